@@ -1,0 +1,161 @@
+"""Throughput of the comparison without the semantic tier, and the cost of each tier.
+
+    python benchmarks/compare.py [--pairs 4000] [--words 50]
+
+Pairs are answers of about 50 words made from a seed: at most one in ten is identical, the others are re-cased, have a
+word put in, taken out or replaced, a number or a negation changed, sentences reordered, or say something else. One
+baseline meets eight responses, as in a test with eight mutations. Times are CPU seconds of one process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import hashlib
+import time
+
+from pytest_promptfuzz.comparing import guards
+from pytest_promptfuzz.comparing.compare import compare
+from pytest_promptfuzz.comparing.guards.pair import Pair
+from pytest_promptfuzz.comparing.text import Text, analyse
+
+SUBJECTS = [
+    "The customer",
+    "Our support team",
+    "The new supplier",
+    "A regional manager",
+    "The finance department",
+    "The airport",
+]
+VERBS = ["reported", "reviewed", "approved", "postponed", "described", "measured", "shipped", "questioned"]
+OBJECTS = [
+    "the quarterly figures",
+    "a delayed parcel",
+    "the revised contract",
+    "an unusual invoice",
+    "the spring campaign",
+]
+ENDINGS = (
+    "within {n} days of the first notice",
+    "after a short meeting with the board in {city}",
+    "because demand grew by {n} percent",
+    "and promised to send a written summary to every partner",
+    "while the costs of transport stayed at {n} dollars",
+)
+CITIES = ["Lisbon", "Oslo", "Vienna", "Toronto", "Nairobi", "Osaka"]
+RESPONSES = 8
+
+
+class Draw:
+    """Numbers drawn from a seed, the same everywhere."""
+
+    def __init__(self, seed: str) -> None:
+        self.seed = seed
+        self.count = 0
+
+    def below(self, limit: int) -> int:
+        self.count += 1
+        return (
+            int.from_bytes(hashlib.sha256(f"{self.seed}:{self.count}".encode()).digest()[:8], "big") % limit
+        )
+
+    def of(self, items):
+        return items[self.below(len(items))]
+
+
+def answer(draw: Draw, words: int) -> str:
+    sentences: list[str] = []
+    while sum(len(sentence.split()) for sentence in sentences) < words - 6:
+        ending = draw.of(ENDINGS).format(n=2 + draw.below(90), city=draw.of(CITIES))
+        sentences.append(f"{draw.of(SUBJECTS)} {draw.of(VERBS)} {draw.of(OBJECTS)} {ending}.")
+    return " ".join(sentences)
+
+
+def changed(text: str, draw: Draw, words: int) -> tuple[str, str]:
+    parts = text.split()
+    place = 1 + draw.below(len(parts) - 2)
+    kind = draw.below(10)
+    if kind == 0:
+        return "identical", text
+    if kind == 1:
+        return "re-cased", text.upper() if draw.below(2) else f"**{text}**"
+    if kind == 2:
+        return "word in", " ".join([*parts[:place], "recently", *parts[place:]])
+    if kind == 3:
+        return "word out", " ".join(parts[:place] + parts[place + 1 :])
+    if kind in {4, 5}:
+        return "word replaced", " ".join(
+            [*parts[:place], draw.of(["other", "special", "final"]), *parts[place + 1 :]]
+        )
+    if kind == 6:
+        digits = next((index for index, part in enumerate(parts) if part.isdigit()), place)
+        return "number", " ".join([*parts[:digits], str(101 + draw.below(90)), *parts[digits + 1 :]])
+    if kind == 7:
+        return "negation", " ".join([*parts[:place], "not", *parts[place:]])
+    if kind == 8:
+        sentences = text.split(". ")
+        return "reordered", ". ".join([*sentences[1:], sentences[0]])
+    return "another answer", answer(draw, words)
+
+
+def pairs(count: int, words: int) -> list[tuple[str, str, str]]:
+    draw = Draw(f"compare:{words}")
+    made = []
+    while len(made) < count:
+        baseline = answer(draw, words)
+        made += [(baseline, *changed(baseline, draw, words)) for _ in range(RESPONSES)]
+    return made[:count]
+
+
+def cpu(action, items) -> float:
+    start = time.process_time()
+    for item in items:
+        action(item)
+    return time.process_time() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pairs", type=int, default=4000)
+    parser.add_argument("--words", type=int, default=50)
+    asked = parser.parse_args()
+    made = pairs(asked.pairs, asked.words)
+    length = sum(len(b.split()) for _, _, b in made) / len(made)
+    exact = sum(a == b for a, _, b in made) / len(made)
+    compare("warm", "up", task="generation")
+    analyse.cache_clear()
+    outcomes: collections.Counter[str] = collections.Counter()
+    start = time.process_time()
+    for baseline, _, response in made:
+        outcomes[compare(baseline, response, task="generation").outcome] += 1
+    spent = time.process_time() - start
+    print(f"{len(made)} pairs, {length:.0f} words, {exact:.1%} identical: {dict(sorted(outcomes.items()))}")
+    print(f"{len(made) / spent:,.0f} pairs per CPU-second ({1e6 * spent / len(made):.0f} µs a pair)")
+    by_kind: dict[str, list[tuple[str, str]]] = {}
+    for baseline, kind, response in made:
+        by_kind.setdefault(kind, []).append((baseline, response))
+    print("\nby change            µs a pair")
+    for kind, some in sorted(by_kind.items()):
+        analyse.cache_clear()
+        for baseline in {a for a, _ in some}:
+            analyse(baseline)
+        cost = cpu(lambda pair: compare(pair[0], pair[1], task="generation"), some)
+        print(f"  {kind:<18} {1e6 * cost / len(some):9.1f}")
+    print("\nby tier, each on every pair   µs a pair")
+    texts = [(Text(a), b, Text(b)) for a, _, b in made]
+    costs = {
+        "exact": cpu(lambda each: each[0].raw == each[1], texts),
+        "reading a response": cpu(lambda each: Text(each[1]), texts),
+        "normalised": cpu(lambda each: each[0].normalised == each[2].normalised, texts),
+        "token": cpu(lambda each: Pair(each[0], each[2]).similarity, texts),
+    }
+    for name, check in guards.CHECKS.items():
+        costs[f"guard {name}"] = cpu(lambda each, check=check: check(Pair(each[0], each[2])), texts)
+    for name, cost in costs.items():
+        print(f"  {name:<26} {1e6 * cost / len(texts):9.1f}")
+
+
+if __name__ == "__main__":
+    main()

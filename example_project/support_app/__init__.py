@@ -1,0 +1,1 @@
+"""A small support desk: routes tickets, summarises conversations, reads orders, writes reports."""

@@ -1,0 +1,128 @@
+"""Prompt regression testing for pytest: mutate the prompt, compare the answers, fail on brittleness.
+
+Everything public is here and loaded on first use, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.compare import compare
+    from pytest_promptfuzz.comparing.comparison import Comparison
+    from pytest_promptfuzz.errors import (
+        ConfigurationError,
+        PromptfuzzError,
+        PromptfuzzWarning,
+        StoreError,
+        TargetError,
+        UsageError,
+    )
+    from pytest_promptfuzz.evaluating.evaluate import aevaluate, evaluate
+    from pytest_promptfuzz.evaluating.job import BaselineFailed
+    from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.mutations.edits import Edit
+    from pytest_promptfuzz.mutations.factorial import Design, factorial
+    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.mutations.operator import Operator, operator
+    from pytest_promptfuzz.mutations.operators.controls import without_label
+    from pytest_promptfuzz.mutations.operators.few_shot import few_shot
+    from pytest_promptfuzz.mutations.operators.translation import cross_lingual, translations
+    from pytest_promptfuzz.mutations.planner import mutate
+    from pytest_promptfuzz.mutations.specs import compose
+    from pytest_promptfuzz.plugin.marks import robust
+    from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.scoring.robustness import Robustness
+    from pytest_promptfuzz.scoring.trial import Trial
+    from pytest_promptfuzz.targets.model import Request, Response, Target, ToolCall, Usage
+
+_HOMES = {
+    "BaselineFailed": "evaluating.job",
+    "BrittlePrompt": "plugin.outcome",
+    "Comparison": "comparing.comparison",
+    "ConfigurationError": "errors",
+    "Design": "mutations.factorial",
+    "Edit": "mutations.edits",
+    "Mutation": "mutations.mutation",
+    "Operator": "mutations.operator",
+    "Prompt": "prompts.prompt",
+    "PromptfuzzError": "errors",
+    "PromptfuzzWarning": "errors",
+    "Request": "targets.model",
+    "Response": "targets.model",
+    "Robustness": "scoring.robustness",
+    "Session": "evaluating.session",
+    "StoreError": "errors",
+    "Target": "targets.model",
+    "TargetError": "errors",
+    "ToolCall": "targets.model",
+    "Trial": "scoring.trial",
+    "UntrustedVerdict": "plugin.outcome",
+    "Usage": "targets.model",
+    "UsageError": "errors",
+    "aevaluate": "evaluating.evaluate",
+    "compare": "comparing.compare",
+    "compose": "mutations.specs",
+    "cross_lingual": "mutations.operators.translation",
+    "evaluate": "evaluating.evaluate",
+    "factorial": "mutations.factorial",
+    "few_shot": "mutations.operators.few_shot",
+    "mutate": "mutations.planner",
+    "operator": "mutations.operator",
+    "robust": "plugin.marks",
+    "translations": "mutations.operators.translation",
+    "without_label": "mutations.operators.controls",
+}
+
+__all__ = [
+    "BaselineFailed",
+    "BrittlePrompt",
+    "Comparison",
+    "ConfigurationError",
+    "Design",
+    "Edit",
+    "Mutation",
+    "Operator",
+    "Prompt",
+    "PromptfuzzError",
+    "PromptfuzzWarning",
+    "Request",
+    "Response",
+    "Robustness",
+    "Session",
+    "StoreError",
+    "Target",
+    "TargetError",
+    "ToolCall",
+    "Trial",
+    "UntrustedVerdict",
+    "Usage",
+    "UsageError",
+    "aevaluate",
+    "compare",
+    "compose",
+    "cross_lingual",
+    "evaluate",
+    "factorial",
+    "few_shot",
+    "mutate",
+    "operator",
+    "robust",
+    "translations",
+    "without_label",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,99 @@
+"""``promptfuzz lexicon``: install, list and remove the lexicons that operators may take words from."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.cli.options import add_output_options, plain
+from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.reporting.text import HANG, Line, pad
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_promptfuzz.assisting.lexicons import Installed
+    from pytest_promptfuzz.cli.output import Output
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """The command's arguments."""
+    parser = commands.add_parser(
+        "lexicon",
+        help="install, list or remove lexicons",
+        description=plain(__doc__),
+        allow_abbrev=False,
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, help_, argument, described in (
+        (
+            "install",
+            "install a lexicon",
+            "NAME|FILE",
+            "a published WordNet to download (oewn:2024, omw-fr:1.4), or a file in WN-LMF (.xml, .gz, .tar.xz)",
+        ),
+        ("list", "list the lexicons on this machine", "", ""),
+        ("remove", "remove a lexicon", "NAME", "oewn:2024; oewn for all its versions"),
+    ):
+        action = actions.add_parser(
+            name, help=help_, description=help_.capitalize() + ".", allow_abbrev=False
+        )
+        if argument:
+            action.add_argument("name", metavar=argument, help=described)
+        add_output_options(action)
+        action.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace, output: Output) -> int:
+    """Do what is asked; returns the exit code.
+
+    Raises:
+        UsageError: No such file or lexicon.
+        ConfigurationError: The extra is missing, the download fails, or the folder cannot be used.
+    """
+    from pytest_promptfuzz.assisting import lexicons
+
+    if options.action == "list":
+        known = lexicons.listed()
+        if options.json:
+            output.json([asdict(each) for each in known])
+        elif known:
+            output.lines(_table(known))
+        else:
+            output.text(f"No lexicon is installed in {safe(str(lexicons.lexicon_folder()))}.")
+        return 0
+    if options.action == "remove":
+        removed = lexicons.remove(options.name)
+        output.json(removed) if options.json else output.text(safe(f"Removed {', '.join(removed)}."))
+        return 0
+    new = lexicons.install(options.name)
+    if options.json:
+        output.json([asdict(each) for each in new])
+        return 0
+    if not new:
+        output.text(safe(f"Nothing new: what {options.name} holds is installed already."))
+    for each in new:
+        output.text(safe(f"Installed {each.name} ({each.label}, {each.language}; {each.license})."))
+        for missing in each.missing:
+            output.text(
+                safe(
+                    f"It rests on {missing} for wider and narrower words: promptfuzz lexicon install {missing}"
+                )
+            )
+    return 0
+
+
+def _table(known: list[Installed]) -> list[Line]:
+    wide = max(len(each.name) for each in known)
+    lines: list[Line] = []
+    for each in known:
+        lacks = f" (without {', '.join(each.missing)})" if each.missing else ""
+        lines.append(
+            [
+                (f"{pad(safe(each.name), wide)}  ", "label"),
+                HANG,
+                (safe(f"{each.language}  {each.label}"), "plain"),
+                (safe(lacks), "dim"),
+            ]
+        )
+    return lines

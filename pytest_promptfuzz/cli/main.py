@@ -1,0 +1,67 @@
+"""``promptfuzz``: the command line. One module a command; here they are named, chosen, and their errors shown."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.cli import lexicon, mutate, operators, run, serve
+from pytest_promptfuzz.cli.output import Output
+from pytest_promptfuzz.errors import PromptfuzzError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+AS_HOPED, AGAINST, USAGE, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
+
+_EPILOG = "exit codes: 0 as hoped, 1 a verdict against, 2 usage or environment, 3 inconclusive"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        argv: Arguments without the program's name; ``None`` takes the process's.
+
+    Returns:
+        0 as hoped, 1 a verdict against, 2 usage or environment, 3 inconclusive, 130 interrupted.
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    if given[:1] == ["serve"]:
+        return serve.execute(given[1:])
+    try:
+        options = _parser().parse_args(given)
+    except SystemExit as stop:  # argparse has said why
+        return stop.code if isinstance(stop.code, int) else USAGE
+    output = Output(width=options.width, color=False if options.no_color else None)
+    try:
+        return int(options.execute(options, output))
+    except PromptfuzzError as error:
+        output.error(f"promptfuzz {options.command}: {error}")
+        return USAGE
+    except KeyboardInterrupt:
+        output.error(f"promptfuzz {options.command}: interrupted")
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="promptfuzz",
+        description="Does a prompt's behaviour survive harmless changes to the prompt?",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"promptfuzz {_version()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for module in (run, mutate, operators, lexicon, serve):
+        module.add_parser(commands)
+    return parser
+
+
+def _version() -> str:
+    try:
+        return metadata.version("pytest-promptfuzz")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"

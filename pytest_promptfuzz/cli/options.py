@@ -1,0 +1,89 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.mutations.selection import read_mutations
+from pytest_promptfuzz.reporting.text import MIN_WIDTH
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """``--json``, ``--width`` and ``--no-color``."""
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", action="store_true", help="write JSON instead of text")
+    group.add_argument(
+        "--width",
+        type=_width,
+        metavar="COLUMNS",
+        help=f"columns to fill, at least {MIN_WIDTH} (the terminal's)",
+    )
+    group.add_argument(
+        "--no-color", action="store_true", help="no colour (also: NO_COLOR=1; FORCE_COLOR=1 is yes)"
+    )
+
+
+def add_plan_options(parser: argparse.ArgumentParser, *, mixed: bool = False) -> None:
+    """``-n``, ``--seed`` and ``--operators``.
+
+    Args:
+        parser: Gets them.
+        mixed: Whether ``-n`` also takes counts by name: ``lexical=3,synonym=2``.
+    """
+    group = parser.add_argument_group("mutations")
+    group.add_argument(
+        "-n",
+        "--mutations",
+        type=_mutations if mixed else int,
+        default=8,
+        metavar="N|A=2,B=1" if mixed else "N",
+        help="how many mutations, 1 to 10,000 (8)" + (", or how many of what" if mixed else ""),
+    )
+    group.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="the same seed gives the same mutations (0)"
+    )
+    group.add_argument(
+        "--operators",
+        type=_names,
+        metavar="A,B",
+        help="only these operators or dimensions (`promptfuzz operators` lists them); A:3 and A:20%% say how much,"
+        " A+B is one after the other",
+    )
+
+
+def _width(text: str) -> int:
+    try:
+        width = int(text)
+    except ValueError:
+        width = 0
+    if width < MIN_WIDTH:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of columns from {MIN_WIDTH}")
+    return width
+
+
+def written(mutations: int | dict[str, float] | list[str]) -> str:
+    """What ``-n`` was given, as it is written there."""
+    if isinstance(mutations, dict):
+        return ",".join(f"{name}={count}" for name, count in mutations.items())
+    return ",".join(mutations) if isinstance(mutations, list) else str(mutations)
+
+
+def _mutations(text: str) -> int | dict[str, float] | list[str]:
+    try:
+        return read_mutations(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(re.sub("^mutations ", "", str(error))) from None
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} holds an empty name; write A,B")
+    return names
+
+
+def plain(docstring: str | None) -> str:
+    """A docstring as a person reads it in a terminal: without the marks of code."""
+    return (docstring or "").replace("``", "")

@@ -1,0 +1,124 @@
+"""A prompt as a command is given it: a file or standard input, its slots filled by ``--set``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.prompts.prompt import Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# Stand around each value while the positions of values are looked for: code points that nobody may assign.
+_OPEN, _CLOSE = "\ufdd0", "\ufdd1"
+
+
+def read_prompt(file: str) -> Prompt:
+    """The prompt in a file; ``-`` is standard input, a ``.json`` file may hold a list of chat messages.
+
+    Raises:
+        UsageError: It cannot be read, is not UTF-8 or is empty, or a message is malformed.
+    """
+    if file == "-":
+        try:
+            text = sys.stdin.buffer.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise UsageError(f"Standard input is not UTF-8 (byte {error.start}); convert it first.") from None
+        return Prompt(text, name="standard input")
+    prompt = Prompt.from_file(file)
+    if Path(file).suffix.lower() == ".json":
+        messages = _messages(prompt.text)
+        if messages is not None:
+            return Prompt.from_messages(messages, name=file)
+    return prompt
+
+
+def _messages(text: str) -> list[Mapping[str, Any]] | None:
+    """Chat messages, or ``None`` where the file is a prompt that happens to be JSON."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, list) and value and all(isinstance(each, dict) and "role" in each for each in value):
+        return value
+    return None
+
+
+def read_values(settings: Sequence[str]) -> dict[str, str]:
+    """The values of ``--set slot=value``; ``slot=@file`` reads a UTF-8 file, ``slot=@@text`` begins with an ``@``.
+
+    Raises:
+        UsageError: One is not of that form, a slot is set twice, or a file cannot be read.
+    """
+    values: dict[str, str] = {}
+    for setting in settings:
+        slot, equals, value = setting.partition("=")
+        slot = slot.strip()
+        if not equals or not slot:
+            raise UsageError(
+                f"--set {setting!r} is not of the form slot=value; write --set ticket='Where is it?'."
+            )
+        if slot in values:
+            raise UsageError(f"--set {slot}=... is given twice; give each slot once.")
+        values[slot] = _from_file(slot, value[1:]) if value.startswith("@") else value
+    return values
+
+
+def _from_file(slot: str, name: str) -> str:
+    if name.startswith("@"):
+        return name
+    try:
+        return Path(name).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8"
+        raise UsageError(f"--set {slot}=@{name}: the file cannot be read ({reason}).") from None
+
+
+def filled(prompt: Prompt, values: Mapping[str, str]) -> Prompt:
+    """The prompt with its slots filled; what was filled in is protected, so that only the template is mutated.
+
+    Raises:
+        UsageError: A slot has no value, or a value no slot.
+    """
+    name = prompt.name or "the prompt"
+    for slot in values:
+        if slot not in prompt.slots:
+            known = nearest(slot, prompt.slots) if prompt.slots else "It has no slots; leave --set out."
+            raise UsageError(f"{name} has no slot {slot!r}. {known}")
+    missing = [slot for slot in prompt.slots if slot not in values]
+    if missing:
+        example = " ".join(f"--set {slot}=VALUE" for slot in missing)
+        raise UsageError(f"{name} has slots without a value: {', '.join(missing)}. Add {example}.")
+    if not values:
+        return prompt
+    marked = prompt.format(**{slot: _OPEN + value + _CLOSE for slot, value in values.items()})
+    spans: list[tuple[int, int]] = []
+    if isinstance(marked, str):
+        return Prompt(_unmarked(marked, spans), protect=spans, name=prompt.name)
+    _unmarked(Prompt.from_messages(marked).text, spans)
+    return Prompt.from_messages(_unmark(marked), protect=spans, name=prompt.name)
+
+
+def _unmarked(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text without marks; the place of each value goes to ``spans``."""
+    pieces: list[str] = []
+    length = 0
+    for piece in text.split(_OPEN):
+        value, closed, rest = piece.partition(_CLOSE)
+        if closed and value:
+            spans.append((length, length + len(value)))
+        pieces.append(value + rest)
+        length += len(value) + len(rest)
+    return "".join(pieces)
+
+
+def _unmark(value: Any) -> Any:
+    if isinstance(value, str):
+        return _unmarked(value, [])
+    if isinstance(value, dict):
+        return {key: _unmark(each) for key, each in value.items()}
+    return [_unmark(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,188 @@
+"""``promptfuzz run``: is a prompt file robust on one or several models?"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.cli.options import add_output_options, add_plan_options, plain, written
+from pytest_promptfuzz.cli.prompts import filled, read_prompt, read_values
+from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.evaluating.session import MODES
+from pytest_promptfuzz.reporting.model import report_test
+from pytest_promptfuzz.reporting.progress import Progress
+from pytest_promptfuzz.reporting.side_by_side import side_by_side_lines
+from pytest_promptfuzz.reporting.terminal import failure_lines, summary_lines
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.cli.output import Output
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.reporting.model import TestReport
+    from pytest_promptfuzz.reporting.text import Line
+
+_STORE = ".promptfuzz"
+_CODES = {"brittle": 1, "noisy": 3, "inconclusive": 3, "pass": 0}
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """The command's arguments."""
+    parser = commands.add_parser(
+        "run",
+        help="evaluate a prompt file on one or several models",
+        description=plain(__doc__),
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "file", metavar="FILE", help="a prompt, or chat messages in a .json file; - is standard input"
+    )
+    parser.add_argument(
+        "--target",
+        metavar="T[,T]",
+        action="append",
+        help="openai:MODEL, anthropic:MODEL, compatible:MODEL@URL, simulated; several are compared",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="SLOT=VALUE",
+        action="append",
+        default=[],
+        dest="values",
+        help="fill a slot of the prompt (SLOT=@FILE reads a file); the value is not mutated",
+    )
+    add_plan_options(parser, mixed=True)
+    group = parser.add_argument_group("verdict")
+    group.add_argument(
+        "--threshold",
+        type=_number,
+        default=0.85,
+        metavar="X",
+        help="what the score must reach, 0 to 1 (0.85)",
+    )
+    group.add_argument("--task", metavar="NAME", help="how answers are compared (inferred from the baseline)")
+    group.add_argument("--trial", metavar="ID", help="run this trial alone")
+    group = parser.add_argument_group("answers")
+    group.add_argument(
+        "--mode", choices=MODES, default="auto", help="auto uses stored answers, live always calls (auto)"
+    )
+    group.add_argument(
+        "--cache-dir", default=_STORE, metavar="DIR", help=f"where answers are kept ({_STORE})"
+    )
+    add_output_options(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace, output: Output) -> int:
+    """Evaluate and report; returns the exit code.
+
+    Raises:
+        PromptfuzzError: An option, the prompt or the environment is wrong.
+    """
+    targets = _targets(options.target)
+    prompt = filled(read_prompt(options.file), read_values(options.values))
+    progress = Progress(_to_stderr, enabled=sys.stderr.isatty(), width=lambda: output.width)
+    reports = _reports(prompt, targets, options, output, progress)
+    if options.json:
+        output.json(reports if len(reports) > 1 else reports[0])
+    else:
+        output.lines(_lines(reports, output.width))
+    codes = {_CODES[report["verdict"]] for report in reports}
+    return 1 if 1 in codes else max(codes)
+
+
+def _targets(given: list[str] | None) -> list[str]:
+    names = [name.strip() for each in given or () for name in each.split(",")]
+    if not names or not all(names):
+        raise ConfigurationError("No target: write --target openai:MODEL, anthropic:MODEL or simulated.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"--target names {twice[0]} twice; name each model once.")
+    return names
+
+
+def _reports(
+    prompt: Prompt, targets: list[str], options: argparse.Namespace, output: Output, progress: Progress
+) -> list[TestReport]:
+    from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.evaluating.evaluate import aevaluate
+    from pytest_promptfuzz.evaluating.session import Session, installed_embedder
+    from pytest_promptfuzz.targets.resolve import resolve
+    from pytest_promptfuzz.wire.store import ResponseStore
+
+    settings = {
+        "mutations": options.mutations,
+        "threshold": options.threshold,
+        "seed": options.seed,
+        "operators": options.operators,
+        "task": options.task,
+    }
+    # What is wrong is told before the first model is asked.
+    total = Contract.of(settings, where=options.file).mutations
+    for name in targets:
+        resolve(name)
+    store = ResponseStore(options.cache_dir, warn=output.error)
+    session = Session(store=store, mode=options.mode, embedder=installed_embedder())
+    reports: list[TestReport] = []
+    try:
+        for name in targets:
+
+            def ran(runs: int, name: str = name) -> None:
+                done = min(max(runs - 2, 0), total)  # the baseline and its control come first
+                progress.trial(f"{options.file} on {name}", done, total, 0, runs)
+
+            found = asyncio.run(
+                aevaluate(prompt, name, session=session, only=options.trial, progress=ran, **settings)
+            )
+            label = options.file if len(targets) == 1 else f"{options.file} [{name}]"
+            reports.append(report_test(found, test=label, reproduce=_again(options, name)))
+    finally:
+        progress.clear()
+        store.close()
+    return reports
+
+
+def _again(options: argparse.Namespace, target: str) -> str:
+    """The command that gives the same mutations on one target, and their stored answers."""
+    words = ["promptfuzz", "run", options.file, "--target", target]
+    words += [
+        "-n",
+        written(options.mutations),
+        "--seed",
+        str(options.seed),
+        "--threshold",
+        f"{options.threshold:g}",
+    ]
+    if options.operators:
+        words += ["--operators", ",".join(options.operators)]
+    if options.task:
+        words += ["--task", options.task]
+    for value in options.values:
+        words += ["--set", value]
+    if options.cache_dir != _STORE:
+        words += ["--cache-dir", options.cache_dir]
+    return f"{shlex.join(words)} --trial {{id}}"
+
+
+def _lines(reports: list[TestReport], width: int) -> list[Line]:
+    lines: list[Line] = []
+    for report in reports:
+        if len(reports) > 1:
+            lines.append([(report["test"], "heading")])
+        lines += [*failure_lines(report, width=width), []]
+    if len(reports) > 1:
+        lines += [*side_by_side_lines(reports, width=width), []]
+    return lines + summary_lines(reports, width=width)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number; write one from 0 to 1") from None
+
+
+def _to_stderr(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

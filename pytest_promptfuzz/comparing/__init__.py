@@ -1,0 +1,1 @@
+"""Comparing a response with its baseline: similarity tiers, guards, task profiles."""

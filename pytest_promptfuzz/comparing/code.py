@@ -1,0 +1,229 @@
+"""Program text: the same but for comments, spacing, quotes and names."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing.text import strip_fence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
+_STARTS = re.compile(
+    r"^\s*(?:def \w+\(|class \w+[(:]|import \w+|from [\w.]+ import "
+    r"|function\s*\w*\(|(?:const|let|var) \w+ ?=|#include|public |package \w)",
+    re.MULTILINE,
+)
+_LANGUAGE = re.compile(
+    r"\A\s*```(?:python|py|javascript|js|typescript|ts|java|c|cpp|csharp|cs|go|rust|ruby|php|swift|kotlin|bash|sh|r|scala)"
+    r"[ \t]*\n",
+    re.IGNORECASE,
+)
+_LIMIT = 100_000
+
+
+def block(text: str) -> str:
+    """The program in an answer: the only fenced block, else the whole text."""
+    inner = strip_fence(text)
+    if inner is not text:
+        return inner
+    found = _FENCED.findall(text)
+    return found[0] if len(found) == 1 else text
+
+
+def looks_like(text: str) -> bool:
+    """Whether an answer is mostly program text."""
+    return bool(_LANGUAGE.match(text)) or bool(_STARTS.match(strip_fence(text)))
+
+
+def python_form(program: str) -> str | None:
+    """A Python program's syntax tree as text, without positions, comments and docstrings, ``a > b`` as ``b < a``.
+
+    Returns:
+        ``None`` if it is not Python.
+    """
+    tree = _tree(program)
+    return None if tree is None else ast.dump(tree)
+
+
+@lru_cache(maxsize=256)
+def _tree(program: str) -> ast.Module | None:
+    if len(program) > _LIMIT:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and ast.get_docstring(
+            node, clean=False
+        ):
+            node.body = node.body[1:] or [ast.Pass()]
+        if (
+            isinstance(node, ast.Compare)
+            and len(node.ops) == 1
+            and isinstance(node.ops[0], (ast.Gt, ast.GtE))
+        ):
+            node.ops = [ast.Lt() if isinstance(node.ops[0], ast.Gt) else ast.LtE()]
+            node.left, node.comparators = node.comparators[0], [node.left]
+    return tree
+
+
+def lines(program: str) -> list[str]:
+    """The lines of a program without trailing space and blank lines."""
+    return [line.rstrip() for line in program.strip("\n").splitlines() if line.strip()]
+
+
+_TOKEN = re.compile(
+    r"(?P<comment>/\*.*?\*/|(?<![:\w])//[^\n]*|(?:(?<=\s)|\A)#(?![\w\[])[^\n]*)"
+    r"|(?P<string>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
+    r"|(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<line>\n[ \t]*)"
+    r"|(?P<sign>=>|->|[=!]==?|[<>]=|&&|\|\||\+\+|--|\*\*|//|::|[+*/%&|^-]=|[^\s\w])",
+    re.DOTALL,
+)
+
+
+def tokens(program: str) -> list[str]:
+    """The tokens of a program in any language, without comments; strings in one style of quotes.
+
+    Where indentation has a meaning, a token that begins with a line feed stands for the depth of the next line. In
+    languages with braces, semicolons, the parentheses of a sole arrow parameter and trailing commas say nothing.
+    """
+    tree = _tree(program)
+    if tree is not None:
+        program = ast.unparse(tree)
+    indented = tree is not None or not _BRACES.search(program)
+    found: list[str] = []
+    depths = [0]
+    for each in _TOKEN.finditer(program.strip()):
+        kind, text = each.lastgroup, each[0]
+        if kind == "comment":
+            continue
+        if kind == "line":
+            if indented:
+                if found and found[-1][0] == "\n":
+                    found.pop()
+                width = len(text.expandtabs(4)) - 1
+                while width < depths[-1]:
+                    depths.pop()
+                if width > depths[-1]:
+                    depths.append(width)
+                found.append("\n" + "  " * (len(depths) - 1))
+        elif kind == "string" and (text[0] == "'" and '"' not in text and "\\" not in text):
+            found.append(f'"{text[1:-1]}"')
+        else:
+            found.append(text)
+    return found if tree is not None else _plainer(found)
+
+
+_BRACES = re.compile(r"[{};]\s*$|=>", re.MULTILINE)
+
+
+def _plainer(found: list[str]) -> list[str]:
+    result: list[str] = []
+    for index, word in enumerate(found):
+        following = found[index + 1] if index + 1 < len(found) else ""
+        if word == ";" and following[:1] in {"", "\n", "}"}:
+            continue
+        if word == ";" and "for" not in found:
+            continue
+        if word == "," and following in {"}", "]", ")"}:
+            continue
+        if word == "=>" and len(result) > 2 and result[-1] == ")" and result[-3] == "(":
+            result[-3:] = [result[-2]]
+        result.append(word)
+    return result
+
+
+_BINDING = frozenset({"def", "function", "func", "fn", "const", "let", "var", "for", "lambda", "class", "as"})
+
+
+def renaming(first: list[str], second: list[str]) -> list[tuple[str, str]]:
+    """The names that changed, each to another one throughout, where nothing else changed; else an empty list.
+
+    Only names a program binds itself count: what it calls or reads from elsewhere may not be renamed.
+    """
+    if len(first) != len(second):
+        return []
+    forth: dict[str, str] = {}
+    back: dict[str, str] = {}
+    for index, (old, new) in enumerate(zip(first, second, strict=True)):
+        if old != new and not (old.isidentifier() and new.isidentifier()):
+            return []
+        if old.isidentifier() and (forth.setdefault(old, new) != new or back.setdefault(new, old) != old):
+            return []
+        if old != new and index and first[index - 1] == ".":
+            return []
+    changed = [(old, new) for old, new in forth.items() if old != new]
+    bound = _bound(first)
+    return changed if all(old in bound for old, _ in changed) else []
+
+
+def _bound(sequence: list[str]) -> set[str]:
+    found: set[str] = set()
+    parameters = 0
+    for index, word in enumerate(sequence):
+        previous = sequence[index - 1] if index else ""
+        following = sequence[index + 1] if index + 1 < len(sequence) else ""
+        if parameters:
+            parameters += (word == "(") - (word == ")")
+        elif word == "(" and index > 1 and sequence[index - 2] in _BINDING:
+            parameters = 1
+        if word.isidentifier() and (
+            previous in _BINDING
+            or following in {"=", "=>"}
+            or (parameters and previous in {"(", ",", "*", "**"})
+        ):
+            found.add(word)
+    return found
+
+
+_OPERATORS = (
+    frozenset({"<", "<=", ">", ">=", "==", "!=", "===", "!=="}),
+    frozenset({"+", "-", "*", "/", "//", "%", "**"}),
+    frozenset({"+=", "-=", "*=", "/="}),
+    frozenset({"and", "or"}),
+    frozenset({"&&", "||"}),
+    frozenset({"True", "False"}),
+    frozenset({"true", "false"}),
+)
+_NEGATIONS = ({"not"}, {"!"}, {"-"})
+_QUOTES = "\"'"
+
+
+def surely_differ(
+    first: list[str], second: list[str], changes: Sequence[tuple[Sequence[str], Sequence[str]]]
+) -> bool:
+    """Whether small changes in an equal frame cannot leave a program doing the same.
+
+    One operator, number or string literal for another, a negation more or less, a line indented otherwise, or one
+    name for another that both programs use. ``x += 1`` for ``x = x + 1`` is none of these.
+    """
+    shared = {*first} & {*second}
+    kinds = {_kind(old, new, shared) for old, new in changes}
+    return len(changes) <= _FEW and len(kinds) == 1 and "" not in kinds
+
+
+_FEW = 2
+
+
+def _kind(old: Sequence[str], new: Sequence[str], shared: set[str]) -> str:
+    if not old or not new:
+        return "negation" if len(old) + len(new) == 1 and {*old, *new} in _NEGATIONS else ""
+    if len(old) != 1 or len(new) != 1:
+        return ""
+    one, two = old[0], new[0]
+    if one[0] == "\n" == two[0]:
+        return "indentation"
+    same_class = any(one in group and two in group for group in _OPERATORS)
+    numbers = one[0].isdigit() and two[0].isdigit()
+    if same_class or numbers or (one[0] in _QUOTES and two[0] in _QUOTES):
+        return "value"
+    return "name" if one.isidentifier() and two.isidentifier() and {one, two} <= shared else ""

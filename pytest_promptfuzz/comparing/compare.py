@@ -1,0 +1,251 @@
+"""Compare a response with its baseline."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.comparing import jsontext, long, quirx
+from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.embedding import default_embedder
+from pytest_promptfuzz.comparing.formats import check_format
+from pytest_promptfuzz.comparing.languages import check_language, compare_languages
+from pytest_promptfuzz.comparing.plain import plain
+from pytest_promptfuzz.comparing.profiles import Profile, infer_task, profile_for, with_thresholds
+from pytest_promptfuzz.comparing.programs import compare_code, compare_sql
+from pytest_promptfuzz.comparing.reformatted import How, compare_formats
+from pytest_promptfuzz.comparing.relations import check_relation, under
+from pytest_promptfuzz.comparing.renaming import answer_under_renaming
+from pytest_promptfuzz.comparing.structured import compare_json, compare_json_texts, worst
+from pytest_promptfuzz.comparing.textual import compare_texts
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.targets.model import Response
+from pytest_promptfuzz.wire.paths import parse_path, without
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pytest_promptfuzz.comparing.embedding import Embedder
+
+_CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "MAX_TOKENS"})
+_ANSWER = {"text", "tool_calls"}
+
+
+def compare(
+    baseline: Any,
+    response: Any,
+    *,
+    task: str | None = None,
+    profile: Profile | str | None = None,
+    relation: str | None = None,
+    equivalent_at: float | None = None,
+    minor_at: float | None = None,
+    ignore: Iterable[str] = (),
+    semantic: Embedder | bool | None = None,
+    requested_format: str | None = None,
+    requested_language: str | None = None,
+    renaming: Mapping[str, str] | None = None,
+) -> Comparison:
+    """Compare a response with its baseline.
+
+    Args:
+        baseline: What was answered to the unchanged prompt: text, a ``Response``, or anything ``plain`` takes.
+        response: What was answered to the changed one.
+        task: What was asked for, one of ``profiles.TASKS``; inferred from the baseline by default.
+        profile: A profile instead of a task's; ``"quirx"`` compares by that tool's published formula.
+        relation: What must hold, one of ``relations.RELATIONS``; ``invariance`` by default.
+        equivalent_at: Similarity from which answers are equivalent, 0..1, instead of the profile's.
+        minor_at: Similarity from which a difference is minor, 0..1, instead of the profile's.
+        ignore: JSON paths left out, such as ``$.id`` and ``$.items[*].date``.
+        semantic: What embeds texts where words cannot tell; ``True`` is MiniLM through sentence-transformers.
+            Without it such pairs are undecided.
+        requested_format: Under the relation ``format``: what the response must be, one of ``formats.FORMATS``;
+            ``formats.requested_format`` reads it off a mutation. Without it any format will do.
+        requested_language: Under the relation ``language``: what the response must be written in, as ``fr`` or
+            ``pt-BR``; ``languages.requested_language`` reads it off a mutation.
+        renaming: Under the relation ``renaming``: the names that were changed, old to new. They are mapped back in the
+            response, which is then compared as under invariance; without it a difference in words proves nothing.
+
+    Returns:
+        The outcome and why, in one sentence.
+
+    Raises:
+        UsageError: An argument is unknown, of the wrong type or out of range, or a value cannot be compared.
+        ConfigurationError: ``semantic`` is wanted and cannot be loaded.
+
+    >>> compare("You have 14 days.", "You have 41 days.").explanation
+    'number 14 in the baseline became 41'
+    """
+    wanted = check_relation(relation)
+    check_format(requested_format)
+    language = check_language(requested_language)
+    if wanted == "renaming" and renaming:
+        response, wanted = answer_under_renaming(baseline, response, renaming), "invariance"
+    ignored = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    for path in ignored:
+        parse_path(path)
+    embedder = default_embedder() if semantic is True else (semantic or None)
+    first, second = without(plain(baseline), ignored), without(plain(response), ignored)
+    if profile == quirx.NAME:
+        _only_text(first, second)
+        return under(wanted, quirx.compare_answers(first, second, semantic=embedder))
+    chosen = _profile(profile, task, first, equivalent_at=equivalent_at, minor_at=minor_at)
+    named = task is not None or profile is not None
+
+    def texts(one: str, two: str) -> Comparison:
+        return _strings(one, two, chosen, embedder, ignored, named=named)
+
+    how = How(chosen, embedder, texts, ignored)
+    if wanted == "format" and isinstance(first, str) and isinstance(second, str):
+        return _cut_off(baseline, response, compare_formats(first, second, how, requested=requested_format))
+    if wanted == "language" and not _is_answer(first) and not _is_answer(second):
+        return _cut_off(baseline, response, compare_languages(first, second, how, requested=language))
+    found = _values(first, second, chosen, embedder, ignored, named=named)
+    return under(wanted, _cut_off(baseline, response, found))
+
+
+def _only_text(first: Any, second: Any) -> None:
+    for name, value in (("baseline", first), ("response", second)):
+        if not isinstance(value, str):
+            raise UsageError(f"profile='quirx' compares texts; the {name} is of type {type(value).__name__}")
+
+
+def _profile(
+    profile: Profile | str | None,
+    task: str | None,
+    baseline: Any,
+    *,
+    equivalent_at: float | None,
+    minor_at: float | None,
+) -> Profile:
+    if profile is not None and task is not None:
+        raise UsageError(f"give task={task!r} or profile=, not both")
+    if isinstance(profile, Profile):
+        return with_thresholds(profile, equivalent_at=equivalent_at, minor_at=minor_at)
+    name = profile if profile is not None else task
+    if name is None:
+        answer = baseline["text"] if _is_answer(baseline) else baseline
+        name = infer_task(answer)
+    return profile_for(name, equivalent_at=equivalent_at, minor_at=minor_at)
+
+
+def _is_answer(value: Any) -> bool:
+    """Whether a plain value is what ``plain`` makes of a response with tool calls."""
+    return isinstance(value, dict) and value.keys() == _ANSWER and isinstance(value["text"], str)
+
+
+def _values(
+    first: Any,
+    second: Any,
+    profile: Profile,
+    semantic: Embedder | None,
+    ignored: tuple[str, ...],
+    *,
+    named: bool,
+) -> Comparison:
+    if _is_answer(first) or _is_answer(second):
+        return _answers(first, second, profile, semantic, ignored, named=named)
+    if isinstance(first, str) and isinstance(second, str):
+        return _strings(first, second, profile, semantic, ignored, named=named)
+    if isinstance(first, (dict, list, str)) and isinstance(second, (dict, list, str)):
+        found = compare_json_texts(first, second, profile, ignored, semantic=semantic)
+        if found:
+            return found
+    return compare_json(first, second, profile, semantic=semantic)
+
+
+def _strings(
+    first: str,
+    second: str,
+    profile: Profile,
+    semantic: Embedder | None,
+    ignored: tuple[str, ...],
+    *,
+    named: bool,
+) -> Comparison:
+    if first == second:
+        return compare_texts(first, second, profile, semantic=None, named=named)
+    found: Comparison | None = None
+    if profile.kind == "sql":
+        found = compare_sql(first, second)
+    elif profile.kind == "code":
+        found = compare_code(first, second)
+    elif profile.kind == "json" or jsontext.parse(first) is not jsontext.MISSING:
+        found = compare_json_texts(first, second, profile, ignored, semantic=semantic)
+    if found:
+        return found
+    named = named and profile.kind == "label"
+    if max(len(first), len(second)) <= long.LIMIT:
+        return compare_texts(first, second, profile, semantic=semantic, named=named)
+    parts = long.where_they_differ(first, second)
+    if parts is None:
+        return long.undecided(first, second)
+    return long.said_of_parts(compare_texts(*parts, profile, semantic=semantic, named=named))
+
+
+def _answers(
+    first: Any,
+    second: Any,
+    profile: Profile,
+    semantic: Embedder | None,
+    ignored: tuple[str, ...],
+    *,
+    named: bool,
+) -> Comparison:
+    """Compare tool calls by name and arguments, then the text beside them."""
+    one, two = _parts(first), _parts(second)
+    if one is None or two is None:
+        return compare_json(first, second, profile, semantic=semantic)
+    names_a, names_b = ([call.get("name", "") for call in calls] for _, calls in (one, two))
+    if names_a != names_b:
+        reordered = sorted(names_a) == sorted(names_b)
+        change = f"tool calls {', '.join(names_a) or 'none'} became {', '.join(names_b) or 'none'}"
+        tiers = (Tier("structure", 0.0, change),)
+        return Comparison(
+            "minor" if reordered else "deviation", 0.8 if reordered else 0.0, "tool-calls", change, tiers
+        )
+    calls = compare_json({"tool_calls": one[1]}, {"tool_calls": two[1]}, profile, semantic=semantic)
+    said = (
+        "the tool calls are equal by value"
+        if calls.outcome == "equivalent" and calls.reason == "json-value"
+        else calls.explanation.replace("JSON differs", "a tool call differs", 1)
+    )
+    calls = replace(calls, reason="tool-calls", explanation=said)
+    text = _strings(one[0], two[0], profile, semantic, ignored, named=named)
+    if calls.outcome == "equivalent" and text.outcome in {"undecided", "deviation"}:
+        # What is said beside a call is talk; what is done is the call.
+        explanation = f"the tool calls are equal; the text beside them differs: {text.explanation}"
+        return Comparison("minor", 0.8, "tool-calls", explanation, calls.tiers + text.tiers)
+    decisive = calls if worst(calls.outcome, text.outcome) == calls.outcome else text
+    return replace(decisive, tiers=calls.tiers + text.tiers)
+
+
+def _parts(value: Any) -> tuple[str, list[dict[str, Any]]] | None:
+    if isinstance(value, str):
+        return value, []
+    if (
+        _is_answer(value)
+        and isinstance(value["tool_calls"], list)
+        and all(isinstance(call, dict) for call in value["tool_calls"])
+    ):
+        return value["text"], value["tool_calls"]
+    return None
+
+
+def _cut_off(baseline: Any, response: Any, found: Comparison) -> Comparison:
+    """An answer that ran into its token limit is never equivalent to one that did not."""
+    ends = [isinstance(each, Response) and each.finish_reason in _CUT_OFF for each in (baseline, response)]
+    if ends[0] == ends[1]:
+        return found
+    note = f"the {'baseline' if ends[0] else 'response'} was cut off at its token limit"
+    tiers = (*found.tiers, Tier("guard:truncation", None, note))
+    if found.outcome == "equivalent":
+        return replace(
+            found,
+            outcome="minor",
+            similarity=min(found.similarity or 0.0, 0.99),
+            reason="guard:truncation",
+            explanation=note,
+            tiers=tiers,
+        )
+    return replace(found, explanation=f"{found.explanation}; {note}", tiers=tiers)

@@ -1,0 +1,50 @@
+"""Guards: exact checks for what similarity cannot see; each names what it found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing.guards import (
+    choices,
+    identifiers,
+    names,
+    numbers,
+    polarity,
+    roles,
+    sequence,
+    wording,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
+
+CHECKS: dict[str, Callable[[Pair], Finding | None]] = {
+    "negation": polarity.check,
+    "identifiers": identifiers.check,
+    "numbers": numbers.check,
+    "choices": choices.check,
+    "roles": roles.check,
+    "sequence": sequence.check,
+    "names": names.check,
+    "wording": wording.check,
+}
+"""The guards over a pair of texts, by the names ``Profile.guards`` uses."""
+
+
+def run(pair: Pair, names_of_guards: Iterable[str]) -> list[Finding]:
+    """What the guards find, up to the first contradiction.
+
+    Returns:
+        A contradiction, if there is one, is the last and decides; doubts come before it.
+    """
+    found: list[Finding] = []
+    for name in names_of_guards:
+        check = CHECKS.get(name)
+        finding = check(pair) if check else None
+        if finding:
+            found.append(finding)
+            if finding.kind == "contradiction":
+                break
+    return found

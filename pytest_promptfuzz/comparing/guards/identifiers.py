@@ -1,0 +1,79 @@
+"""Addresses, codes and pictures: what is one letter away from another one and never a synonym of it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing.guards.pair import Finding
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.guards.pair import Pair
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_CODE = re.compile(r"(?<![\w.-])(?=[\w./-]*\d)(?=[\w./-]*[A-Z])[A-Z\d]+(?:[-/.][A-Z\d]+)*(?![\w-])")
+_VERSION = re.compile(r"\b(?:(?:version|release|python|node|java)\s+v?|v)(\d+(?:\.\d+)+)", re.IGNORECASE)
+_KEYS = re.compile(r"\b(?:ctrl|cmd|alt|shift|option)\s?\+\s?\w+(?:\s?\+\s?\w+)*", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_QUANTITY = re.compile(
+    r"\d+(?:[.,]\d+)*(?:AM|PM|K|M|B|GB|MB|KB|TB|C|F|D|X|H|%)?|Q[1-4]|[A-Z]*\d*(?:ST|ND|RD|TH)"
+)
+_ENDS = ".,;:!?"
+
+GLAD = frozenset("👍✅✔☑😀😃😄😁😊🙂😍🥳🟢💚❤🎉")
+SORRY = frozenset("👎❌✖✗🚫😢😞😠😡🙁☹😭🔴💔⛔")
+
+
+def check(pair: Pair) -> Finding | None:
+    """Whether an address, a code or a picture of approval became another one."""
+    one, two = pair.a.clean, pair.b.clean
+    if not one.isascii() or not two.isascii():
+        found = _pictures(one, two)
+        if found:
+            return found
+    if "@" in one or "://" in one:
+        found = _other(_addresses(one), _addresses(two))
+        if found:
+            return found
+    if any(map(_DIGIT.search, pair.only_a)) and any(map(_DIGIT.search, pair.only_b)):
+        found = _other(_codes(one), _codes(two))
+        if found:
+            return found
+    if ("." in one and ("0" in one or "0" in two)) or "+" in one:
+        return _other(_exact(one), _exact(two))
+    return None
+
+
+def _addresses(text: str) -> dict[str, None]:
+    return dict.fromkeys(found[0].rstrip(_ENDS + "/").lower() for found in _ADDRESS.finditer(text))
+
+
+def _codes(text: str) -> dict[str, None]:
+    return dict.fromkeys(found[0] for found in _CODE.finditer(text) if not _QUANTITY.fullmatch(found[0]))
+
+
+def _exact(text: str) -> dict[str, None]:
+    """Versions, where 3.10 is not 3.1, and keys to press."""
+    found = [each[1] for each in _VERSION.finditer(text)] if "." in text else []
+    if "+" in text:
+        found += [each[0].lower().replace(" ", "") for each in _KEYS.finditer(text)]
+    return dict.fromkeys(found)
+
+
+def _other(here: dict[str, None], there: dict[str, None]) -> Finding | None:
+    gone = [each for each in here if each not in there]
+    come = [each for each in there if each not in here]
+    if not gone or not come:
+        return None
+    return Finding("identifiers", "contradiction", f"{gone[0]!r} in the baseline became {come[0]!r}")
+
+
+def _pictures(one: str, two: str) -> Finding | None:
+    here, there = set(one), set(two)
+    for first, second in ((GLAD, SORRY), (SORRY, GLAD)):
+        if here & first and there & second and not (here & second or there & first):
+            old, new = (
+                next(each for each in text if each in kind) for text, kind in ((one, first), (two, second))
+            )
+            return Finding("identifiers", "contradiction", f"{old} in the baseline became {new}")
+    return None

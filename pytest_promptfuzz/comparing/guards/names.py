@@ -1,0 +1,168 @@
+"""Named things: a person, place or product that another one took the place of."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.guards.polarity import written
+from pytest_promptfuzz.comparing.words import canonical, split_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_promptfuzz.comparing.guards.pair import Pair
+    from pytest_promptfuzz.comparing.text import Text
+
+_NAME = re.compile(r"(?<![\w'])[A-Z][\w'&]*(?:[.-]\w+)*(?:\s+[A-Z][\w'&]*(?:[.-]\w+)*)*")
+_OPENING = re.compile(r"(?:^|[.!?:;\"(\n]\s*|\A\s*)$")
+
+
+_FRAME = 0.6
+_LONGEST = 3
+_CLOSE = 5
+"""Words up to which two runs of changed words count as one place."""
+
+
+def _names(text: Text) -> list[tuple[str, bool]]:
+    """The capitalised runs of a text, and whether each stands where any word would be capitalised."""
+    found = []
+    for match in _NAME.finditer(text.clean):
+        opening = (
+            bool(_OPENING.search(text.clean[max(0, match.start() - 3) : match.start()])) or match.start() == 0
+        )
+        found.append((match[0], opening))
+    return found
+
+
+def _tokens(name: str) -> set[str]:
+    known: set[str] = set()
+    for word in split_words(name):
+        known.update(canonical(word))
+    return {token for token in known if token not in lexicon.FUNCTION_WORDS}
+
+
+def _new(text: Text, other: Text) -> list[tuple[str, bool]]:
+    result = []
+    initials_there = _initials(other)
+    for found, at_start in _names(text):
+        name, opening = found, at_start
+        head = split_words(name)[0] if split_words(name) else ""
+        if (
+            opening
+            and " " in name
+            and (head in lexicon.FUNCTION_WORDS or not other.token_set.isdisjoint(canonical(head)))
+        ):
+            # "In Berlin", "Ask Maria": only what follows the sentence's first word is a name.
+            name, opening = name.split(maxsplit=1)[1], False
+        tokens = _tokens(name)
+        if not tokens or tokens & other.token_set or all(token[0].isdigit() for token in tokens):
+            continue
+        letters = re.sub(r"[^a-z]", "", name.lower())
+        if name.replace(".", "").replace("&", "").isupper() and letters in initials_there:
+            continue
+        if len(tokens) > 1 and "".join(word[0] for word in split_words(name)) in other.token_set:
+            continue
+        result.append((name, opening))
+    return result
+
+
+def _initials(text: Text) -> str:
+    """First letters of all words of meaning, so that R&D is found in "research and development"."""
+    return "".join(word[0] for word in text.words if word not in {"and", "of", "the", "for"})
+
+
+def check(pair: Pair) -> Finding | None:
+    """Whether a name of the baseline gave way to another one."""
+    gone_anywhere, come_anywhere = pair.changed
+    if not gone_anywhere or not come_anywhere:
+        return None
+    replaced = _replaced(pair)
+    if replaced:
+        return replaced
+    if not pair.only_a or not pair.only_b:
+        return None
+    if not _capitals(pair.a, pair.only_a):
+        return None
+    missing = None
+    for side in pair.sides:
+        if not side.only_a or not side.only_b:
+            continue
+        gone = _new(side.a, pair.b)
+        come = _new(side.b, pair.a)
+        for (name, opening), (other, other_opening) in itertools.product(gone, come):
+            if not _same_place(side, name, other):
+                continue
+            explanation = f"{name!r} in the baseline became {other!r}"
+            if (opening or other_opening) and not _surely(name, other):
+                return Finding("names", "doubt", explanation)
+            return Finding("names", "contradiction", explanation)
+        sure = [name for name, opening in gone if not opening]
+        if sure and missing is None and pair.short:
+            missing = Finding("names", "doubt", f"{sure[0]!r} is in the baseline only")
+    return missing
+
+
+def _replaced(pair: Pair) -> Finding | None:
+    """One name put for another in an otherwise equal sentence, though both names stand elsewhere as well."""
+    gone, come = pair.changed
+    if not _capitals(pair.a, gone) or not _capitals(pair.b, come):
+        return None
+    known: set[str] | None = None
+    for side in pair.sides:
+        if side.similarity < _FRAME:
+            continue
+        for old, new in side.edits:
+            if not 1 <= len(old) <= _LONGEST or not 1 <= len(new) <= _LONGEST or set(old) & set(new):
+                continue
+            if known is None:
+                known = {
+                    token
+                    for text in (pair.a, pair.b)
+                    for name, opening in _names(text)
+                    if not opening
+                    for token in _tokens(name)
+                }
+            # At the start of a sentence a name looks like any word: one of the two must be known from elsewhere.
+            if (known.issuperset(old) or known.issuperset(new)) and (
+                _all_capitals(side.a, old) and _all_capitals(side.b, new)
+            ):
+                words = [
+                    " ".join(written(pair, token, response=response).title() for token in tokens)
+                    for tokens, response in ((old, False), (new, True))
+                ]
+                return Finding("names", "contradiction", f"{words[0]!r} in the baseline became {words[1]!r}")
+    return None
+
+
+def _capitals(text: Text, tokens: Iterable[str]) -> bool:
+    return any(token.capitalize() in text.clean or token.upper() in text.clean for token in tokens)
+
+
+def _all_capitals(text: Text, tokens: Iterable[str]) -> bool:
+    capitals = {token for name, _ in _names(text) for token in _tokens(name)}
+    return capitals.issuperset(tokens)
+
+
+def _surely(first: str, second: str) -> bool:
+    """Capitals a sentence does not ask for: two words, or letters and digits mixed."""
+    return all(" " in name or name[1:].lower() != name[1:] or not name.isalpha() for name in (first, second))
+
+
+def _same_place(pair: Pair, name: str, other: str) -> bool:
+    here, there = _tokens(name), _tokens(other)
+    for gone, come in pair.edits:
+        if here & set(gone) and there & set(come) and max(len(gone), len(come)) <= _CLOSE:
+            return True
+    return bool(_around(pair.a.tokens, here) & _around(pair.b.tokens, there))
+
+
+def _around(tokens: list[str], name: set[str]) -> set[str]:
+    at = next((index for index, token in enumerate(tokens) if token in name), None)
+    if at is None:
+        return set()
+    near = tokens[max(0, at - 3) : at] + tokens[at + 1 : at + 4]
+    return {token for token in near if token not in lexicon.FUNCTION_WORDS and token not in name}

@@ -1,0 +1,179 @@
+"""Numbers, times, dates and their units: 14 that became 41, kilograms that became pounds."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.words import is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.comparing.guards.pair import Pair
+    from pytest_promptfuzz.comparing.text import Text
+
+_CONTEXT = 4
+_MOST = 200
+"""Changed numbers looked at in one pair of statements: a table of thousands is not read to its end."""
+
+_SIGNED = re.compile(r"(?<![\w.)])[-−](?=[$€£]?\d)")
+_OPERATOR = re.compile(r"[<>≤≥≠=]=?")
+_ROLES = frozenset({"from", "to", "between", "by", "over", "under", "than", "until", "since"})
+
+
+def _positions(tokens: Sequence[str]) -> list[int]:
+    return [index for index, token in enumerate(tokens) if token[0].isdigit()]
+
+
+def _context(tokens: list[str], index: int) -> set[str]:
+    near = tokens[max(0, index - _CONTEXT) : index] + tokens[index + 1 : index + 1 + _CONTEXT]
+    return {token for token in near if token not in lexicon.FUNCTION_WORDS and not token[0].isdigit()}
+
+
+def check(pair: Pair) -> Finding | None:
+    """Whether a number of the baseline is another one in the response."""
+    symbols = _symbols(pair)
+    if symbols:
+        return symbols
+    digits_a, digits_b = (any(token[0].isdigit() for token in tokens) for tokens in pair.changed)
+    if not digits_a and not digits_b:
+        return _moved(pair)
+    if digits_a and digits_b:
+        for side in pair.sides:
+            found = _replaced(side)
+            if found:
+                return found
+    gone = next((token for token in pair.a.tokens if token in pair.only_a and _counts(token, pair.a)), None)
+    if gone is not None:
+        if pair.short and _refilled(pair, gone):
+            return Finding(
+                "numbers", "contradiction", f"number {gone} in the baseline gave way to other words"
+            )
+        return Finding("numbers", "doubt", f"number {gone} in the baseline is missing from the response")
+    come = next((token for token in pair.b.tokens if token in pair.only_b and _counts(token, pair.b)), None)
+    if come is None:
+        return None
+    return Finding("numbers", "doubt", f"number {come} in the response is not in the baseline")
+
+
+_ARTICLE_LIKE = frozenset({"1"})
+
+
+def _counts(token: str, text: Text) -> bool:
+    """Whether a token is a number whose absence is news; "one day" and "a day" are the same."""
+    return token[0].isdigit() and not (token in _ARTICLE_LIKE and "one" in text.words)
+
+
+def _replaced(pair: Pair) -> Finding | None:
+    fewer, more = pair.changed
+    gone = [index for index in _positions(pair.a.tokens) if pair.a.tokens[index] in fewer]
+    come = [index for index in _positions(pair.b.tokens) if pair.b.tokens[index] in more]
+    if not gone or not come:
+        return None
+    whole = len(_positions(pair.a.tokens)) == 1 == len(_positions(pair.b.tokens))
+    places = [(index, _context(pair.b.tokens, index)) for index in come[:_MOST]]
+    for index_a in gone[:_MOST]:
+        around = _context(pair.a.tokens, index_a)
+        for index_b, there in places:
+            shared = around & there
+            unit_a, unit_b = _unit(pair.a.tokens, index_a), _unit(pair.b.tokens, index_b)
+            if unit_a != unit_b and (unit_a in _KNOWN_UNITS or unit_b in _KNOWN_UNITS) and not pair.short:
+                continue
+            if shared or (whole and pair.short) or not around:
+                return Finding(
+                    "numbers",
+                    "contradiction",
+                    f"number {pair.a.tokens[index_a]} in the baseline became {pair.b.tokens[index_b]}",
+                )
+    return None
+
+
+_KNOWN_UNITS = frozenset(lexicon.UNITS.values()) | {"day", "month", "minute", "hour"}
+
+
+def _unit(tokens: Sequence[str], index: int) -> str:
+    return tokens[index + 1] if index + 1 < len(tokens) else ""
+
+
+def _refilled(pair: Pair, number: str) -> bool:
+    """Whether words of meaning stand where the number stood."""
+    for gone, come in pair.edits:
+        if number in gone:
+            return any(token not in lexicon.FUNCTION_WORDS for token in come) and pair.similarity >= 0.5
+    return False
+
+
+def _moved(pair: Pair) -> Finding | None:
+    """The same numbers, each now in the other's place: "from 18 % to 22 %" against "from 22 % to 18 %"."""
+    if [token for token in pair.a.tokens if is_number(token)] == [
+        token for token in pair.b.tokens if is_number(token)
+    ]:
+        return None
+    for side in pair.sides:
+        first, second = side.a.tokens, side.b.tokens
+        places_a, places_b = _places(first), _places(second)
+        if len(places_a) < 2:
+            continue
+        for number, place in places_a.items():
+            other = places_b.get(number)
+            if other is None or other == place:
+                continue
+            holder = next(
+                (each for each, where in places_b.items() if where == place and each != number), None
+            )
+            if holder is not None and places_a.get(holder) == other:
+                return Finding("numbers", "contradiction", f"numbers {number} and {holder} changed places")
+    return None
+
+
+def _places(tokens: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Each number that stands once, with the words that say what it is: the preposition, else its neighbours."""
+    places: dict[str, tuple[str, ...]] = {}
+    positions = _positions(tokens)
+    for index in positions:
+        token = tokens[index]
+        before = tokens[index - 1] if index else ""
+        back = index - 1
+        while back >= 0 and (tokens[back][0].isdigit() or tokens[back] in {"a", "an", "the", "dollar"}):
+            back -= 1
+        before = tokens[back] if back >= 0 else ""
+        after = (
+            next((each for each in tokens[index + 1 :] if each not in _PLAIN), "")
+            if before not in _ROLES
+            else ""
+        )
+        if token in places:
+            places[token] = ("twice", token)
+        else:
+            places[token] = (before, after)
+    return places
+
+
+_PLAIN = frozenset({"%", "dollar", "euro", "and", "to", "in", "of", "the"})
+
+
+_MARKS = frozenset("-−<>=≤≥≠")
+
+
+def _symbols(pair: Pair) -> Finding | None:
+    raw_a, raw_b = pair.a.clean, pair.b.clean
+    if _MARKS.isdisjoint(raw_a) and _MARKS.isdisjoint(raw_b):
+        return None
+    if ("-" in raw_a or "-" in raw_b or "−" in raw_a or "−" in raw_b) and (
+        len(_SIGNED.findall(raw_a)) != len(_SIGNED.findall(raw_b))
+    ):
+        same = [token for token in pair.a.tokens if token[0].isdigit() and token in pair.b.token_set]
+        if same:
+            return Finding(
+                "numbers",
+                "contradiction" if pair.short else "doubt",
+                f"the sign of a number changed near {same[0]}",
+            )
+    if _OPERATOR.search(raw_a) and _OPERATOR.search(raw_b):
+        here, there = _OPERATOR.findall(raw_a), _OPERATOR.findall(raw_b)
+        if here != there and len(here) == len(there):
+            return Finding("numbers", "contradiction", f"the sign {' '.join(here)} became {' '.join(there)}")
+    return None

@@ -1,0 +1,211 @@
+"""Negation and opposites: the same thing affirmed in one text and denied in the other.
+
+Each statement is read as concepts with a sign. A negator turns the sign of the next word that carries meaning;
+the negative pole of a pair of opposites is its positive pole with the sign turned, so that "not approved" and
+"denied" agree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+from pytest_promptfuzz.comparing import lexicon, opposites
+from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.words import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_promptfuzz.comparing.guards.pair import Pair
+
+_REACH = 5
+_SKIPPED = lexicon.FUNCTION_WORDS - {"yes", "no"}
+_LIGHT = """
+currently yet ever even any anyone anything more longer always available possible able fully completely entirely
+automatically usually often still
+"""
+_WEAK = frozenset(canonical(word)[0] for word in _LIGHT.split())
+
+
+def _opposites() -> dict[str, list[tuple[str, int]]]:
+    poles: dict[str, list[tuple[str, int]]] = {}
+    for number, pair in enumerate(opposites.OPPOSITES.replace("\n", "|").split("|")):
+        words = pair.split()
+        forms = [canonical(word) for word in words]
+        if any(len(form) > 1 for form in forms) or forms[0] == forms[1]:
+            continue
+        for sign, form in zip((1, -1), forms, strict=True):
+            poles.setdefault(form[0], []).append((f"{words[0]}/{words[1]}#{number}", sign))
+    return poles
+
+
+_POLES = _opposites()
+TRIGGERS = lexicon.NEGATORS | frozenset(_POLES)
+
+
+def signed(tokens: Iterable[str]) -> tuple[Counter[tuple[str, int]], list[str]]:
+    """The concepts of a statement with their signs, and the words its negators deny.
+
+    Args:
+        tokens: Canonical tokens of one statement.
+
+    Returns:
+        How often each (concept, +1 or -1) stands there, and for each negator the token it denies ("" if none).
+    """
+    concepts: Counter[tuple[str, int]] = Counter()
+    denied: list[str] = []
+    pending = 0
+    waiting = 0
+    weak = last = ""
+    for token in tokens:
+        if token in lexicon.NEGATORS:
+            if pending:
+                denied.append(weak or last)
+            pending, waiting, weak = 1, 0, ""
+            continue
+        if token in _SKIPPED:
+            waiting += pending
+            if waiting > _REACH:
+                denied.append(weak or last)
+                pending = waiting = 0
+            continue
+        sign = 1
+        if pending:
+            sign = -1
+            if token in _WEAK and not weak:
+                weak = token
+            else:
+                denied.append(token)
+                pending = waiting = 0
+        concepts[(token, sign)] += 1
+        for concept, pole in _POLES.get(token, ()):
+            concepts[(concept, sign * pole)] += 1
+        last = token
+    if pending:
+        denied.append(weak or last)
+        if not weak and concepts[(last, 1)]:
+            concepts[(last, 1)] -= 1
+            concepts[(last, -1)] += 1
+    return concepts, denied
+
+
+# Scripts without spaces between words: Japanese, Chinese, Korean. Negators are parts of words there.
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WIDE_NEGATION = re.compile(
+    r"ません|ない(?!で)|なかった|なく|なければ|不可|不[^同断要]|没|沒|無(?!料)|无|未|非[^常]|않|지 못|못 |안 |아니|없"
+)
+# 不是吗, なければならない: what is denied twice, or must not be left undone, is affirmed.
+_TWICE = re.compile(r"なければな|なくてはな|ないわけでは|不得不|不仅|不僅|不但|无论|無論")
+
+
+def _wide(pair: Pair) -> Finding | None:
+    counts = [
+        len(_WIDE_NEGATION.findall(_TWICE.sub("", text.clean))) if _WIDE.search(text.clean) else -1
+        for text in (pair.a, pair.b)
+    ]
+    if counts[0] == counts[1] or -1 in counts:
+        return None
+    which = "response" if counts[1] > counts[0] else "baseline"
+    kind: Literal["contradiction", "doubt"] = (
+        "contradiction" if (counts[0] - counts[1]) % 2 and pair.similarity >= _WIDE_FRAME else "doubt"
+    )
+    return Finding("negation", kind, f"only the {which} denies something, or it denies more")
+
+
+_WIDE_FRAME = 0.5
+
+
+def check(pair: Pair) -> Finding | None:
+    """Whether something affirmed in one text is denied in the other."""
+    if not pair.a.clean.isascii() and not pair.b.clean.isascii():
+        found = _wide(pair)
+        if found:
+            return found
+    if pair.only_a.isdisjoint(TRIGGERS) and pair.only_b.isdisjoint(TRIGGERS) and not _recounted(pair):
+        return None
+    doubt: Finding | None = None
+    for side in pair.sides:
+        found = _statement(side)
+        if found and found.kind == "contradiction":
+            return found
+        doubt = doubt or found
+    return doubt
+
+
+def _recounted(pair: Pair) -> bool:
+    """Whether the number of negators changed, or one may have moved, though the set of words did not."""
+    if pair.a.token_set.isdisjoint(lexicon.NEGATORS):
+        return False
+    if not pair.only_a and not pair.only_b:
+        return pair.a.tokens != pair.b.tokens
+    return sum(map(lexicon.NEGATORS.__contains__, pair.a.tokens)) != sum(
+        map(lexicon.NEGATORS.__contains__, pair.b.tokens)
+    )
+
+
+def _statement(pair: Pair) -> Finding | None:
+    concepts_a, denied_a = signed(pair.a.tokens)
+    concepts_b, denied_b = signed(pair.b.tokens)
+    same_number = len(denied_a) == len(denied_b)
+    # "No refund is available" and "refunds are not available" deny different words and agree; where every word is
+    # the same and another one is denied, they do not.
+    reworded = bool(pair.only_a or pair.only_b)
+    for concept, _ in sorted(concepts_a | concepts_b):
+        pole = "#" in concept
+        if not pole and same_number and reworded:
+            continue
+        fewer = concepts_a[(concept, 1)] - concepts_b[(concept, 1)]
+        more = concepts_b[(concept, -1)] - concepts_a[(concept, -1)]
+        if fewer * more > 0:
+            found = _contradiction(pair, concept, lost=fewer > 0)
+            if found:
+                return found
+    if same_number or pair.similarity < 0.5:
+        return None
+    extra, side = (denied_b, "response") if len(denied_b) > len(denied_a) else (denied_a, "baseline")
+    word = next((each for each in extra if each), "something")
+    return Finding("negation", "doubt", f"only the {side} denies {word!r}")
+
+
+def _contradiction(pair: Pair, concept: str, *, lost: bool) -> Finding | None:
+    if "#" not in concept:
+        denier = "response" if lost else "baseline"
+        return Finding("negation", "contradiction", f"only the {denier} denies {written(pair, concept)!r}")
+    poles = {word for word, choices in _POLES.items() if any(name == concept for name, _ in choices)}
+    if _inverted(pair, poles):
+        return None
+    here = next((word for word in pair.a.tokens if word in poles), "")
+    there = next((word for word in pair.b.tokens if word in poles), "")
+    if here == there:
+        denier = "response" if lost else "baseline"
+        return Finding("negation", "contradiction", f"only the {denier} denies {written(pair, here)!r}")
+    return Finding(
+        "opposites",
+        "contradiction",
+        f"{written(pair, here)!r} in the baseline became {written(pair, there, response=True)!r}",
+    )
+
+
+def _inverted(pair: Pair, poles: set[str]) -> bool:
+    """Whether what stood before the word now stands after its opposite: "wait before you pour", "pour after a wait".
+
+    Of "before" and "after" this is asked of what follows them alone.
+    """
+    sides = []
+    for tokens in (pair.a.tokens, pair.b.tokens):
+        at = next((index for index, token in enumerate(tokens) if token in poles), None)
+        if at is None:
+            return False
+        sides.append(({*tokens[:at]} - _SKIPPED, {*tokens[at + 1 :]} - _SKIPPED))
+    (left_a, right_a), (left_b, right_b) = sides
+    if poles & {"before", "after"} and right_a and right_b and not right_a & right_b:
+        return True
+    return bool(left_a & right_b and right_a & left_b) and not left_a & left_b and not right_a & right_b
+
+
+def written(pair: Pair, token: str, *, response: bool = False) -> str:
+    """A canonical token as the baseline, or the response, writes it; as the other does where it does not."""
+    texts = (pair.b, pair.a) if response else (pair.a, pair.b)
+    return next((word for text in texts for word in text.words if token in canonical(word)), token)

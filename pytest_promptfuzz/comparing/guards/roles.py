@@ -1,0 +1,126 @@
+"""Who did what to whom: two words or names that changed places around a verb."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.guards.polarity import written
+from pytest_promptfuzz.comparing.lexicon import word_set
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.comparing.guards.pair import Pair
+
+_LONGEST = 6
+_SWAP_EDITS = 2
+_BE = word_set("is are was were be been being get gets got gotten")
+_JOINING = word_set("and or & with between nor plus")
+_ARTICLES = word_set("a an the this that our your its his her their")
+_PLACING = word_set("in on at during for as")
+_DECLINED = word_set("der den dem")
+_TIMES = word_set(
+    """montag dienstag mittwoch donnerstag freitag samstag sonntag heute morgen gestern morgens abends
+    today tomorrow yesterday hoy ayer demain hier aujourd'hui"""
+)
+_SYMMETRIC = word_set("equal marri meet match resembl differ same as")
+_LIST = re.compile(r"(?:[^,;.]{1,40},)+ ?(?:and|or|&)\s+[^,;.]{1,40}")
+
+
+def check(pair: Pair) -> Finding | None:
+    """Whether two parties changed places."""
+    if pair.similarity > 0.999 or pair.similarity < 0.4:
+        return None
+    if len(pair.edits) < _SWAP_EDITS and "by" not in pair.only_a and "by" not in pair.only_b:
+        return None
+    for side in pair.sides:
+        swapped = _swap(side.a.tokens, side.b.tokens)
+        if swapped and not _listed(side.a.clean, swapped):
+            first, second = (" ".join(written(side, token) for token in part.split()) for part in swapped)
+            return Finding("roles", "contradiction", f"{first!r} and {second!r} changed places")
+        turned = _turned(side.a.tokens, side.b.tokens)
+        if turned:
+            return Finding(
+                "roles",
+                "contradiction",
+                f"{written(side, turned[0])!r} and {written(side, turned[1])!r} changed places",
+            )
+    return None
+
+
+def _swap(a: Sequence[str], b: Sequence[str]) -> tuple[str, str] | None:
+    """The segments X and Y where the one text has X…Y and the other, otherwise the same, Y…X."""
+    start = 0
+    while start < min(len(a), len(b)) and a[start] == b[start]:
+        start += 1
+    end = 0
+    while end < min(len(a), len(b)) - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    middle_a, middle_b = list(a[start : len(a) - end]), list(b[start : len(b) - end])
+    if len(middle_a) != len(middle_b) or len(middle_a) < 3 or sorted(middle_a) != sorted(middle_b):
+        return None
+    for length in range(1, min(_LONGEST, len(middle_a) - 2) + 1):
+        first = middle_a[:length]
+        if middle_b[-length:] != first:
+            continue
+        for other in range(1, min(_LONGEST, len(middle_a) - length - 1) + 1):
+            second = middle_b[:other]
+            between = middle_a[length : len(middle_a) - other]
+            if middle_a[-other:] != second or between != middle_b[other : len(middle_b) - length]:
+                continue
+            before_first = a[start - 1] if start else ""
+            if _harmless(before_first, first, between, second):
+                return None
+            return " ".join(first), " ".join(second)
+    return None
+
+
+def _harmless(before: str, first: list[str], between: list[str], second: list[str]) -> bool:
+    meaningful = [word for word in between if word not in _ARTICLES and word not in _JOINING]
+    if not meaningful or not _SYMMETRIC.isdisjoint(between):
+        return True
+    if before in _PLACING and between[-1] in _PLACING:
+        return True
+    # German tells the subject by its article, not by its place.
+    if not _DECLINED.isdisjoint((*first, *second)) or any(
+        len(part) == 1 and part[0] in _TIMES for part in (first, second)
+    ):
+        return True
+    # "In May he left in a hurry": phrases of place and time move freely with their preposition.
+    if first[0] in _PLACING and second[0] in _PLACING:
+        return True
+    # Whole clauses around a conjunction: "the room was clean and the staff were kind".
+    return bool(_JOINING & set(between)) and len(meaningful) == 0
+
+
+def _listed(text: str, swapped: tuple[str, str]) -> bool:
+    lowered = text.lower()
+    heads = [part.split()[0][:4] for part in swapped]
+    return any(all(head in found[0] for head in heads) for found in _LIST.finditer(lowered))
+
+
+def _turned(a: Sequence[str], b: Sequence[str]) -> tuple[str, str] | None:
+    """Active against passive with the parties as they stood: "A bought B" and "A was bought by B"."""
+    if ("by" in a) == ("by" in b):
+        return None
+    active, passive = (b, a) if "by" in a else (a, b)
+    at = len(passive) - 1 - list(reversed(passive)).index("by")
+    after = _meaningful(passive[at + 1 :])
+    if at < 2 or not after:
+        return None
+    verb = passive[at - 1]
+    if verb not in active or not _BE & set(passive[max(0, at - 4) : at]):
+        return None
+    before = _meaningful(passive[: at - 1])
+    place = list(active).index(verb)
+    subject, target = _meaningful(active[:place]), _meaningful(active[place + 1 :])
+    if before and after[0] in target and before[-1] in subject and after[0] not in subject:
+        return before[-1], after[0]
+    return None
+
+
+def _meaningful(tokens: Sequence[str]) -> list[str]:
+    return [token for token in tokens if token not in lexicon.FUNCTION_WORDS]

@@ -1,0 +1,147 @@
+"""Order and completeness: steps that changed places, an answer that stops before its end."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.text import analyse
+from pytest_promptfuzz.comparing.words import split_words, stem
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.guards.pair import Pair
+    from pytest_promptfuzz.comparing.text import Text
+
+_NUMBER = re.compile(r"(?:(?<=\s)|\A)(\d{1,2})[.)]\s+(?=\S)")
+_ORDERED = frozenset(
+    map(
+        stem,
+        [
+            "recipe",
+            "rank",
+            "step",
+            "top",
+            "then",
+            "procedure",
+            "instruction",
+            "order",
+            "priority",
+            "first",
+            "next",
+            "place",
+        ],
+    )
+)
+_LEAD = re.compile(r"\b(?:how to|in order to)\b|\A\W*to \w+", re.IGNORECASE)
+_SAME_ITEM = 0.5
+
+_WHOLE = 8
+"""Words from which an answer that is the beginning of another one counts as cut off."""
+
+_HALF = 0.5
+_REST = 3
+_ENDED = re.compile(r"[.!?…:;)\]}\"'`*。！？|>][\s*_`]*\Z|[^\w\s]\s*\Z")
+
+
+def check(pair: Pair) -> Finding | None:
+    """Whether numbered items changed places, or one answer is only the beginning of the other."""
+    return _moved(pair) or _cut(pair)
+
+
+def _items(text: Text) -> tuple[str, list[str]]:
+    """What stands before a numbered list, and its items; none unless they are numbered from 1 on."""
+    raw = text.raw
+    starts: list[re.Match[str]] = []
+    for found in _NUMBER.finditer(raw):
+        if int(found[1]) == len(starts) + 1:
+            starts.append(found)
+    if len(starts) < 2:
+        return raw, []
+    ends = [each.start() for each in starts[1:]] + [len(raw)]
+    return raw[: starts[0].start()], [
+        raw[each.end() : end].strip() for each, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _moved(pair: Pair) -> Finding | None:
+    if "1" not in pair.a.raw or "1" not in pair.b.raw:
+        return None
+    lead, first = _items(pair.a)
+    _, second = _items(pair.b)
+    if not first or not second:
+        return None
+    sets = [frozenset(analyse(item).token_set - lexicon.FUNCTION_WORDS) for item in second]
+    places: list[int] = []
+    for item in first:
+        here = analyse(item).token_set - lexicon.FUNCTION_WORDS
+        scores = [2 * len(here & each) / (len(here) + len(each)) if here or each else 0.0 for each in sets]
+        best = max(range(len(scores)), key=scores.__getitem__)
+        # An item that is as like its own place's counterpart as another's has not moved.
+        own = len(places)
+        if own < len(scores) and scores[own] == scores[best]:
+            best = own
+        places.append(best if scores[best] >= _SAME_ITEM else -1)
+    kept = [place for place in places if place >= 0]
+    if kept == sorted(kept) or len(set(kept)) != len(kept):
+        return None
+    moved = next(index for index, place in enumerate(places) if place >= 0 and place != index)
+    text = f"item {moved + 1} of the baseline's list is item {places[moved] + 1} of the response's"
+    return Finding("sequence", "contradiction" if _is_sequence(lead, first) else "doubt", text)
+
+
+def _is_sequence(lead: str, items: list[str]) -> bool:
+    if _LEAD.search(lead) or not _ORDERED.isdisjoint(map(stem, split_words(lead))):
+        return True
+    heads = [split_words(item)[:1] for item in items]
+    return sum(bool(head) and stem(head[0]) in _IMPERATIVES for head in heads) * 2 >= len(items)
+
+
+_IMPERATIVES = frozenset(
+    stem(word)
+    for word in word_set(
+        """chop fry mash peel roast season slice spread sprinkle toss add adjust allow apply attach bake beat begin
+        boil bring browse build call check choose clean clear click close combine configure connect cook cool
+        copy create cut delete disconnect download drag drain drop enable enter fill find fold follow go heat
+        hold insert install keep launch leave let lift log mix move navigate open paste place plug pour preheat
+        press pull push put reboot remove repeat replace restart rinse run save scroll select send serve set sign
+        simmer start stir stop submit switch take tap test tighten turn type unplug unscrew update upload use
+        verify wait wash whisk wipe write"""
+    )
+)
+
+
+def _begins_alike(one: list[str], two: list[str]) -> bool:
+    """Whether one text may be the beginning of the other; its last tokens may have been read as another phrase."""
+    if len(one) == len(two):
+        return False
+    size = max(min(len(one), len(two)) - _MARGIN, 1)
+    return one[:size] == two[:size]
+
+
+_MARGIN = 5
+
+
+def _cut(pair: Pair) -> Finding | None:
+    if not _begins_alike(pair.a.tokens, pair.b.tokens):
+        return None
+    one, two = pair.a.words, pair.b.words
+    if len(one) == len(two):
+        return None
+    short, long, which = (pair.b, pair.a, "response") if len(two) < len(one) else (pair.a, pair.b, "baseline")
+    words, whole = short.words, long.words
+    size = len(words)
+    if size < _WHOLE or words[: size - 1] != whole[: size - 1] or not whole[size - 1].startswith(words[-1]):
+        return None
+    missing = len(whole) - size
+    mid = words[-1] != whole[size - 1] or (
+        missing >= _REST and not _ENDED.search(short.raw) and bool(_ENDED.search(long.raw))
+    )
+    if not mid:
+        numbered = len(_items(long)[1]) > max(len(_items(short)[1]), 1)
+        if not numbered and missing < _HALF * len(whole):
+            return None
+    tail = " ".join(words[-3:])
+    return Finding("sequence", "contradiction", f"the {which} stops after {tail!r}, {missing} words early")

@@ -1,0 +1,160 @@
+"""Labels: short answers that name a class, however they are dressed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.guards.identifiers import GLAD, SORRY
+from pytest_promptfuzz.comparing.guards.polarity import signed
+from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.tokens import canonical_words
+from pytest_promptfuzz.comparing.words import canonical, split_words
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.text import Text
+
+MAX_WORDS = 3
+"""Words up to which an answer is taken for a label."""
+
+MAX_SENTENCE = 16
+"""Words up to which a sentence is taken for a label's wrapping."""
+
+_NOUN = (
+    r"(?:label|category|sentiment|class|classification|answer|priority|intent|topic|result|type|verdict|status|tone"
+    r"|language|emotion|rating|score|urgency|severity|decision|output|prediction)"
+)
+_DRESSED = re.compile(
+    rf"\A(?:the |this |its |overall |my |final |predicted |correct |most |best |suitable |appropriate )*{_NOUN}"
+    rf"(?: of (?:the|this) [\w ]{{1,24}}?)?\s*(?:is|would be|:|=|->|→|-)\s*[:\"']*\s*(.+?)\s*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_SIGN = re.compile(r"(?<!\w)[-−](?=\d)")
+_TAIL = re.compile(rf"(?<=\w)\s+(?:{_NOUN}|review|text|ticket|message)s?\Z", re.IGNORECASE)
+_LEAD = re.compile(r"\A(?:it's|it is|this is|that's|that is|in (?=\d)|on (?=\d)|at (?=\d))\s*(?=\w)")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WIDE_CHARACTERS = 6
+"""Characters of a script without spaces up to which an answer is taken for a label."""
+
+LONGEST = 2000
+"""Characters up to which an answer may be a label."""
+
+_DEGREES = frozenset(
+    token
+    for word in word_set(
+        """very highly extremely somewhat slightly mostly partly partially semi rather quite fairly strongly
+        weakly mildly possible potential possibly potentially probable probably likely suspected not non un
+        almost nearly low high medium more less most least"""
+    )
+    for token in (word, canonical(word)[0])
+)
+_EDGES = " \t\r\n.!?,;:\"'`*_()[]{}<>。！？"
+
+
+def bare(text: Text) -> str:
+    """The label in an answer, without its dress: lower case, ``Label:`` and quotes gone, ``_`` and ``-`` as spaces.
+
+    >>> bare(Text("**Label:** NOT_SPAM."))
+    'not spam'
+    """
+    inner = text.clean.strip(_EDGES)
+    found = _DRESSED.match(inner.replace("**", ""))
+    if found:
+        inner = found[1].strip(_EDGES)
+    inner = " ".join(re.sub(r"[_\s]+|(?<=\w)-(?=\w)", " ", inner).casefold().split())
+    if len(inner.split()) <= MAX_WORDS:
+        inner = _TAIL.sub("", _LEAD.sub("", inner))
+    return inner
+
+
+def is_label(text: Text) -> bool:
+    """Whether the answer is nothing but a label."""
+    if len(text.tokens) > 2 * MAX_SENTENCE or len(text.raw) > LONGEST:
+        return False
+    label = bare(text)
+    if not label or len(label.split()) > MAX_WORDS or "\n" in text.clean:
+        return False
+    return label.isascii() or len(_WIDE.findall(label)) <= _WIDE_CHARACTERS
+
+
+def _key(label: str) -> tuple[str, ...]:
+    tokens = canonical_words(split_words(label))
+    return tuple(token for token in tokens if token not in {"a", "an", "the"}) or (label,)
+
+
+def same(first: Text, second: Text) -> bool:
+    """Whether two answers are the same label."""
+    one, two = bare(first), bare(second)
+    if one == two:
+        return True
+    if _key(one) == _key(two):
+        return len(_SIGN.findall(one)) == len(_SIGN.findall(two)) and not _opposed(one, two)
+    first_value, second_value = _number(one), _number(two)
+    return first_value is not None and first_value == second_value
+
+
+def _number(label: str) -> float | None:
+    """The value of a label that is one number, as ``1e3`` and ``-0.50`` are."""
+    if label[:1] not in "-+.0123456789":
+        return None
+    try:
+        return float(label)
+    except ValueError:
+        return None
+
+
+def _opposed(one: str, two: str) -> bool:
+    """Whether a picture of approval stands in the one label and one of refusal in the other."""
+    signs = [(not GLAD.isdisjoint(label), not SORRY.isdisjoint(label)) for label in (one, two)]
+    return signs[0] != signs[1] and all(map(any, signs))
+
+
+def found_in(label: Text, answer: Text) -> str:
+    """How a label stands in a longer answer.
+
+    Returns:
+        ``stated`` where the answer affirms it; ``denied`` where it is negated or stands beside its opposite;
+        ``qualified`` where a word of degree precedes it; ``named`` where it stands in a text too long to be its
+        wrapping; ``absent`` where it does not stand there.
+    """
+    key = _key(bare(label))
+    tokens = canonical_words(split_words(re.sub(r"(?<=\w)[_-](?=\w)", " ", answer.clean)))
+    at = next(
+        (
+            index
+            for index in range(len(tokens) - len(key) + 1)
+            if tuple(tokens[index : index + len(key)]) == key
+        ),
+        None,
+    )
+    concepts, _ = signed(tokens)
+    wanted, _ = signed(key)
+    for concept, sign in wanted:
+        if concepts[(concept, -sign)] and concept not in lexicon.FUNCTION_WORDS:
+            return "denied"
+    if at is None:
+        return "absent"
+    before = tokens[at - 1] if at else ""
+    if before in _DEGREES and not key[0].isdigit():
+        return "qualified"
+    if len(answer.words) > MAX_SENTENCE or len(answer.sentences) > 1:
+        return "named"
+    return "stated"
+
+
+def ends_with(label: Text, answer: Text) -> bool:
+    """Whether a sentence ends with a label, as "The capital is Paris." does with "Paris"."""
+    key = _key(bare(label))
+    return len(answer.words) <= MAX_SENTENCE and tuple(answer.tokens[-len(key) :]) == key
+
+
+def extends(first: Text, second: Text) -> str:
+    """How two short answers overlap: ``qualified`` by a word of degree, ``longer`` by other words, or ``no``."""
+    one, two = set(_key(bare(first))), set(_key(bare(second)))
+    if not (one < two or two < one):
+        return "no"
+    if all(each[0].isdigit() for each in (one & two)):
+        # 42 and 42 %, 5 and 5 apples: what is counted is part of a number.
+        return "qualified"
+    return "longer" if (one ^ two).isdisjoint(_DEGREES | lexicon.NEGATORS) else "qualified"

@@ -1,0 +1,251 @@
+"""Words the comparison knows: function words, negators, opposites, sets of which one excludes the other.
+
+Small on purpose: a word belongs here only if confusing it with its neighbour would reverse an answer, or if
+telling it from its neighbour would call a harmless rewording a change.
+"""
+
+from __future__ import annotations
+
+
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(words.split())
+
+
+FUNCTION_WORDS = word_set(
+    """a an the this that these those it its he she they them their his her we us our you your i me my mine
+    is are was were be been being am do does did done has have had having will would shall to of in on
+    at by for from with as and or but so if then than there here which who whom whose what when where
+    while also just very really please kindly simply currently now yes no sure certainly course well ok
+    okay thanks thank hello hi hey dear via per about into onto over under up down out off upon within
+    during through both either each any such same own too s t re ve ll d m degree can could's because
+    since therefore thus hence however moreover additionally overall indeed great happy degree degrees °
+    let know get got going go make made's"""
+)
+"""Words whose presence or absence alone changes no meaning that another guard does not look at."""
+
+NEGATORS = word_set(
+    """not no never none nobody nothing neither nor nowhere without cannot lack hardly barely scarcely
+    nicht kein keine keinen keiner keines keinem nie niemals nichts niemand ne pas jamais aucun aucune personne rien
+    nunca nem não nadie nada ninguno ninguna non niet geen nie inte ikke nessuno niente не нет ни никогда нельзя
+    без لا لم لن ليس ليست غير بدون לא אין בלי नहीं değil 不 没 沒 無 无 ない"""
+)
+"""Words that deny what follows them."""
+
+CONTRACTIONS: dict[str, tuple[str, ...]] = {
+    "won't": ("will", "not"),
+    "can't": ("can", "not"),
+    "cannot": ("can", "not"),
+    "shan't": ("shall", "not"),
+    "ain't": ("is", "not"),
+    "unable": ("not", "able"),
+    "let's": ("let", "us"),
+}
+
+PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("not", "only"): (),
+    ("not", "just"): (),
+    ("no", "later", "than"): ("by",),
+    ("no", "longer", "than"): ("at-most",),
+    ("no", "more", "than"): ("at-most",),
+    ("not", "more", "than"): ("at-most",),
+    ("no", "less", "than"): ("at-least",),
+    ("no", "fewer", "than"): ("at-least",),
+    ("at", "least"): ("at-least",),
+    ("at", "most"): ("at-most",),
+    ("no", "one"): ("nobody",),
+    ("another", "one"): ("another",),
+    ("this", "one"): ("this",),
+    ("that", "one"): ("that",),
+    ("the", "one"): ("that",),
+    ("which", "one"): ("which",),
+    ("one", "another"): ("each", "other"),
+    ("up", "to"): ("at-most",),
+    ("a", "maximum", "of"): ("at-most",),
+    ("a", "minimum", "of"): ("at-least",),
+    ("no", "problem"): (),
+    ("no", "doubt"): (),
+    ("no", "matter"): (),
+    ("do", "not", "hesitate", "to"): (),
+    ("do", "not", "worry"): (),
+    ("do", "not", "forget", "to"): (),
+    ("feel", "free", "to"): (),
+    ("without", "delay"): ("promptly",),
+    ("without", "hesitation"): (),
+    ("free", "of", "charge"): ("not", "fee"),
+    ("free", "of"): ("not",),
+    ("out", "of", "stock"): ("not", "in", "stock"),
+    ("at", "no", "cost"): ("not", "fee"),
+    ("at", "no", "charge"): ("not", "fee"),
+    ("for", "free"): ("not", "fee"),
+    ("no", "longer"): ("not",),
+    ("not", "yet"): ("not",),
+    ("fail", "to"): ("not",),
+    ("nothing", "but"): ("only",),
+    ("provided", "that"): ("if",),
+    ("providing", "that"): ("if",),
+    ("as", "long", "as"): ("if",),
+    ("on", "condition", "that"): ("if",),
+    ("in", "advance"): ("beforehand",),
+    ("get", "in", "touch"): ("contact",),
+    ("getting", "in", "touch"): ("contact",),
+    ("takes", "place"): ("happen",),
+    ("took", "place"): ("happen",),
+    ("pass", "on"): ("forward",),
+    ("passes", "on"): ("forward",),
+    ("send", "in"): ("submit",),
+    ("sent", "in"): ("submit",),
+    ("due", "to"): ("because",),
+    ("because", "of"): ("because",),
+    ("comes", "to"): ("is",),
+    ("in", "length"): ("long",),
+    ("it", "is", "unclear", "whether"): ("not",),
+    ("it", "is", "uncertain", "whether"): ("not",),
+    ("it", "is", "unknown", "whether"): ("not",),
+    ("it", "is", "not", "known", "whether"): ("not",),
+    ("it", "is", "not", "clear", "whether"): ("not",),
+    ("have", "to"): ("must",),
+    ("has", "to"): ("must",),
+    ("need", "to"): ("must",),
+    ("needs", "to"): ("must",),
+    ("is", "required", "to"): ("must",),
+    ("are", "required", "to"): ("must",),
+    ("is", "going", "to"): ("will",),
+    ("are", "going", "to"): ("will",),
+    ("in", "order", "to"): ("to",),
+    ("in", "addition"): (),
+    ("as", "well", "as"): ("and",),
+    ("as", "soon", "as"): ("once",),
+    ("went", "up"): ("rise",),
+    ("go", "up"): ("rise",),
+    ("goes", "up"): ("rise",),
+    ("went", "down"): ("fall",),
+    ("go", "down"): ("fall",),
+    ("goes", "down"): ("fall",),
+    ("turned", "down"): ("deny",),
+    ("per", "cent"): ("%",),
+    ("united", "states"): ("usa",),
+    ("united", "kingdom"): ("uk",),
+    ("start", "up"): ("startup",),
+    ("on", "the", "way"): ("onway",),
+    ("on", "its", "way"): ("onway",),
+}
+"""Phrases rewritten before anything is compared, longest first."""
+
+SYNONYMS = """
+praise commend laud|sorry apologize apologise|happen occur|parcel package|buy purchase|begin start commence
+quick fast rapid swift|staff employee personnel
+help assist aid|big large|issue problem|error mistake|customer client|doctor physician|reply respond answer
+select choose pick|display show|get receive obtain|brief short|operation business
+phone telephone|picture image photo|end finish conclude|job occupation|contact reach|allow permit
+forbid prohibit|require need|item product|movie film|company firm|improve enhance|method approach|fix repair
+make create produce|use utilize|inform notify tell|complete finalize|deliver ship|worker labourer|holiday vacation
+child kid|must have-to obligate|mandatory required compulsory obligatory|optional voluntary|every all
+cancel terminate|fee charge cost|verify confirm check|main primary|anticipate expect|project forecast predict
+location place site|approximately about around roughly circa|regard wish|forward relay|demonstrate show|invest spend
+shipment delivery|usa us u.s america|uk u.k britain|quarter quarterly|request ask
+rise increase grow climb|fall decrease decline drop|deny reject refuse|approve accept grant
+promptly immediately instantly|hello hi hey|thank thanks|bye goodbye|car automobile|goods merchandise
+""".strip()
+"""Groups that may replace each other; words in a group share a canonical form."""
+
+HEDGES = word_set(
+    "might may could possibly perhaps maybe probably likely allegedly reportedly supposedly seem appear"
+)
+"""Words that make a statement uncertain."""
+
+NEGATABLE = word_set(
+    """able accept active adequate appropriate available avoid aware authorize certain clear comfort common
+    compatible complete confirm consistent correct direct eligible fair familiar finish formal fortunate
+    fraudulent frequent happy healthy important legal like likely limit lock logical mature mutable
+    necessary offensive paid perfect possible practical predict proper qualify refundable regular
+    related relevant reliable replaceable resolve responsible reversible safe satisfy secure specify
+    stable sufficient support sure tax tolerant transferable true usual valid verify visible want
+    willing wise used known returnable toxic smoking alcoholic binding profit resident member exist
+    essential functional standard trivial approve connect agree satisfied allow continue honest
+    advantage realistic rational predictable acceptable sustainable affordable reasonable pleasant popular
+    successful harmed noticed changed altered"""
+)
+"""Bases that ``un-``, ``in-``, ``im-``, ``ir-``, ``il-``, ``non-`` and ``dis-`` turn into their denial."""
+
+_SMALL_NUMBERS = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen
+"""
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+
+# Of German, French and Spanish those that are no word of English or of another meaning.
+_NUMBERS_ELSEWHERE = """
+    zwei:2 drei:3 vier:4 fünf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 zwölf:12 zwanzig:20 hundert:100
+    deux:2 trois:3 quatre:4 cinq:5 huit:8 neuf:9 douze:12 vingt:20 tres:3 cuatro:4 cinco:5 seis:6 siete:7 ocho:8
+    nueve:9 diez:10 doce:12 veinte:20
+"""
+
+NUMBER_WORDS: dict[str, int] = (
+    {word: value for value, word in enumerate(_SMALL_NUMBERS.split())}
+    | {word: 10 * value for value, word in enumerate(_TENS.split(), start=2)}
+    | {word: int(value) for word, _, value in (each.partition(":") for each in _NUMBERS_ELSEWHERE.split())}
+)
+
+MULTIPLIERS: dict[str, int] = {
+    "hundred": 100,
+    "thousand": 1_000,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "k": 1_000,
+    "m": 10**6,
+    "mn": 10**6,
+    "bn": 10**9,
+    "b": 10**9,
+}
+
+_UNITS = """
+    $:dollar usd:dollar €:euro eur:euro £:pound-sterling gbp:pound-sterling ¥:yen jpy:yen percent:% percentage:%
+    pct:% kilogram:kg kilograms:kg kilo:kg kilos:kg kgs:kg g:gram lb:pound lbs:pound oz:ounce kilometre:km
+    kilometres:km kilometer:km kilometers:km metre:meter metres:meter centimetre:cm centimeter:cm centimetres:cm
+    centimeters:cm millimetre:mm millimeter:mm feet:foot ft:foot inches:inch c:celsius f:fahrenheit gigabyte:gb
+    milligram:mg milligrams:mg millilitre:ml
+    millilitres:ml milliliter:ml milliliters:ml liter:litre liters:litre litres:litre l:litre
+    gigabytes:gb megabyte:mb megabytes:mb mins:minute min:minute hrs:hour hr:hour secs:second sec:second
+"""
+
+UNITS: dict[str, str] = {form: unit for form, _, unit in (each.partition(":") for each in _UNITS.split())}
+"""Spellings of units that are the same unit."""
+
+SPELLINGS: dict[str, str] = {"without": "not", "cannot": "not"}
+"""Words that are other words when read closely."""
+
+IN_SMALLER_UNITS: dict[str, tuple[int, str]] = {"week": (7, "day"), "dozen": (12, "")}
+"""A counted unit and what it is in a smaller one: two weeks are 14 days."""
+
+IN_LARGER_UNITS: dict[str, tuple[int, str]] = {
+    "second": (60, "minute"),
+    "minute": (60, "hour"),
+    "hour": (24, "day"),
+    "month": (12, "year"),
+}
+"""How many of a unit make a larger one: 24 hours are a day."""
+
+_IRREGULAR = """
+    rose:rise risen:rise fell:fall fallen:fall grew:grow grown:grow bought:buy sold:sell sent:send paid:pay
+    began:begin begun:begin chose:choose chosen:choose gave:give given:give took:take taken:take told:tell
+    went:go lost:lose won:win met:meet made:make spent:spend came:come saw:see seen:see said:say wrote:write
+    written:write broke:break broken:break held:hold kept:keep built:build found:find got:get men:man
+    women:woman children:child people:person wives:wife denied:deny denies:deny denial:deny approval:approve
+    growth:grow colour:color colours:color centre:center withdrew:withdraw shrank:shrink taught:teach sank:sink
+    lent:lend agreed:agree freed:free guaranteed:guarantee
+"""
+
+_REGULAR = """
+    failure left does has this is was us its always previous less loss news business access bonus status address
+    need during nothing everything something thing morning evening spring king red hundred only daily early
+    family reply apply supply july italy weekly monthly yearly annually hourly likely allegedly reportedly
+    supposedly possibly probably rarely hardly barely scarcely usually promptly approximately roughly
+    immediately instantly best highest lowest second speed
+"""
+
+IRREGULAR: dict[str, str] = {
+    form: base for form, _, base in (each.partition(":") for each in _IRREGULAR.split())
+} | {word: word for word in _REGULAR.split()}
+"""Forms the suffix rules would get wrong."""

@@ -1,0 +1,120 @@
+"""Words that deny each other, and words of which only one can hold in one place.
+
+A pair or a line belongs here only if taking the one word for the other would reverse or change an answer.
+"""
+
+from __future__ import annotations
+
+OPPOSITES = """
+approve deny|allow forbid|allow block|increase decrease|rise fall|grow shrink|gain lose|win lose|open close
+start stop|start end|online offline|true false|correct incorrect|right wrong|valid void|pass fail|succeed fail
+accept decline|include exclude|enable disable|active inactive|hot cold|warm cool|high low
+higher lower|highest lowest|more less|more fewer|most least|fast slow|faster slower|early late|earlier later
+before after|above below|inside outside|internal external|import export|buy sell
+buyer seller|lend borrow|lender borrower|positive negative|good bad|better worse|best worst|strong weak
+safe dangerous|safe unsafe|legal illegal|guilty innocent|profit loss|surplus deficit|add remove|attach detach
+connect disconnect|upgrade downgrade|push pull|arrive depart|enter leave|enter exit|left right
+top bottom|front back|north south|east west|maximum minimum|mandatory optional
+required optional|public private|full empty|cheap expensive|cheaper dearer|new old|newer older|young old
+long short|longer shorter|wide narrow|hard easy|difficult easy|permanent temporary|present absent|alive dead
+healthy sick|happy sad|love hate|agree disagree|support oppose|available unavailable|possible impossible
+qualify disqualify|eligible ineligible|success failure|advantage disadvantage|strength weakness|first last
+next previous|always never|everyone nobody|everything nothing|improve worsen|improve deteriorate
+accelerate slow|expand contract|upload download|encrypt decrypt|lock unlock|send receive|give take|teach learn
+hire fire|deposit withdraw|credit debit|asset liability|input output|ascend descend|subscribe unsubscribe
+guilt innocence|man woman|male female|father mother|son daughter|brother sister|husband wife|boy girl
+uncle aunt|day night|summer winter|teacher student|employer employee|landlord tenant
+plaintiff defendant|accurate inaccurate|genuine fake|real fake|confirm deny|affirm deny|recommend discourage
+encourage discourage|sink float|major minor|majority minority|senior junior|superior inferior
+heavy light|heavier lighter
+cover exclude|extend shorten|thinly thickly|praise criticize|praise criticise|praise pan|commend condemn
+sunny shady|wet dry|dry humid|dry moist
+raise lower|agree deny
+beat lose|older younger|oldest youngest|clean dirty|rich poor|thick thin|deep shallow|tight loose|smooth rough
+sharp blunt|bright dark|light dark|loud quiet|polite rude|strict lenient|simple complex|simple complicated|common rare
+frequent rare|ancient modern|fresh stale|raw cooked|sweet bitter|sweet sour|soft hard|tall short|near far
+nearest farthest|closest furthest|forward backward|upward downward|upwards downwards|clockwise counterclockwise
+vertical horizontal|odd even|plus minus|multiply divide|ascending descending|sender recipient|sender receiver
+doctor patient|guest host|predator prey|attack defend|victory defeat|ally enemy|friend enemy|optimistic pessimistic
+friendly hostile|careful careless|useful useless|harmful harmless|helpful harmful|benefit harm|reward punish
+remember forget|find lose|save spend|save delete|create destroy|build destroy|build demolish|live die|survive die
+birth death|freeze melt|freeze thaw|inhale exhale|absorb emit|inflate deflate|tighten loosen|lengthen shorten
+widen narrow|strengthen weaken|soften harden|heat cool|hotter colder|warmer cooler|brighter darker|larger smaller
+bigger smaller|big small|big tiny|largest smallest|biggest smallest|greater lesser|taller shorter|thicker thinner
+deeper shallower|richer poorer|easier harder|stronger weaker|safer riskier|sooner later|nearer farther
+overestimate underestimate
+upstream downstream|uphill downhill|upstairs downstairs|indoor outdoor|indoors outdoors|domestic foreign|local remote
+urban rural|acidic alkaline|anode cathode|supply demand|wholesale retail|gross net|fixed variable|debtor creditor
+bullish bearish|liberal conservative|peace war|acquit convict|arrest release|detain release|hit miss|show hide
+visible hidden|reveal conceal|expand collapse|maximize minimize|increment decrement|read write|login logout
+attract repel|join leave|stay leave|keep discard|keep remove|retain discard|maintain abandon|continue stop
+pause resume|proceed halt|similar different|identical different|together apart|inclusive exclusive
+subjective objective|manual automatic|manually automatically|static dynamic|stable volatile|transparent opaque
+peak trough
+dawn dusk|sunrise sunset|past future|former latter|ancestor descendant|winner loser|king queen|nephew niece
+bride groom|payer payee|trainer trainee|donor recipient|supplier customer|plug unplug|install uninstall|load unload
+proven refuted|proved refuted|sincere sarcastic|partial impartial|formal casual
+genehmigt abgelehnt|erlaubt verboten|offen geschlossen|geöffnet geschlossen|steigt sinkt|gestiegen gesunken
+richtig falsch|gewonnen verloren|gesendet empfangen|angenommen abgelehnt|ouvert fermé|ouverte fermée|accepté refusé
+augmenté diminué|gagné perdu|vrai faux|autorisé interdit|envoyé reçu|abierto cerrado|abierta cerrada
+aprobado rechazado|aprobada rechazada|permitido prohibido|ganado perdido|verdadero falso|confirmado cancelado
+confirmada cancelada
+enviado recibido|aperto chiuso|aperta chiusa|vero falso|approvato respinto|одобрен отклонён|открыт закрыт
+разрешено запрещено|открыта закрыта
+""".strip()
+"""Pairs of which one denies the other."""
+
+EXCLUSIVE = """
+monday tuesday wednesday thursday friday saturday sunday
+january february march april may june july august september october november december
+red green blue yellow orange purple black white brown grey pink
+all most many several some few none no
+always usually often sometimes rarely seldom never
+must should may might could can
+once twice thrice
+only-one both neither-of
+at-least at-most exactly
+dollar euro pound-sterling yen rupee franc
+dollar euro pound
+kg gram pound ounce tonne
+km mile metre meter foot inch cm mm yard
+celsius fahrenheit kelvin
+second minute hour day week month year decade century
+gb mb kb tb
+am pm
+million billion trillion thousand hundred
+spring summer autumn winter
+morning afternoon evening night
+breakfast lunch dinner
+english french german spanish italian dutch portuguese chinese japanese russian
+first second third fourth fifth
+to from
+up down
+in out
+on off
+over under
+he she
+him her
+his her
+daily weekly monthly yearly annually hourly
+north south east west
+yesterday today tomorrow tonight
+low medium high
+mild moderate severe
+excellent good fair poor
+bronze silver gold
+teaspoon tablespoon cup
+月 火 水 木 金 土
+beginner intermediate advanced
+half third
+half twice thrice double triple
+if unless
+only except
+both 1 neither
+mg gram kg
+ml litre
+montag dienstag mittwoch donnerstag freitag samstag sonntag
+lundi mardi mercredi jeudi vendredi samedi dimanche
+lunes martes miércoles jueves viernes sábado domingo
+""".strip()
+"""Each line: words of which, in one place, only one can hold."""

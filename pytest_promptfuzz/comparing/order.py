@@ -1,0 +1,77 @@
+"""The same words in another order: which of these say the same."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.tokens import canonical_words
+from pytest_promptfuzz.comparing.words import split_words
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.guards.pair import Pair
+
+_MOVES = word_set("in on at by during after before when while because since if once as to for with and or")
+
+
+def rotated(one: list[str], two: list[str]) -> bool:
+    """Whether one block moved past another, as "on Sunday we rest" and "we rest on Sunday".
+
+    Both texts must have the same words; what moved begins with a word that a phrase or a clause begins with, or is
+    a single word of time, so that no subject can have become an object.
+    """
+    if len(one) != len(two):
+        return False
+    start = 0
+    while start < len(one) and one[start] == two[start]:
+        start += 1
+    end = len(one)
+    while end > start and one[end - 1] == two[end - 1]:
+        end -= 1
+    a, b = one[start:end], two[start:end]
+    for size in range(1, len(a)):
+        if a[size:] + a[:size] == b:
+            heads = a[0], a[size]
+            return bool(_MOVES & set(heads)) or (
+                min(size, len(a) - size) == 1 and bool(_TIMES & {a[0], a[-1]})
+            )
+        # "X and Y" against "Y and X"
+        for gap in ("and", "or"):
+            if a[size : size + 1] == [gap] and [*a[size + 1 :], gap, *a[:size]] == b:
+                return True
+    return False
+
+
+def parts_moved(pair: Pair) -> bool:
+    """Whether the same clauses or list items stand in another order, in a text whose order is not a sequence."""
+    if not _SEQUENCE.isdisjoint(pair.a.token_set) or _STEPS.search(pair.a.raw):
+        return False
+    one, two = (canonical_words(split_words(_JOINT.sub(" and ", text.clean))) for text in (pair.a, pair.b))
+    while one and two and one[0] == two[0]:
+        one, two = one[1:], two[1:]
+    while one and two and one[-1] == two[-1]:
+        one, two = one[:-1], two[:-1]
+    return _clauses(one) == _clauses(two)
+
+
+def _clauses(tokens: list[str]) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
+    current: list[str] = []
+    for token in [*tokens, "and"]:
+        if token in _JOINERS:
+            found.append(tuple(current))
+            current = []
+        elif token not in lexicon.FUNCTION_WORDS:
+            current.append(token)
+    return sorted(clause for clause in found if clause)
+
+
+_JOINT = re.compile(r"[,;.!?](?=\s)|\n+")
+_JOINERS = frozenset({"and", "or", "but"})
+_SEQUENCE = word_set("then first next second final last before after")
+_STEPS = re.compile(r"^[ \t]*\d+[.)]", re.MULTILINE)
+_TIMES = word_set(
+    "yesterday today tomorrow now then soon later daily usual often always here there first final"
+)

@@ -1,0 +1,162 @@
+"""SQL and programs compared by what they ask for: normal forms, then what little differs."""
+
+from __future__ import annotations
+
+from rapidfuzz.distance import Indel
+
+from pytest_promptfuzz.comparing import code, sql
+from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
+from pytest_promptfuzz.comparing.long import shared_ends
+from pytest_promptfuzz.comparing.textual import shown
+
+_FEW_CHANGES = 2
+_SMALL = 4
+_SAME_FRAME = 0.5
+_SHOWN = 12
+
+_MOST = 5000
+"""Tokens between what two programs share at both ends up to which they are aligned."""
+
+Change = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def compare_sql(first: str, second: str) -> Comparison | None:
+    """Compare two queries in normal form.
+
+    Another statement, another name, value or operator in an equal frame, and a condition that is left out are a
+    deviation. Queries of different forms are undecided, as they may return the same rows.
+
+    Returns:
+        ``None`` where neither answer is a query.
+    """
+    query_a, query_b = sql.statement(first), sql.statement(second)
+    if query_a is None and query_b is None:
+        return None
+    if query_a is None or query_b is None:
+        which, other, text = (
+            ("response", "baseline", second) if query_b is None else ("baseline", "response", first)
+        )
+        return _answer(
+            "deviation", 0.0, "sql-format", f"the {other} is SQL, the {which} is not: {shown(text)}"
+        )
+    wrapped = (query_a == first) != (query_b == second)
+    one, two = sql.tokens(query_a), sql.tokens(query_b)
+    if one == two:
+        if wrapped:
+            return _answer("minor", 1.0, "sql-wrapped", "the query is equal, but stands within other text")
+        return _answer(
+            "equivalent", 1.0, "sql", "the queries are equal but for case, space, optional words and order"
+        )
+    plain_a, plain_b = sql.unnamed(one), sql.unnamed(two)
+    if plain_a == plain_b:
+        return _answer("minor", 0.95, "sql", "the queries are equal, but name their columns otherwise")
+    one, two = plain_a, plain_b
+    changes = _changes(one, two)
+    likeness = _likeness(one, two, changes)
+    if one[:1] != two[:1]:
+        verbs = (one[0].upper() if one else "nothing", two[0].upper() if two else "nothing")
+        return _answer("deviation", 0.0, "sql", f"{verbs[0]} became {verbs[1]}")
+    if len(changes) == 1 and _sorting(changes[0], one, two):
+        return _answer(
+            "minor", likeness, "sql", f"only one of the queries sorts its rows: {_words(changes[0])}"
+        )
+    if _few(changes, likeness):
+        return _answer("deviation", likeness, "sql", f"the queries differ: {_words(changes[0])}")
+    return _answer(
+        "undecided",
+        likeness,
+        "sql-form",
+        f"the queries are written differently (first: {_words(changes[0])}) and may still return the same rows; "
+        "run them against a small database in the test and compare the rows",
+    )
+
+
+def compare_code(first: str, second: str) -> Comparison:
+    """Compare two programs: by syntax tree where both are Python, else token by token.
+
+    An operator, a value or a negation changed in an equal frame is a deviation; names that changed alike throughout
+    are minor; programs written otherwise are undecided, as they may do the same.
+    """
+    one, two = code.block(first), code.block(second)
+    tree = code.python_form(one)
+    if tree is not None and tree == code.python_form(two):
+        return _answer("equivalent", 1.0, "code", "the programs have the same syntax tree")
+    tokens_a, tokens_b = code.tokens(one), code.tokens(two)
+    if tokens_a == tokens_b:
+        return _answer(
+            "equivalent", 1.0, "code", "the programs are equal but for comments, space and style of quotes"
+        )
+    changes = _changes(tokens_a, tokens_b)
+    likeness = _likeness(tokens_a, tokens_b, changes)
+    renamed = code.renaming(tokens_a, tokens_b)
+    if renamed:
+        names = ", ".join(f"{old} became {new}" for old, new in renamed[:3])
+        return _answer("minor", 0.95, "code", f"the programs differ in names only: {names}")
+    if code.surely_differ(tokens_a, tokens_b, changes):
+        return _answer("deviation", likeness, "code", f"the programs differ: {_words(changes[0])}")
+    lines = _changes(code.lines(one), code.lines(two))
+    difference = lines[0] if lines else changes[0]
+    words = f"{shown(' '.join(difference[0]))} became {shown(' '.join(difference[1]))}"
+    return _answer(
+        "undecided",
+        likeness,
+        "code-form",
+        f"the programs differ (first: {words}) and may still do the same; run them in the test and compare",
+    )
+
+
+def _answer(outcome: Outcome, likeness: float, reason: str, explanation: str) -> Comparison:
+    similarity = None if outcome == "undecided" else likeness
+    return Comparison(outcome, similarity, reason, explanation, (Tier("structure", likeness),))
+
+
+def _likeness(one: list[str], two: list[str], changes: list[Change]) -> float:
+    """Indel similarity, 0..1: the share of the tokens that no change touches."""
+    whole = len(one) + len(two)
+    return 1 - sum(len(old) + len(new) for old, new in changes) / whole if whole else 1.0
+
+
+def _sorting(change: Change, one: list[str], two: list[str]) -> bool:
+    """Whether the only difference is an ``ORDER BY`` at the end."""
+    extra = [*change[0], *change[1]]
+    whole = one if change[0] else two
+    return not all(change) and extra[:2] == ["order", "by"] and whole[-len(extra) :] == extra
+
+
+def _few(changes: list[Change], likeness: float) -> bool:
+    """Whether few small changes in an equal frame differ: these change what is asked for."""
+    return (
+        likeness >= _SAME_FRAME
+        and len(changes) <= _FEW_CHANGES
+        and all(len(old) <= _SMALL and len(new) <= _SMALL for old, new in changes)
+    ) or (len(changes) == 1 and likeness >= _SAME_FRAME and not all(changes[0]))
+
+
+def _words(change: Change) -> str:
+    old, new = (_line([token for token in each if token[0] != "\n"]) for each in change)
+    if not old and not new:
+        return "a line is indented otherwise"
+    if not new:
+        return f"{old} is in the baseline only"
+    if not old:
+        return f"{new} is in the response only"
+    return f"{old} became {new}"
+
+
+def _changes(one: list[str], two: list[str]) -> list[Change]:
+    start, end = shared_ends(one, two)
+    one, two = one[start : len(one) - end], two[start : len(two) - end]
+    if max(len(one), len(two)) > _MOST:
+        return [(tuple(one), tuple(two))]
+    changes: list[Change] = []
+    before_a = before_b = 0
+    for block in Indel.opcodes(one, two).as_matching_blocks():
+        gone, come = tuple(one[before_a : block.a]), tuple(two[before_b : block.b])
+        if gone or come:
+            changes.append((gone, come))
+        before_a, before_b = block.a + block.size, block.b + block.size
+    return changes
+
+
+def _line(tokens: list[str]) -> str:
+    return " ".join(tokens[:_SHOWN]) + (" …" if len(tokens) > _SHOWN else "")

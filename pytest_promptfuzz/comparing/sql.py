@@ -1,0 +1,241 @@
+"""SQL queries in a normal form: letter case, white space, aliases and optional words set aside."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.text import strip_fence
+
+_TOKEN = re.compile(
+    r"(?P<comment>--[^\n]*|/\*.*?\*/)"
+    r"|(?P<string>'(?:[^']|'')*')"
+    r"|(?P<quoted>\"(?:[^\"]|\"\")*\"|`[^`]*`)"
+    r"|(?P<number>\d+(?:\.\d+)?)"
+    r"|(?P<word>[^\W\d]\w*)"
+    r"|(?P<sign><=|>=|<>|!=|\|\||::|[^\s\w])",
+    re.DOTALL,
+)
+_COMMENTS = re.compile(r"\A(?:\s+|--[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
+_SHOUTED = re.compile(
+    r"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|MERGE INTO|EXPLAIN)\s+\S"
+)
+_SECOND = re.compile(r"\b(?:from|into|set|table|values|as\s*\(|where|view|index|limit)\b", re.IGNORECASE)
+_COLUMN = r"[\w.*\"`]+(?:\s*\([^)]*\))?(?:\s+as\s+\w+)?"
+# In lower case an English sentence may begin so: "select the file from the menu" is no query.
+_QUIET = re.compile(
+    rf"select\s+(?:distinct\s+)?{_COLUMN}(?:\s*,\s*{_COLUMN})*\s+from\s+[\w\"`(]"
+    r"|insert\s+into\s+\S+\s*(?:\(|values|select)|update\s+\S+\s+set\s+\S+\s*=|delete\s+from\s+\S+\s*(?:where\s|;|\Z)"
+    r"|with\s+\w+\s+as\s*\(|create\s+(?:table|view|index)\s|alter\s+table\s|drop\s+table\s",
+    re.IGNORECASE,
+)
+_KEYWORDS = word_set(
+    """select distinct all from where and or not in is null like between exists as on using join inner left
+    right full outer cross natural group by order asc desc having limit offset fetch first next rows
+    only union intersect except insert into values update set delete create table view index with case
+    when then else end over partition interval true false cast extract for lateral returning recursive
+    nulls last top begin commit alter drop add column primary key references"""
+)
+
+
+def looks_like(text: str) -> bool:
+    """Whether a text is an SQL statement, fenced or not."""
+    query = strip_fence(text)
+    query = query[_COMMENTS.match(query).end() :]  # type: ignore[union-attr]  # matches at least nothing
+    return bool(_QUIET.match(query)) or (bool(_SHOUTED.match(query)) and bool(_SECOND.search(query)))
+
+
+_FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
+
+
+def statement(text: str) -> str | None:
+    """The query in an answer: the whole of it, or the only fenced block that is one; ``None`` where there is none."""
+    if looks_like(text):
+        return text
+    found = [block for block in _FENCED.findall(text) if looks_like(block)]
+    return found[0] if len(found) == 1 else None
+
+
+def tokens(text: str) -> list[str]:
+    """The normal form of a query, as tokens.
+
+    Upper case is kept in string literals and in quoted identifiers only. ``INNER``, ``OUTER``, ``ASC`` and ``AS``
+    say nothing new and go; ``!=`` is ``<>``; a table's alias becomes the table's name wherever the table occurs once;
+    the sides of ``a = b`` and the conditions that ``AND`` joins stand in alphabetical order.
+    """
+    result: list[str] = []
+    for found in _TOKEN.finditer(strip_fence(text)):
+        kind, value = found.lastgroup, found[0]
+        if kind == "comment":
+            continue
+        if kind == "quoted":
+            inner = value[1:-1]
+            result.append(inner.lower() if inner.isidentifier() and inner == inner.lower() else value)
+        elif kind == "word":
+            word = value.lower()
+            result.append(_BOOLEANS.get(word, word))
+        elif kind == "number":
+            result.append(value)
+        else:
+            result.append("<>" if value == "!=" else value)
+    for at in range(len(result) - 3):
+        if result[at : at + 4] == ["count", "(", "1", ")"]:
+            result[at + 2] = "*"
+    while result and result[-1] == ";":
+        result.pop()
+    result = [token for token in result if token not in {"inner", "outer", "asc"}]
+    return _sorted_conditions(_sorted_sides(_without_aliases(result)))
+
+
+_BOOLEANS = {"true": "1", "false": "0"}
+_CONDITION = frozenset({"where", "on", "having"})
+_BEFORE = _CONDITION | {"and", "or", "("}
+_AFTER = word_set(
+    """and or ) group order limit having union intersect except join left right full cross natural where offset
+    fetch returning window"""
+) | {""}
+_MIRRORED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def _sorted_sides(sequence: list[str]) -> list[str]:
+    result = list(sequence)
+    for at, sign in enumerate(sequence):
+        if sign not in _MIRRORED:
+            continue
+        start, end = at, at + 1
+        while start and _operand(result[start - 1]):
+            start -= 1
+        while end < len(result) and _operand(result[end]):
+            end += 1
+        before = result[start - 1] if start else ""
+        after = result[end] if end < len(result) else ""
+        left, right = result[start:at], result[at + 1 : end]
+        if before not in _BEFORE or after not in _AFTER or not left or not right:
+            continue
+        if (_is_value(left), left) > (_is_value(right), right):
+            result[start:end] = [*right, _MIRRORED[sign], *left]
+    return result
+
+
+def _is_value(side: list[str]) -> bool:
+    return side[0][0].isdigit() or side[0][0] == "'"
+
+
+def _operand(word: str) -> bool:
+    return word == "." or ((word[0].isalnum() or word[0] in "'_\"`") and word not in _KEYWORDS)
+
+
+def _sorted_conditions(sequence: list[str]) -> list[str]:
+    result: list[str] = []
+    at = 0
+    while at < len(sequence):
+        word = sequence[at]
+        result.append(word)
+        at += 1
+        if word not in _CONDITION:
+            continue
+        depth, end = 0, at
+        while end < len(sequence) and (depth or sequence[end] not in _AFTER - {"and", "or"}):
+            depth += (sequence[end] == "(") - (sequence[end] == ")")
+            end += 1
+        parts = _conjuncts(sequence[at:end])
+        if len(parts) > 1:
+            parts.sort()
+            for index, part in enumerate(parts):
+                result += [*(["and"] if index else []), *part]
+            at = end
+    return result
+
+
+def _conjuncts(condition: list[str]) -> list[list[str]]:
+    """What ``AND`` joins in a condition; none where ``OR`` or ``CASE`` stands on the same level."""
+    parts: list[list[str]] = [[]]
+    depth = 0
+    between = False
+    for word in condition:
+        depth += (word == "(") - (word == ")")
+        if not depth and word in {"or", "case"}:
+            return []
+        if not depth and word == "and" and not between:
+            parts.append([])
+            continue
+        between = not depth and (word == "between" or (between and word != "and"))
+        parts[-1].append(word)
+    return parts
+
+
+def unnamed(sequence: list[str]) -> list[str]:
+    """A query's tokens without the names it gives to its columns: where one is used, its expression stands."""
+    if sequence[:1] != ["select"] or "from" not in sequence:
+        return sequence
+    expressions: dict[str, list[str]] = {}
+    kept = ["select"]
+    depth = 0
+    item: list[str] = []
+    start = sequence.index("from")
+    for word in [*sequence[1:start], "from"]:
+        depth += (word == "(") - (word == ")")
+        if depth or word not in {",", "from"}:
+            item.append(word)
+            continue
+        if len(item) > 1 and _is_name(item[-1]) and (item[-2] in {")", "end"} or _is_name(item[-2])):
+            expressions[item.pop()] = item
+        kept += [*item, word]
+        item = []
+    for index, word in enumerate(sequence[start + 1 :], start + 1):
+        kept += [word] if sequence[index - 1] == "." else expressions.get(word, [word])
+    return kept
+
+
+def _without_aliases(sequence: list[str]) -> list[str]:
+    tables: list[str] = []
+    aliases: dict[str, str] = {}
+    kept: list[str] = []
+    index = 0
+    while index < len(sequence):
+        token = sequence[index]
+        kept.append(token)
+        index += 1
+        if token not in {"from", "join"} or index >= len(sequence) or not _is_name(sequence[index]):
+            continue
+        table = sequence[index]
+        tables.append(table)
+        kept.append(table)
+        index += 1
+        at = index + 1 if index < len(sequence) and sequence[index] == "as" else index
+        if at < len(sequence) and _is_name(sequence[at]):
+            aliases[sequence[at]] = table
+            kept.extend(sequence[index : at + 1])
+            index = at + 1
+    if len(set(tables)) != len(tables):
+        return kept
+    return _renamed(kept, aliases, tables)
+
+
+def _renamed(sequence: list[str], aliases: dict[str, str], tables: list[str]) -> list[str]:
+    result: list[str] = []
+    dots = {"."}
+    introducing = {"as"}
+    for index, word in enumerate(sequence):
+        following = sequence[index + 1] if index + 1 < len(sequence) else ""
+        previous = sequence[index - 1] if index else ""
+        if word in aliases and following != "." and (previous in tables or previous in introducing):
+            continue
+        if word in introducing and (following in aliases or following != "("):
+            continue
+        name = aliases.get(word, word) if following == "." else word
+        if len(tables) == 1 and following == "." and name == tables[0]:
+            continue
+        if len(tables) == 1 and word in dots and aliases.get(previous, previous) == tables[0]:
+            continue
+        result.append(name)
+    return result
+
+
+def _is_name(token: str) -> bool:
+    return token.isidentifier() and token not in _KEYWORDS
+
+
+def is_keyword(token: str) -> bool:
+    """Whether a normalised token is a word of the language rather than a name or a value."""
+    return token in _KEYWORDS

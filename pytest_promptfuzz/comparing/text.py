@@ -1,0 +1,121 @@
+"""A text made ready for comparison, its costlier features worked out when first asked for."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from functools import cached_property, lru_cache
+
+from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.tokens import canonical_tokens
+from pytest_promptfuzz.comparing.words import split_words
+
+_FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
+_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
+_MARKER = re.compile(r"^[ \t]*(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+|#{1,6}[ \t]+|>[ \t]?)", re.MULTILINE)
+_STOP = re.compile(r"[.!?…;。！？\n]+[\"')\]]*")
+_ABBREVIATION = re.compile(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|vs|etc|No|e\.g|i\.e)$")
+_QUOTES = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
+_EDGES = " \t\r\n.!?,;:\"'`…。"
+
+
+def strip_fence(text: str) -> str:
+    """The inside of a text that is one fenced code block; any other text as it is."""
+    if "```" not in text:
+        return text
+    found = _FENCE.match(text)
+    return found[1] if found else text
+
+
+def clean(text: str) -> str:
+    """A text without what only decorates it: fences, emphasis, list markers, curly quotes; Unicode NFC."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text).translate(_QUOTES)
+    if "```" in text:
+        text = strip_fence(text)
+    if "*" in text or "_" in text or "`" in text:
+        text = _EMPHASIS.sub(r"\2", text)
+        text = _EMPHASIS.sub(r"\2", text)
+    text = text.strip()
+    if "\n" in text or text[:1] in "-*+•#>" or text[:1].isdigit():
+        text = _MARKER.sub("", text)
+    return text
+
+
+class Text:
+    """One answer and what the tiers ask of it.
+
+    Attributes:
+        raw: As given.
+        clean: Without decoration, see ``clean``.
+        tokens: Canonical words, see ``tokens.canonical_words``.
+        token_set: The distinct tokens.
+    """
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        self.clean = clean(raw)
+        self.tokens = canonical_tokens(self.clean)
+        self.token_set = frozenset(self.tokens)
+
+    @cached_property
+    def repeats(self) -> dict[str, int]:
+        """How often each token stands there that stands there more than once."""
+        if len(self.tokens) == len(self.token_set):
+            return {}
+        return {token: number for token, number in Counter(self.tokens).items() if number > 1}
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The lower-cased words as they are written."""
+        return split_words(self.clean)
+
+    @cached_property
+    def normalised(self) -> str:
+        """Case-folded, white space collapsed, quotes and punctuation at the ends removed."""
+        return " ".join(self.clean.casefold().split()).strip(_EDGES)
+
+    @cached_property
+    def content(self) -> list[str]:
+        """Tokens that carry meaning: neither function words nor negators."""
+        return [
+            token
+            for token in self.tokens
+            if token not in lexicon.FUNCTION_WORDS and token not in lexicon.NEGATORS
+        ]
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """The sentences, list items and lines."""
+        found: list[str] = []
+        start = 0
+        for match in _STOP.finditer(self.clean):
+            following = self.clean[match.end() : match.end() + 1]
+            if following and not following.isspace() and match[0][-1] not in "\n。！？":
+                continue
+            if match[0] == "." and _ABBREVIATION.search(
+                self.clean, max(start, match.start() - 5), match.start()
+            ):
+                continue
+            found.append(self.clean[start : match.start()].strip())
+            start = match.end()
+        found.append(self.clean[start:].strip())
+        return [sentence for sentence in found if sentence]
+
+    @cached_property
+    def parts(self) -> list[Text]:
+        """The sentences, each made ready in turn."""
+        if len(self.sentences) <= 1:
+            return [self]
+        return [analyse(sentence) for sentence in self.sentences]
+
+    def parts_without(self, others: set[str]) -> list[Text]:
+        """The sentences that are not among others, each made ready."""
+        return [analyse(sentence) for sentence in self.sentences if sentence not in others]
+
+
+@lru_cache(maxsize=4096)
+def analyse(raw: str) -> Text:
+    """The text, made ready; the same object for the same text, as a baseline meets many responses."""
+    return Text(raw)

@@ -1,0 +1,311 @@
+"""Texts compared: the tiers in order of cost, the guards before meaning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing import guards, labels, lexicon, structure
+from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.embedding import cosine
+from pytest_promptfuzz.comparing.guards import answers
+from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
+from pytest_promptfuzz.comparing.guards.polarity import written
+from pytest_promptfuzz.comparing.guards.wording import FRAME, residue
+from pytest_promptfuzz.comparing.order import parts_moved, rotated
+from pytest_promptfuzz.comparing.text import Text, analyse
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.comparison import Outcome
+    from pytest_promptfuzz.comparing.embedding import Embedder
+    from pytest_promptfuzz.comparing.profiles import Profile
+
+_SHOWN = 60
+_UNRELATED = 0.35
+"""Cosine below which MiniLM holds even short answers to be about different things."""
+
+_ASSERT = "assert what must hold in the test"
+_MEND = "install 'pytest-promptfuzz[semantic]', or " + _ASSERT
+
+
+def shown(text: str) -> str:
+    """A text on one line, cut to what an explanation can hold."""
+    line = " ".join(text.split())
+    return repr(line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…")
+
+
+def compare_texts(
+    first: str, second: str, profile: Profile, *, semantic: Embedder | None, named: bool
+) -> Comparison:
+    """Compare two texts.
+
+    Args:
+        first: The baseline.
+        second: The response.
+        profile: Thresholds and guards.
+        semantic: Embeds texts where words cannot tell; ``None`` leaves such pairs undecided.
+        named: Whether the user said that the answer is a label, rather than that it was inferred.
+    """
+    if first == second:
+        return Comparison("equivalent", 1.0, "exact", "the answers are identical", (Tier("exact", 1.0),))
+    one, two = analyse(first), analyse(second)
+    exact = Tier("exact", 0.0)
+    # Texts of other words cannot be equal once normalised, and normalising both costs more than comparing words.
+    if (
+        one.tokens == two.tokens
+        and one.normalised == two.normalised
+        and (one.normalised or first.strip() == second.strip())
+    ):
+        tiers = (exact, Tier("normalised", 1.0))
+        return Comparison(
+            "equivalent",
+            1.0,
+            "normalised",
+            "the answers differ in case, space, punctuation or markup only",
+            tiers,
+        )
+    tiers = (exact, Tier("normalised", 0.0))
+    found = _empty(one, two) or _kind_of_answer(one, two, profile)
+    if found is None and (profile.kind == "label" or labels.is_label(one)):
+        found = _label(one, two, named=named)
+    if found is None:
+        return _texts(one, two, profile, semantic, tiers)
+    return Comparison(found.outcome, found.similarity, found.reason, found.explanation, tiers + found.tiers)
+
+
+def _decided(outcome: Outcome, reason: str, explanation: str) -> Comparison:
+    similarity = {"equivalent": 1.0, "minor": 0.8, "deviation": 0.0}[outcome]
+    name = reason.partition(":")[0]
+    return Comparison(outcome, similarity, reason, explanation, (Tier(name, similarity, explanation),))
+
+
+def _empty(one: Text, two: Text) -> Comparison | None:
+    if one.raw.strip() and two.raw.strip():
+        return None
+    if not one.raw.strip() and not two.raw.strip():
+        return _decided("equivalent", "normalised", "both answers are empty")
+    which = "baseline" if not one.raw.strip() else "response"
+    return _decided("deviation", "empty", f"the {which} is empty")
+
+
+def _kind_of_answer(one: Text, two: Text, profile: Profile) -> Comparison | None:
+    if "refusal" in profile.guards:
+        declines = answers.refuses(one), answers.refuses(two)
+        if declines == (True, True):
+            return _decided("equivalent", "refusal", "both answers decline the request")
+        if any(declines):
+            which = "baseline" if declines[0] else "response"
+            return _decided(
+                "deviation",
+                "guard:refusal",
+                f"only the {which} declines the request: {shown((one if declines[0] else two).clean)}",
+            )
+    first, second = answers.polarity(one), answers.polarity(two)
+    words = {1: "yes", -1: "no"}
+    if first and second:
+        if first != second:
+            return _decided(
+                "deviation",
+                "guard:yes-no",
+                f"the baseline says {words[first]}, the response says {words[second]}",
+            )
+        if not answers.is_bare(one) and not answers.is_bare(two):
+            return None
+        for which, text in (("baseline", one), ("response", two)):
+            if answers.conditional(text):
+                return _decided(
+                    "deviation",
+                    "guard:yes-no",
+                    f"only the {which} puts a condition on its {words[first]}: {shown(text.clean)}",
+                )
+        return _decided("equivalent", "yes-no", f"both answers say {words[first]}")
+    if first and answers.is_bare(one):
+        return _implied(first, two, "baseline", "response")
+    if second and answers.is_bare(two):
+        return _implied(second, one, "response", "baseline")
+    return None
+
+
+def _implied(said: int, sentence: Text, speaker: str, other: str) -> Comparison | None:
+    """A bare yes or no against a sentence that begins with neither."""
+    if len(sentence.words) <= labels.MAX_WORDS:
+        return None
+    word = "yes" if said > 0 else "no"
+    if answers.denies(sentence) == (said < 0):
+        return _decided(
+            "minor", "yes-no", f"the {speaker} says {word}; the {other} implies it: {shown(sentence.clean)}"
+        )
+    return _decided(
+        "deviation",
+        "guard:yes-no",
+        f"the {speaker} says {word}; the {other} says the opposite: {shown(sentence.clean)}",
+    )
+
+
+def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
+    first, second = labels.bare(one), labels.bare(two)
+    if labels.is_label(one) and labels.is_label(two):
+        if labels.same(one, two):
+            return _decided("equivalent", "label", f"both answers are the label {first!r}")
+        overlap = labels.extends(one, two)
+        if overlap == "longer":
+            return _decided("minor", "label", f"label {shown(first)} became {shown(second)}")
+        return _decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
+    if labels.is_label(one):
+        label, answer, which = one, two, "response"
+    elif labels.is_label(two) and (named or labels.ends_with(two, one)):
+        label, answer, which = two, one, "baseline"
+    else:
+        return None
+    name = labels.bare(label)
+    match labels.found_in(label, answer):
+        case "stated":
+            return _decided("equivalent", "label", f"the {which} states the label {name!r} in a sentence")
+        case "named":
+            return _decided("minor", "label", f"the {which} names the label {name!r} in a longer text")
+        case "qualified" | "denied":
+            return _decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
+        case _ if named or name[:1].isdigit():
+            return _decided(
+                "deviation", "label", f"label {name!r} is not in the {which}: {shown(answer.clean)}"
+            )
+        case _:
+            return None
+
+
+def _texts(
+    one: Text, two: Text, profile: Profile, semantic: Embedder | None, tiers: tuple[Tier, ...]
+) -> Comparison:
+    pair = Pair(one, two)
+    found = guards.run(pair, profile.guards)
+    words = pair.similarity
+    tiers += (Tier("token", words),)
+    if found and found[-1].kind == "contradiction":
+        last = found[-1]
+        return Comparison(
+            "deviation",
+            0.0,
+            f"guard:{last.guard}",
+            last.explanation,
+            (*tiers, Tier(f"guard:{last.guard}", 0.0, last.explanation)),
+        )
+    tiers += tuple(Tier(f"guard:{each.guard}", None, each.explanation) for each in found)
+    if profile.kind == "label" and found and all(residue(pair)) and words >= FRAME:
+        # A label's sentence with another word in it is another label.
+        return Comparison("deviation", 0.0, f"guard:{found[-1].guard}", found[-1].explanation, tiers)
+    if not one.tokens and not two.tokens:
+        return _decided(
+            "deviation", "token", f"{shown(one.raw)} became {shown(two.raw)}, and neither has words"
+        )
+    if not found:
+        same = _same_words(pair, profile)
+        if same:
+            return Comparison("equivalent", max(words, profile.equivalent_at), "token", same, tiers)
+    if semantic is not None:
+        return _by_meaning(pair, profile, semantic, found, tiers)
+    return _by_words(pair, profile, found, tiers)
+
+
+def _same_words(pair: Pair, profile: Profile) -> str | None:
+    """Why two texts without a guard's objection say the same, as far as words can tell; ``None`` if they cannot."""
+    if pair.a.tokens == pair.b.tokens:
+        return "the answers have the same words"
+    gone, come = residue(pair)
+    if gone or come:
+        return None
+    if _stressed(pair.a) == _stressed(pair.b):
+        return "the answers differ in function words only"
+    if rotated(pair.a.tokens, pair.b.tokens) or parts_moved(pair):
+        return "the answers say the same in another order"
+    affirmative = lexicon.NEGATORS.isdisjoint(pair.a.token_set)
+    if (
+        affirmative
+        and pair.similarity >= profile.equivalent_at
+        and Counter(pair.a.content) == Counter(pair.b.content)
+    ):
+        return "the answers have nearly the same words"
+    return None
+
+
+def _stressed(text: Text) -> list[str]:
+    """The words of meaning and the negators, in order: where a "not" stands matters."""
+    return [
+        token for token in text.tokens if token not in lexicon.FUNCTION_WORDS or token in lexicon.NEGATORS
+    ]
+
+
+def likeness(pair: Pair) -> float:
+    """How much two texts share, 0..1: words in order, or words of meaning in any order, whichever is more."""
+    a, b = Counter(pair.a.content), Counter(pair.b.content)
+    total = sum(a.values()) + sum(b.values())
+    shared = 2 * sum((a & b).values()) / total if total else 0.0
+    return max(pair.similarity, shared)
+
+
+def _differs(pair: Pair, found: list[Finding]) -> str:
+    if found:
+        said = {each.explanation.casefold(): each.explanation for each in reversed(found)}
+        return "; ".join(list(said.values())[::-1][:2])
+    gone, come = residue(pair)
+    parts = [
+        f"{label} {', '.join(written(pair, token, response=label == 'new:') for token in tokens[:5])}"
+        for label, tokens in (("gone:", gone), ("new:", come))
+        if tokens
+    ]
+    return "; ".join(parts) if parts else "the words stand in another order"
+
+
+def _by_words(pair: Pair, profile: Profile, found: list[Finding], tiers: tuple[Tier, ...]) -> Comparison:
+    alike = pair.similarity if pair.similarity >= profile.words_minor_at else likeness(pair)
+    if "\n" in pair.a.raw or "\n" in pair.b.raw:
+        tiers += (Tier("structure", structure.similarity(pair.a, pair.b)),)
+    if alike >= profile.words_minor_at:
+        reason = f"guard:{found[0].guard}" if found else "token"
+        return Comparison(
+            "minor",
+            alike,
+            reason,
+            f"the answers share most words ({alike:.2f}); {_differs(pair, found)}",
+            tiers,
+        )
+    return Comparison(
+        "undecided",
+        None,
+        "no-semantic-tier",
+        f"the answers share few words ({alike:.2f}) and no guard objects, so words cannot tell; {_MEND}",
+        tiers,
+    )
+
+
+def _by_meaning(
+    pair: Pair, profile: Profile, semantic: Embedder, found: list[Finding], tiers: tuple[Tier, ...]
+) -> Comparison:
+    one, two = pair.a.clean, pair.b.clean
+    first, second = semantic.embed([one, two])
+    meaning = cosine(first, second)
+    truncates = getattr(semantic, "truncates", None)
+    cut = callable(truncates) and (truncates(one) or truncates(two))
+    note = "only the first 256 tokens were read" if cut else ""
+    tiers += (Tier("semantic", meaning, note),)
+    alike = likeness(pair)
+    ending = f" ({note})" if note else ""
+    if meaning >= profile.equivalent_at and not found and not (cut and alike < profile.equivalent_at):
+        return Comparison(
+            "equivalent",
+            meaning,
+            "semantic",
+            f"the answers mean the same (similarity {meaning:.2f}){ending}",
+            tiers,
+        )
+    if meaning >= profile.minor_at or alike >= profile.words_minor_at:
+        reason = f"guard:{found[0].guard}" if found else "semantic"
+        explanation = f"the answers are close (similarity {meaning:.2f}); {_differs(pair, found)}{ending}"
+        return Comparison("minor", max(meaning, profile.minor_at), reason, explanation, tiers)
+    if pair.short and meaning >= _UNRELATED:
+        explanation = (
+            f"short answers that share little (similarity {meaning:.2f}) cannot be told apart; {_ASSERT}"
+        )
+        return Comparison("undecided", None, "semantic", explanation, tiers)
+    below = f"(similarity {meaning:.2f}, below {profile.minor_at:g})"
+    explanation = f"the answers mean different things {below}; {_differs(pair, found)}{ending}"
+    return Comparison("deviation", meaning, "semantic", explanation, tiers)

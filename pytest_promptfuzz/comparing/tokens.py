@@ -1,0 +1,145 @@
+"""Texts as canonical tokens: phrases, numbers and counted units rewritten to what they say."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import lru_cache
+from itertools import chain, pairwise
+
+from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.words import canonical, chunks, plain_number, stem, words_of
+
+
+@lru_cache(maxsize=65536)
+def _tokens_of(chunk: str) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(map(canonical, words_of(chunk))))
+
+
+def canonical_tokens(text: str) -> list[str]:
+    """The canonical tokens of a text: ``canonical_words(split_words(text))``, with each written form read once."""
+    return _rewritten(list(chain.from_iterable(map(_tokens_of, chunks(text)))))
+
+
+def canonical_words(words: list[str]) -> list[str]:
+    """The canonical tokens of a text's words, phrases and counted units rewritten."""
+    return _rewritten(list(chain.from_iterable(map(canonical, words))))
+
+
+def _rewritten(tokens: list[str]) -> list[str]:
+    # Looking for the two first words of a phrase at once is what makes most texts cheap.
+    if not _OPENINGS.isdisjoint(pairwise(tokens)):
+        tokens = _rewrite(tokens)
+    if not _AFTER_NUMBERS.isdisjoint(tokens):
+        tokens = _merge_numbers(tokens)
+    if not _BOUNDS.isdisjoint(tokens):
+        tokens = _bounded(tokens)
+    return tokens
+
+
+_MORE_THAN = {stem("more"): "at-most", stem("less"): "at-least", stem("fewer"): "at-least"}
+_OR_MORE = {stem("more"): "at-least", stem("less"): "at-most", stem("fewer"): "at-most"}
+_ROUGHLY = frozenset({"about"})
+_BOUNDS = frozenset(_MORE_THAN) | _ROUGHLY
+_SCOPE = 6
+"""Tokens between a "not" and the "more than" it belongs to."""
+
+
+def _bounded(tokens: list[str]) -> list[str]:
+    """``not take more than 4`` is ``take at-most 4``; ``3 or more`` is ``at-least 3``."""
+    result: list[str] = []
+    position = 0
+    while position < len(tokens):
+        word = tokens[position]
+        following = tokens[position + 1] if position + 1 < len(tokens) else ""
+        if word in _MORE_THAN and following == "than" and "not" in result[-_SCOPE:]:
+            result.pop(len(result) - 1 - result[::-1].index("not"))
+            result.append(_MORE_THAN[word])
+            position += 1
+        elif word in _OR_MORE and len(result) > 1 and result[-1] == "or" and result[-2][0].isdigit():
+            result[-2:] = [_OR_MORE[word], result[-2]]
+        elif word in _ROUGHLY and following[:1].isdigit():
+            result.append(_APPROXIMATELY)
+        else:
+            result.append(word)
+        position += 1
+    return result
+
+
+def _phrase_table() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
+    table: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
+    for phrase, target in lexicon.PHRASES.items():
+        source = tuple(token for word in phrase for token in canonical(word))
+        result = tuple(token if "-" in token else canonical(token)[0] for token in target)
+        table.setdefault(source[0], []).append((source, result))
+    for choices in table.values():
+        choices.sort(key=lambda choice: -len(choice[0]))
+    return table
+
+
+_PHRASES = _phrase_table()
+_OPENINGS = frozenset((source[0], source[1]) for choices in _PHRASES.values() for source, _ in choices)
+
+
+def _rewrite(tokens: list[str]) -> list[str]:
+    result: list[str] = []
+    position = 0
+    while position < len(tokens):
+        for source, target in _PHRASES.get(tokens[position], ()):
+            if tuple(tokens[position : position + len(source)]) == source:
+                result.extend(target)
+                position += len(source)
+                break
+        else:
+            result.append(tokens[position])
+            position += 1
+    return result
+
+
+def _merge_numbers(tokens: list[str]) -> list[str]:
+    """``50 dollar million`` is ``50000000 dollar``; ``2 week`` is ``14 day``; ``9 am`` is ``9:00 am``."""
+    result = tokens[:1]
+    for word in tokens[1:]:
+        back = -2 if result[-1] in _CURRENCIES and len(result) > 1 else -1
+        counted = result[back]
+        if word not in _AFTER_NUMBERS or not counted[0].isdigit() or ":" in counted:
+            result.append(word)
+        elif word in _LONG_MULTIPLIERS and counted.replace(".", "").isdigit():
+            result[back] = plain_number(Decimal(counted) * _LONG_MULTIPLIERS[word])
+        elif back == -1 and word in _SMALLER and counted.replace(".", "").isdigit():
+            factor, smaller = _SMALLER[word]
+            result[-1] = plain_number(Decimal(counted) * factor)
+            if smaller:
+                result.append(smaller)
+        elif (
+            back == -1
+            and word in _LARGER
+            and counted.isdigit()
+            and int(counted)
+            and int(counted) % _LARGER[word][0] == 0
+        ):
+            factor, larger = _LARGER[word]
+            result[-1:] = [str(int(counted) // factor), larger]
+        elif back == -1 and word == _METRES:
+            result.append("meter")
+        elif back == -1 and word in {"am", "pm"} and counted.isdigit():
+            result[-1] = counted + ":00"
+            result.append(word)
+        else:
+            result.append(word)
+    return result
+
+
+_SMALLER = {
+    canonical(unit)[0]: (factor, smaller) for unit, (factor, smaller) in lexicon.IN_SMALLER_UNITS.items()
+}
+_CURRENCIES = frozenset({"dollar", "euro", "pound-sterling", "yen"})
+_METRES = "m"
+_LONG_MULTIPLIERS = {stem(word): value for word, value in lexicon.MULTIPLIERS.items() if len(word) > 3}
+_APPROXIMATELY = canonical("approximately")[0]
+_LARGER = {
+    canonical(unit)[0]: (factor, canonical(larger)[0])
+    for unit, (factor, larger) in lexicon.IN_LARGER_UNITS.items()
+}
+_AFTER_NUMBERS = (
+    frozenset(_LARGER) | frozenset({"am", "pm", "m"}) | frozenset(_LONG_MULTIPLIERS) | frozenset(_SMALLER)
+)

@@ -1,0 +1,66 @@
+"""Every exception this package raises on purpose.
+
+A message says what happened, to what (test, file, value), and what to write instead.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class PromptfuzzError(Exception):
+    """Base of all errors raised by pytest-promptfuzz."""
+
+
+class PromptfuzzWarning(UserWarning):
+    """Something was done in part: fewer mutations than asked for, and why."""
+
+
+class UsageError(PromptfuzzError, ValueError):
+    """A value given to us is wrong: unknown operator, threshold out of range, empty prompt."""
+
+
+class ConfigurationError(PromptfuzzError):
+    """The environment lacks something a test needs: a target, a key, an extra, a model name."""
+
+
+class StoreError(PromptfuzzError):
+    """A cache or recording cannot be read or written; nothing stored was lost."""
+
+
+class TargetError(PromptfuzzError):
+    """A call to a model failed for a reason that says nothing about the prompt.
+
+    Args:
+        message: What happened, in a sentence.
+        kind: One of ``rate-limit``, ``server``, ``connection``, ``timeout``, ``malformed``,
+            ``authentication``, ``not-found``, ``bad-request``, ``target-raised``, ``not-text``.
+        status: The HTTP status, where there was one.
+    """
+
+    def __init__(self, message: str, *, kind: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+
+
+MOST_NAMES = 24
+"""The most names that a message lists."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint for an unknown name: `` Did you mean 'upper'?``, or the list of what exists.
+
+    >>> nearest("uper", ["upper", "lower"])
+    "Did you mean 'upper'?"
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if close:
+        return "Did you mean " + " or ".join(repr(each) for each in close) + "?"
+    rest = len(names) - MOST_NAMES
+    return "Known: " + ", ".join(names[:MOST_NAMES]) + (f" and {rest} more." if rest > 0 else ".")

@@ -1,0 +1,1 @@
+"""One robustness evaluation from plan to verdict, for a test, a function or a model."""

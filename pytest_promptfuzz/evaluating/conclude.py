@@ -1,0 +1,160 @@
+"""From trials to a result: the score over the trials of one relation, its groups, the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.mutations.mutation import RELATIONS
+from pytest_promptfuzz.scoring.robustness import Group, Robustness
+from pytest_promptfuzz.scoring.score import Counts, bounds, robustness
+from pytest_promptfuzz.scoring.verdict import Judgement, decide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from fractions import Fraction
+
+    from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.mutations.mutation import Relation
+    from pytest_promptfuzz.scoring.trial import Spent, Trial
+
+
+_KEPT = {
+    "deviation": "broken",
+    "equivalent": "kept",
+    "minor": "kept but for minor differences",
+    "error": "in error",
+}
+_CHANGED = {"equivalent": "changed as it must", "deviation": "unchanged", "error": "in error"}
+
+
+def conclude(
+    trials: Sequence[Trial],
+    contract: Contract,
+    *,
+    overruled: Judgement | None = None,
+    baselines: Iterable[Any] = (),
+    spent: Spent,
+    target: str = "",
+    model: str = "",
+    task: str = "",
+    oracle_only: bool = False,
+    notes: Iterable[str] = (),
+) -> Robustness:
+    """The result of one evaluation.
+
+    Args:
+        trials: Every trial of the plan.
+        contract: The settings.
+        overruled: A judgement that stands whatever the trials say (a baseline that did not hold).
+        baselines: The plain baseline value of each case.
+        spent: Of all runs, baseline and control included.
+        target: The target's name.
+        model: The model as answered.
+        task: The profile used.
+        oracle_only: Whether nothing was compared.
+        notes: For the reader.
+    """
+    by_relation = _groups(trials, lambda trial: (trial.mutation.relation,))
+    relation = _judged(by_relation)
+    scored = [trial for trial in trials if trial.mutation.relation == relation]
+    counts = Counts.of(trial.outcome for trial in scored)
+    score = robustness(counts)
+    low, high = bounds(counts)
+    judgement = overruled or _not_exercised(scored)
+    if judgement is None:
+        judgement = decide(counts, contract.threshold, max_deviations=contract.max_deviations)
+        # A brittle prompt has shown that its test notices changes.
+        if judgement.verdict == "pass" or relation == "must-change":
+            judgement = _insensitive(relation, by_relation, contract.threshold) or judgement
+    return Robustness(
+        score=None if score is None else float(score),
+        bounds=(float(low), float(high)),
+        threshold=float(contract.threshold),
+        outcomes=counts,
+        by_dimension=_groups(scored, lambda trial: (trial.mutation.dimension,)),
+        by_operator=_groups(scored, _operators),
+        trials=tuple(trials),
+        verdict=judgement.verdict,
+        reason=judgement.reason,
+        explanation=judgement.explanation,
+        relation=relation,
+        by_relation=by_relation,
+        baselines=tuple(baselines),
+        spent=spent,
+        target=target,
+        model=model,
+        task=task,
+        oracle_only=oracle_only,
+        seed=contract.seed,
+        planned=contract.mutations,
+        notes=tuple(dict.fromkeys([*notes, *_apart(relation, by_relation)])),
+    )
+
+
+def _judged(by_relation: Mapping[str, Group]) -> Relation:
+    """The relation that the score is of: invariance; in a plan without it, the worst kept of those there are."""
+    if "invariance" in by_relation or not by_relation:
+        return "invariance"
+    there: list[Relation] = [each for each in RELATIONS if each in by_relation]
+    return min(there, key=lambda each: (by_relation[each].score or 0.0, each == "must-change"))
+
+
+def _insensitive(relation: str, by_relation: Mapping[str, Group], threshold: Fraction) -> Judgement | None:
+    """A plan's controls change what the answer depends on; if no answer changes, none would show brittleness."""
+    controls = by_relation.get("must-change")
+    if controls is None or not controls.counts.deviation:
+        return None
+    number = controls.counts.deviation
+    changed = controls.counts.equivalent
+    if changed:
+        if relation != "must-change" or (robustness(controls.counts) or 0) >= threshold:
+            return None
+        return Judgement(
+            "inconclusive",
+            "insensitive",
+            f"Only {changed} of {changed + number} controls changed the answer: this test would miss changes that "
+            "matter.",
+        )
+    return Judgement(
+        "inconclusive",
+        "insensitive",
+        f"{number} control{'s' if number > 1 else ''} should have changed the answer, and none did: this test would "
+        "pass whatever the prompt says. Compare the answer itself, or give an input that the answer depends on.",
+    )
+
+
+def _apart(relation: str, by_relation: Mapping[str, Group]) -> list[str]:
+    """What the other relations came to, which is not in the score."""
+    notes = []
+    for name, group in by_relation.items():
+        if name == relation:
+            continue
+        words = _CHANGED if name == "must-change" else _KEPT
+        counts = ", ".join(
+            f"{amount} {words.get(outcome, outcome)}"
+            for outcome, amount in group.counts.as_dict().items()
+            if amount
+        )
+        notes.append(f"not in the score: {counts} under the relation {name!r}")
+    return notes
+
+
+def _not_exercised(trials: Sequence[Trial]) -> Judgement | None:
+    missed = [trial for trial in trials if trial.error is not None and trial.error.kind == "not-exercised"]
+    if not trials or len(missed) < len(trials):
+        return None
+    message = missed[0].error.message if missed[0].error else ""
+    return Judgement("inconclusive", "not-exercised", f"No mutation reached a model. {message}")
+
+
+def _operators(trial: Trial) -> list[str]:
+    """Names without versions: one plan holds one version of each."""
+    return [each.partition("@")[0] for each in trial.mutation.operators]
+
+
+def _groups(trials: Sequence[Trial], names: Callable[[Trial], Iterable[str]]) -> dict[str, Group]:
+    members: dict[str, list[Trial]] = {}
+    for trial in trials:
+        for name in names(trial):
+            members.setdefault(name, []).append(trial)
+    return {name: Group.of(members[name]) for name in sorted(members)}

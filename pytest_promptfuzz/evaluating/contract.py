@@ -1,0 +1,200 @@
+"""What one test asks for: the validated settings of a marker or of ``evaluate``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.prompts.parts import TEMPLATE, Part, parse_part
+from pytest_promptfuzz.scoring.score import exact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_promptfuzz.mutations.selection import Wanted
+
+MOST_MUTATIONS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """The settings that decide a test's verdict.
+
+    Attributes:
+        mutations: How many mutations, 1 to 10,000. Where a mapping or a list is given, this is what it adds up to, and
+            ``operators`` holds the rest of it.
+        threshold: What the score must reach, in [0, 1], exactly as written.
+        seed: Of the plan.
+        part: The text that mutations may touch: the template, the input, both, or messages of some roles.
+        operators: Names of operators, or a mapping of operator or dimension to weight; ``None`` is the default mix; or
+            what ``mutations=`` asked for where it was no count.
+        task: The task profile; ``None`` infers it from the baseline.
+        equivalent_at: Similarity from which an answer is equivalent; ``None`` is the task's.
+        minor_at: Similarity from which an answer is a minor variation; ``None`` is the task's.
+        profile: A compatibility profile for comparison, ``"quirx"``.
+        max_deviations: More deviations than this are brittle whatever the score; ``None`` sets no limit.
+        compare: ``False`` judges by the body's own assertions only.
+        ignore: JSON paths left out of keys and comparison.
+    """
+
+    mutations: int = 8
+    threshold: Fraction = Fraction(85, 100)
+    seed: int = 0
+    part: Part = TEMPLATE
+    operators: Sequence[str] | Mapping[str, float] | Wanted | None = None
+    task: str | None = None
+    equivalent_at: float | None = None
+    minor_at: float | None = None
+    profile: str | None = None
+    max_deviations: int | None = None
+    compare: bool = True
+    ignore: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], *, where: str) -> Contract:
+        """Validate settings.
+
+        Args:
+            values: Settings by name; absent ones have their default.
+            where: What the settings belong to, for messages.
+
+        Raises:
+            UsageError: An unknown name, a wrong type, or a value out of range.
+        """
+        known = {field.name for field in fields(cls)}
+        for name in values:
+            if name not in known:
+                raise UsageError(f"{where}: unknown setting {name!r}. {nearest(name, known)}")
+        checked = {name: _CHECKS[name](name, value, where) for name, value in values.items()}
+        if not isinstance(checked.get("mutations", 0), int):
+            if checked.get("operators") is not None:
+                raise UsageError(
+                    f"{where}: mutations={values['mutations']!r:.80} names what to draw on, and so does operators=;"
+                    " keep one of them."
+                )
+            checked["operators"] = checked["mutations"]
+            checked["mutations"] = checked["operators"].n
+        contract = cls(**checked)
+        low, high = contract.minor_at, contract.equivalent_at
+        if low is not None and high is not None and low > high:
+            raise UsageError(f"{where}: minor_at={low} is above equivalent_at={high}; swap them.")
+        return contract
+
+
+def _whole(low: int, high: int | None) -> Any:
+    def check(name: str, value: Any, where: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise UsageError(f"{where}: {name}={value!r} must be a whole number, not {type(value).__name__}.")
+        if value < low or (high is not None and value > high):
+            span = f"from {low} to {high:,}" if high is not None else f"{low} or more"
+            raise UsageError(f"{where}: {name}={value} is out of range; write a whole number {span}.")
+        return value
+
+    return check
+
+
+def _share(name: str, value: Any, where: str) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        raise UsageError(
+            f"{where}: {name}={value!r} must be a number from 0 to 1, not {type(value).__name__}."
+        )
+    if not 0 <= value <= 1:  # NaN fails this too
+        hint = f" Did you mean {value / 100:g}?" if 1 < value <= 100 else ""
+        raise UsageError(f"{where}: {name}={value} is out of range; write a number from 0 to 1.{hint}")
+    return exact(value) if name == "threshold" else float(value)
+
+
+def _optional(check: Any) -> Any:
+    return lambda name, value, where: None if value is None else check(name, value, where)
+
+
+def _seed(name: str, value: Any, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UsageError(f"{where}: {name}={value!r} must be a whole number, not {type(value).__name__}.")
+    return value
+
+
+def _name(known: Any) -> Any:
+    def check(name: str, value: Any, where: str) -> str:
+        names = known()
+        if not isinstance(value, str):
+            raise UsageError(f"{where}: {name}={value!r} must be a name. {nearest('', names)}")
+        if value not in names:
+            raise UsageError(f"{where}: unknown {name} {value!r}. {nearest(value, names)}")
+        return value
+
+    return check
+
+
+def _tasks() -> Sequence[str]:
+    from pytest_promptfuzz.comparing.profiles import TASKS
+
+    return TASKS
+
+
+def _mutations(name: str, value: Any, where: str) -> int | Wanted:
+    from collections.abc import Mapping
+
+    if not isinstance(value, Mapping | list | tuple):
+        return _whole(1, MOST_MUTATIONS)(name, value, where)  # type: ignore[no-any-return]  # an int, or it raises
+    from pytest_promptfuzz.mutations.selection import wanted
+
+    try:
+        return wanted(value)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+def _operators(_: str, value: Any, where: str) -> Any:
+    from pytest_promptfuzz.mutations.strata import strata_of
+
+    try:
+        strata_of(value)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+    return value
+
+
+def _part(_: str, value: Any, where: str) -> Part:
+    try:
+        return parse_part(value)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+def _flag(name: str, value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{where}: {name}={value!r} must be True or False, not {type(value).__name__}.")
+    return value
+
+
+def _paths(name: str, value: Any, where: str) -> tuple[str, ...]:
+    from pytest_promptfuzz.wire.paths import parse_path
+
+    values = (value,) if isinstance(value, str) else value
+    if not isinstance(values, list | tuple) or not all(isinstance(each, str) for each in values):
+        raise UsageError(f"{where}: {name}={value!r} must be JSON paths such as '$.id'.")
+    for path in values:
+        try:
+            parse_path(path)
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
+    return tuple(values)
+
+
+_CHECKS: Mapping[str, Any] = {
+    "mutations": _mutations,
+    "threshold": _share,
+    "seed": _seed,
+    "part": _part,
+    "operators": _optional(_operators),
+    "task": _optional(_name(_tasks)),
+    "equivalent_at": _optional(_share),
+    "minor_at": _optional(_share),
+    "profile": _optional(_name(lambda: ("quirx",))),
+    "max_deviations": _optional(_whole(0, None)),
+    "compare": _flag,
+    "ignore": _paths,
+}

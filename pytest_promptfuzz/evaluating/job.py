@@ -1,0 +1,350 @@
+"""One robustness evaluation, from plan to verdict, as a generator of steps that makes no call of its own.
+
+A driver (``running.drive``) makes the runs, sync or async; the job says which, and judges them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.assisting.asking import answers_kept_in
+from pytest_promptfuzz.comparing.profiles import infer_task
+from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, TargetError, UsageError
+from pytest_promptfuzz.evaluating.classify import infrastructure_error
+from pytest_promptfuzz.evaluating.conclude import conclude
+from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of, told_undone
+from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.running.arrival import asks_less, asks_more
+from pytest_promptfuzz.running.run import Step
+from pytest_promptfuzz.scoring.trial import Spent, Trial, TrialError
+from pytest_promptfuzz.scoring.verdict import Judgement
+from pytest_promptfuzz.targets.model import Response
+from pytest_promptfuzz.wire.paths import json_diff, without
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.evaluating.session import Session, TestWatches
+    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.scoring.robustness import Robustness
+    from pytest_promptfuzz.targets.simulated import SimulatedTarget
+    from pytest_promptfuzz.wire.watch import Watch
+
+    Steps = Generator[list[Step], list[Run], None]
+    Epoch = Generator[list[Step], list[Run], list[Trial]]
+
+
+# What is wrong with the configuration when the unmutated prompt is refused.
+_MENDS = {
+    "authentication": "Check the API key and what it may do.",
+    "not-found": "Check the model name and the base URL.",
+    "bad-request": "The provider refuses the unmutated request: check the model's parameters.",
+}
+
+
+class BaselineFailed(PromptfuzzError):  # noqa: N818 - nothing is wrong with the program: the baseline failed
+    """The body fails on the unmutated prompt, twice: an ordinary test failure. ``exception`` is the body's."""
+
+    def __init__(self, exception: BaseException) -> None:
+        super().__init__(f"the unmutated prompt already fails: {type(exception).__name__}: {exception}")
+        self.exception = exception
+
+
+def _never(_: BaseException) -> bool:
+    return False
+
+
+def _text(subject: Any) -> Any:
+    return subject.text if isinstance(subject, Response) else subject
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _noisy(raised: BaseException) -> Judgement:
+    return Judgement(
+        "noisy",
+        "baseline-mixed",
+        "The unmutated prompt failed once and passed once, so a failure under mutation would prove nothing. "
+        f"It failed with {_one_line(raised)}",
+    )
+
+
+@dataclass(slots=True)
+class Job:
+    """The evaluation of one test.
+
+    Attributes:
+        contract: The test's settings.
+        session: What evaluations share.
+        where: The test's name, for messages.
+        target: The target's name, for reports.
+        simulated: The simulated target, answering in every provider's place, or ``None``.
+        concurrent: Whether runs of a batch may overlap.
+        checks: Whether the body is known to check something itself.
+        counts_runs: Whether a run is itself a call of the target (the application's own function).
+        only: The ID of the one trial to run, or ``None`` for all.
+        skips: Whether an exception is the test runner's skip.
+        describe: A traceback for people.
+    """
+
+    contract: Contract
+    session: Session
+    where: str
+    target: str = ""
+    simulated: SimulatedTarget | None = None
+    concurrent: bool = False
+    checks: bool = False
+    counts_runs: bool = False
+    only: str | None = None
+    skips: Callable[[BaseException], bool] = _never
+    describe: Callable[[BaseException], str] = _one_line
+    trials: list[Trial] = field(default_factory=list)
+    failures: dict[str, BaseException] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    spent: Spent = field(default_factory=Spent)
+    cases: int = 0
+    _watches: TestWatches = field(init=False)
+    _planned: tuple[Mutation, ...] | None = None
+    _models: dict[str, set[str]] = field(default_factory=dict)
+    _baselines: list[Any] = field(default_factory=list)
+    _model: str = ""
+    _task: str = ""
+    _oracle_only: bool = False
+    _overruled: Judgement | None = None
+
+    def case(self, prompt: Prompt) -> Steps:
+        """The steps of one example: baseline, control, then every mutation.
+
+        Raises:
+            UsageError: Nothing to mutate, nothing to judge by, or a return value that cannot be compared.
+            ConfigurationError: The baseline lacks a target, key, extra or model.
+            BaselineFailed: The body fails on the unmutated prompt, twice.
+        """
+        number = self.cases
+        self.cases += 1
+        self._baselines.append(None)
+        self._planned = None
+        if prompt.inputs or not self.contract.part.wants_input:
+            self._plan(prompt)
+        self._watches = self.session.test()
+        trials = yield from self._epoch(prompt, number)
+        mixed = self._mixed_models()
+        if mixed and self.session.mode == "auto":
+            self.notes.insert(0, f"{mixed}, so every answer of this test was asked for again")
+            self._watches = self.session.test(read=False)
+            trials = yield from self._epoch(prompt, number)
+            mixed = self._mixed_models()
+        if mixed:
+            self._overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
+        self.trials.extend(trials)
+
+    def _plan(self, prompt: Prompt) -> None:
+        contract = self.contract
+        try:
+            limited = prompt.limited(contract.part)
+        except UsageError as error:
+            raise UsageError(f"{self.where}: {error}") from None
+        with answers_kept_in(self.session.store):  # a model that helps to make mutations is asked once
+            planned = plan(limited, contract.mutations, seed=contract.seed, operators=contract.operators)
+        if not planned.mutations:
+            raise UsageError(f"{self.where}: {' '.join(planned.notes)}")
+        self.notes.extend(planned.notes)
+        self._planned = planned.mutations
+
+    def _filled(self, prompt: Prompt, baseline: Run) -> Prompt:
+        """The prompt with the input that the baseline's body gave it."""
+        part = f"part={self.contract.part.shown!r}"
+        if not baseline.fillings:
+            raise UsageError(
+                f"{self.where}: {part} mutates what the test puts into the prompt's slots, and it filled none. Let it "
+                "call format() of a Prompt that has slots, or name the input by itself with mutate=."
+            )
+        if len(baseline.fillings) > 1:
+            raise UsageError(
+                f"{self.where}: {part} needs one input, and the test filled the prompt with {len(baseline.fillings)} "
+                "different ones. Parametrize the test over them."
+            )
+        return prompt.fill(**baseline.fillings[0])
+
+    def _epoch(self, prompt: Prompt, number: int) -> Epoch:
+        """Baseline, control and mutations, all under the same watches; returns the trials."""
+        self._models.clear()
+        (run,) = yield [Step(prompt, self._watch())]
+        self._count(run)
+        error = self._baseline_error(run)
+        if error is None and run.exception is not None:
+            (again,) = yield [Step(prompt, self._watch(repeat=1))]
+            self._count(again)
+            error = self._baseline_error(again)
+            if error is None and again.exception is not None:
+                raise BaselineFailed(run.exception) from run.exception
+            if error is None:
+                self._overruled = _noisy(run.exception)
+                return self._abandoned("baseline-mixed", "The unmutated prompt failed and passed.", number)
+        if error is not None:
+            message = f"The baseline could not be had: {error.message}"
+            self._overruled = Judgement("inconclusive", "baseline-error", f"{message} ({error.kind})")
+            return self._abandoned("baseline-error", message, number)
+        if self._planned is None:
+            self._plan(self._filled(prompt, run))
+        judge, baseline = self._judge(run)
+        (control,) = yield [Step(prompt, self._watch(control=True))]
+        baseline = self._control(control, baseline, judge)
+        if self._overruled is not None:
+            return self._abandoned("not-repeatable", "The test is not repeatable.", number)
+        chosen = self._chosen(self._planned or ())
+        concurrent = self._may_overlap(run)
+        runs = yield [Step(each.prompt, self._watch(concurrent=concurrent)) for each in chosen]
+        trials = []
+        for mutation, made in zip(chosen, runs, strict=True):
+            self._count(made)
+            trial = judge.trial(made, mutation, mutation.prompt, baseline, case=number)
+            trials.append(trial)
+            if trial.failure is not None and made.exception is not None:
+                self.failures.setdefault(trial.id, made.exception)
+        return told_undone(trials)
+
+    def _abandoned(self, kind: str, why: str, case: int) -> list[Trial]:
+        """The baseline does not hold, so no trial is worth its calls."""
+        return [Trial(each, "error", error=TrialError(kind, why), case=case) for each in self._planned or ()]
+
+    def _chosen(self, mutations: tuple[Mutation, ...]) -> list[Mutation]:
+        chosen = [each for each in mutations if self.only in (None, each.id)]
+        if not chosen:
+            known = ", ".join(each.id for each in mutations)
+            raise UsageError(f"{self.where}: no trial {self.only!r} in its plan. Its trials: {known}.")
+        return chosen
+
+    def _mixed_models(self) -> str:
+        """Which model answered as more than one, if one did: its answers are of different epochs."""
+        for asked, answered in self._models.items():
+            if len(answered) > 1:
+                return f"{asked or 'the model'} answered as {' and as '.join(sorted(answered))}"
+        return ""
+
+    def conclude(self) -> Robustness:
+        """The result over all cases."""
+        if self.only is not None:
+            self.notes.insert(0, f"only trial {self.only} was run: the verdict covers it alone")
+        return conclude(
+            self.trials,
+            self.contract,
+            overruled=self._overruled,
+            baselines=self._baselines,
+            spent=self.spent,
+            target=self.target,
+            model=self._model,
+            task=self._task,
+            oracle_only=self._oracle_only,
+            notes=self.notes,
+        )
+
+    def _watch(self, *, repeat: int = 0, control: bool = False, concurrent: bool = False) -> Watch:
+        return self._watches.watch(
+            repeat=repeat,
+            control=control,
+            ignore=self.contract.ignore,
+            simulated=self.simulated,
+            concurrent=concurrent,
+        )
+
+    def _may_overlap(self, baseline: Run) -> bool:
+        if self.concurrent and baseline.watch.unattributed:
+            self.notes.append(
+                "model calls came from threads that do not carry the test's context, so the trials ran in sequence"
+            )
+            return False
+        return self.concurrent
+
+    def _count(self, run: Run) -> None:
+        for call in run.watch.calls:
+            if call.response is not None and call.response.model:
+                self._models.setdefault(call.model, set()).add(call.response.model)
+                self._model = self._model or call.response.model
+        self.spent += spent_by(run, counts_runs=self.counts_runs)
+        self.notes.extend(run.watch.notes)
+
+    def _baseline_error(self, run: Run) -> TrialError | None:
+        raised = run.exception
+        if raised is not None and self.skips(raised):
+            raise raised
+        if isinstance(raised, PromptfuzzError) and not isinstance(raised, TargetError):
+            raise raised
+        error = infrastructure_error(run, baseline=None)
+        if error is not None and error.kind in _MENDS:
+            raise ConfigurationError(f"{self.where}: {error.message} {_MENDS[error.kind]}") from raised
+        return error
+
+    def _judge(self, run: Run) -> tuple[Judge, Baseline]:
+        contract = self.contract
+        subject = subject_of(run, self.where)
+        if subject is None and contract.compare and not self.checks:
+            raise UsageError(
+                f"{self.where} has nothing to judge by: it returns nothing, no model response was seen, and it "
+                "asserts nothing. Return the answer, call the model through `llm` or an SDK, or assert on the "
+                "answer. If a helper does the checking, write compare=False."
+            )
+        self._oracle_only = subject is None or not contract.compare
+        self._baselines[-1] = shown(subject)
+        if not self._oracle_only and not self._task:
+            self._task = contract.task or f"{infer_task(_text(subject))} (inferred)"
+        judge = Judge(
+            contract=contract,
+            embedder=self.session.embedder,
+            oracle_only=self._oracle_only,
+            skips=self.skips,
+            describe=self.describe,
+            counts_runs=self.counts_runs,
+            where=self.where,
+        )
+        return judge, Baseline(run, subject, shown(subject))
+
+    def _control(self, control: Run, baseline: Baseline, judge: Judge) -> Baseline:
+        """Look whether the unmutated body, given the same answers, does the same again."""
+        if self.counts_runs and not control.watch.calls:
+            # A function's own model calls are not seen, and so not served: this run was not free.
+            self.spent += spent_by(control, counts_runs=True)
+        if asks_more(control, baseline.run):
+            where = "; ".join(fault.message for fault in control.watch.faults) or "more calls"
+            self.notes.append(
+                f"the unmutated test asks the model something else each time ({where}): answers will not be found in "
+                "the store. Leave such parts out with ignore=['$.path'], or fix them in the test."
+            )
+            return Baseline(baseline.run, baseline.subject, baseline.value, repeatable=False)
+        kept = asks_less(control, baseline.run)
+        if kept:
+            made, before = len(control.watch.calls), len(baseline.run.watch.calls)
+            self.notes.append(
+                f"run again on the same prompt, the test made {made} model calls instead of {before}: the application "
+                "keeps answers itself. A mutation that its cache answers is not exercised."
+            )
+        if control.exception is not None:
+            self._not_repeatable(f"it raised {_one_line(control.exception)}")
+        elif not self._oracle_only and (control.returned is not None or not kept):
+            # Without a return value the last answer is compared, and an application that keeps it asks for none.
+            subject = subject_of(control, self.where)
+            comparison = judge.compare(baseline.subject, subject)
+            if comparison.outcome != "equivalent":
+                ignore = self.contract.ignore
+                paths = json_diff(without(baseline.value, ignore), without(shown(subject), ignore))
+                self._not_repeatable(f"its result differs at {', '.join(paths[:5]) or '$'}", paths[:5])
+        return baseline
+
+    def _not_repeatable(self, what: str, paths: list[str] | None = None) -> None:
+        mend = (
+            f"write ignore={paths!r}"
+            if paths and paths != ["$"]
+            else "take the clock, random or unique part out"
+        )
+        self._overruled = Judgement(
+            "inconclusive",
+            "not-repeatable",
+            f"The test is not repeatable: run again on the same prompt with the same answers, {what}. "
+            f"A difference under mutation would prove nothing; {mend}.",
+        )

@@ -1,0 +1,200 @@
+"""From a run to a trial: the worst of what oracle and comparison say, or the error that kept it from counting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.comparing.compare import compare
+from pytest_promptfuzz.comparing.plain import plain
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.classify import infrastructure_error
+from pytest_promptfuzz.running.arrival import arrived
+from pytest_promptfuzz.scoring.trial import OracleFailure, Spent, Trial, TrialError
+from pytest_promptfuzz.targets.model import Response, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_promptfuzz.comparing.comparison import Comparison, Outcome
+    from pytest_promptfuzz.comparing.embedding import Embedder
+    from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.running.run import Run
+
+NOT_EXERCISED = (
+    "The mutated prompt was never seen: not in a model request, not by the target, not in a rendered Prompt. A cached "
+    "function, a prompt imported by name, or a client made at import keeps the old text. Name what the "
+    "application really reads with mutate=, or give the test the prompt."
+)
+UNDONE = (
+    "The application asked the model exactly what it asks for the unmutated prompt, though other mutations reached the "
+    "model: it undoes this change itself (changes the case, strips or joins lines, say). It tells nothing about the "
+    "prompt; choose other operators with operators=."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The unmutated prompt's run, and what responses are compared with.
+
+    Attributes:
+        run: The run.
+        subject: What is compared: the body's return value, or the last response seen; ``None`` if neither.
+        value: The same as plain data, for reports.
+        repeatable: Whether the control trial asked the models exactly the same.
+    """
+
+    run: Run
+    subject: Any
+    value: Any
+    repeatable: bool = True
+
+
+def subject_of(run: Run, where: str) -> Any:
+    """What a run is compared by: a ``Response`` or plain JSON-able data; ``None`` where nothing came back.
+
+    Raises:
+        UsageError: The body returned something that cannot be compared.
+    """
+    if run.returned is not None:
+        if isinstance(run.returned, Response):
+            return run.returned
+        try:
+            return plain(run.returned)
+        except UsageError as error:
+            raise UsageError(f"{where}: the body's return value cannot be compared: {error}") from None
+    answers = [call.response for call in run.watch.calls if call.response is not None]
+    return answers[-1] if answers else None
+
+
+def shown(subject: Any) -> Any:
+    """A subject as plain data for reports."""
+    return None if subject is None else plain(subject)
+
+
+def spent_by(run: Run, *, counts_runs: bool) -> Spent:
+    """What a run took. ``counts_runs`` counts the run itself as a call where none was seen on the wire."""
+    calls = run.watch.calls
+    sent = [call for call in calls if not call.hit]
+    # A stream that broke off is a call already, and a call that could not be attributed was never sent.
+    failed = sum(not fault.begun and fault.kind != "unattributed" for fault in run.watch.faults)
+    spent = Spent(calls=len(sent) + failed, hits=len(calls) - len(sent), seconds=run.seconds)
+    for call in sent:
+        if call.response is not None:
+            spent += Spent(usage=call.response.usage)
+    if counts_runs and not calls and not run.watch.faults:
+        spent += Spent(calls=1, usage=Usage())
+    return spent
+
+
+def told_undone(trials: list[Trial]) -> list[Trial]:
+    """The trials, with what kept a mutation from arriving named as it is where others of the plan arrived."""
+    missed = [trial.error is not None and trial.error.kind == "not-exercised" for trial in trials]
+    if all(missed):
+        return trials
+    return [
+        replace(trial, error=TrialError("not-exercised", UNDONE)) if miss else trial
+        for trial, miss in zip(trials, missed, strict=True)
+    ]
+
+
+def _promised(mutation: Mutation) -> dict[str, Any]:
+    """What a mutation under another relation than invariance asks of the answer, as ``compare`` takes it."""
+    # Few plans have such mutations: the others do without what reads formats, languages and programs.
+    if mutation.relation == "format":
+        from pytest_promptfuzz.comparing.formats import requested_format
+
+        return {"requested_format": requested_format(mutation.operators)}
+    if mutation.relation == "language":
+        from pytest_promptfuzz.comparing.languages import requested_language
+
+        return {"requested_language": requested_language(mutation.operators)}
+    if mutation.relation == "renaming":
+        from pytest_promptfuzz.mutations.operators.identifiers import renaming_of
+
+        return {"renaming": renaming_of(mutation)}
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Judges the runs of one test.
+
+    Attributes:
+        contract: The test's settings.
+        embedder: For the semantic tier, or ``None``.
+        oracle_only: Nothing is compared.
+        skips: Whether an exception is the test runner's skip.
+        describe: A traceback for people.
+        counts_runs: Whether a run is itself a call of the target.
+        where: The test, for messages.
+    """
+
+    contract: Contract
+    embedder: Embedder | None
+    oracle_only: bool
+    skips: Callable[[BaseException], bool]
+    describe: Callable[[BaseException], str]
+    counts_runs: bool
+    where: str
+
+    def trial(self, run: Run, mutation: Mutation, prompt: Prompt, baseline: Baseline, *, case: int) -> Trial:
+        """The trial of one mutation."""
+        spent = spent_by(run, counts_runs=self.counts_runs)
+
+        def failed(kind: str, message: str) -> Trial:
+            return Trial(mutation, "error", error=TrialError(kind, message), spent=spent, case=case)
+
+        error = infrastructure_error(run, baseline=baseline.run)
+        if error is not None:
+            return failed(error.kind, error.message)
+        raised = run.exception
+        raised_before_asking = raised is not None and not run.watch.calls
+        if not raised_before_asking and not arrived(
+            run, baseline.run, prompt, repeatable=baseline.repeatable
+        ):
+            return failed("not-exercised", NOT_EXERCISED)
+        must_change = mutation.relation == "must-change"
+        if raised is not None:
+            if self.skips(raised):
+                return failed("skipped", f"The body skipped on this mutation only: {raised}")
+            if must_change:  # the test noticed
+                return Trial(mutation, "equivalent", value=self._seen(run), spent=spent, case=case)
+            failure = OracleFailure(type(raised).__name__, str(raised), self.describe(raised))
+            return Trial(
+                mutation, "deviation", value=self._seen(run), failure=failure, spent=spent, case=case
+            )
+        if self.oracle_only:
+            outcome: Outcome = "deviation" if must_change else "equivalent"
+            return Trial(mutation, outcome, value=self._seen(run), spent=spent, case=case)
+        subject = subject_of(run, self.where)
+        comparison = self.compare(
+            baseline.subject, subject, relation=mutation.relation, **_promised(mutation)
+        )
+        return Trial(
+            mutation, comparison.outcome, value=shown(subject), comparison=comparison, spent=spent, case=case
+        )
+
+    def compare(self, baseline: Any, subject: Any, **promised: Any) -> Comparison:
+        """Compare under the test's contract; ``promised`` is the relation and what belongs to it."""
+        contract = self.contract
+        return compare(
+            baseline,
+            subject,
+            task=contract.task,
+            profile=contract.profile,
+            equivalent_at=contract.equivalent_at,
+            minor_at=contract.minor_at,
+            ignore=contract.ignore,
+            semantic=self.embedder,
+            **promised,
+        )
+
+    def _seen(self, run: Run) -> Any:
+        """What to show of a run that is not compared."""
+        try:
+            return shown(subject_of(run, self.where))
+        except UsageError:
+            return None

@@ -1,0 +1,126 @@
+"""What the evaluations of one session share: the store, the embedder, how many runs at once."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.evaluating.semantic import semantic_mend
+from pytest_promptfuzz.targets.model import Request
+from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.comparing.embedding import Embedder
+    from pytest_promptfuzz.targets.simulated import SimulatedTarget
+    from pytest_promptfuzz.wire.answers import AnswerStore
+
+Mode = Literal["auto", "live"]
+MODES: tuple[Mode, ...] = ("auto", "live")
+CONCURRENCY = 8
+
+
+def check_mode(mode: str, where: str) -> Mode:
+    """The mode, if there is one of that name.
+
+    Raises:
+        UsageError: An unknown mode.
+    """
+    for known in MODES:
+        if mode == known:
+            return known
+    raise UsageError(f"{where}: unknown mode {mode!r}. {nearest(mode, MODES)}")
+
+
+@dataclass(slots=True)
+class Session:
+    """What evaluations share.
+
+    Attributes:
+        store: Where answers are kept between runs; ``None`` keeps them for one test only.
+        mode: ``auto`` serves stored answers and calls for the rest; ``live`` always calls.
+        embedder: For the semantic tier; ``None`` where it is not installed.
+        concurrency: The most runs at once, for bodies that can overlap.
+    """
+
+    store: AnswerStore | None = None
+    mode: Mode = "auto"
+    embedder: Embedder | None = None
+    concurrency: int = CONCURRENCY
+
+    def test(self, *, read: bool = True) -> TestWatches:
+        """The watches of one test: they share the answers that the control trial is served from.
+
+        Args:
+            read: Whether stored answers may serve it, if the mode lets them.
+        """
+        return TestWatches(self, read=read and self.mode == "auto")
+
+
+@dataclass(slots=True)
+class TestWatches:
+    """Makes the watches of one test's runs."""
+
+    __test__ = False  # not a test class, whatever pytest makes of its name
+
+    session: Session
+    read: bool = True
+    fresh: MemoryStore = field(default_factory=MemoryStore)
+
+    def watch(
+        self,
+        *,
+        repeat: int = 0,
+        control: bool = False,
+        ignore: Sequence[str] = (),
+        simulated: SimulatedTarget | None = None,
+        concurrent: bool = False,
+    ) -> Watch:
+        """A watch for one run.
+
+        Args:
+            repeat: Which sample of the baseline is asked for.
+            control: Serve what the baseline was answered, and refuse to ask anything else.
+            ignore: JSON paths left out of keys.
+            simulated: The simulated target that answers in every provider's place.
+            concurrent: Whether other runs overlap this one.
+        """
+        return Watch(
+            store=None if control else self.session.store,
+            fresh=self.fresh,
+            repeat=repeat,
+            read=self.read,
+            ignore=ignore,
+            simulated=None if simulated is None else _backend(simulated),
+            concurrent=concurrent,
+            sealed=control,
+        )
+
+
+def simulated_of(target: object) -> SimulatedTarget | None:
+    """The target, if it is the simulated one; its modules are not loaded to find out."""
+    module = sys.modules.get("pytest_promptfuzz.targets.simulated.target")
+    return target if module is not None and isinstance(target, module.SimulatedTarget) else None
+
+
+def _backend(target: SimulatedTarget) -> SimulatedBackend:
+    # Version and settings as they stand in the keys of the target's own answers.
+    url = target.prepare(Request(())).url
+    return SimulatedBackend(target.model, url.removeprefix("promptfuzz://"))
+
+
+def installed_embedder(model: str | None = None) -> Embedder | None:
+    """The embedder of the semantic tier, not yet loaded; ``None`` where library or model is missing.
+
+    Args:
+        model: A folder that holds the model; ``None`` is all-MiniLM-L6-v2 as downloaded before.
+    """
+    if semantic_mend(model):
+        return None
+    from pytest_promptfuzz.comparing.embedding import default_embedder
+
+    return default_embedder(model) if model else default_embedder()

@@ -1,0 +1,1 @@
+"""How a prompt is changed: edits, mutations, operators, the planner."""

@@ -1,0 +1,179 @@
+"""What operators see of a prompt: its text with the protected parts blanked, its words and its layout.
+
+Everything is found once, when the first operator asks for it, and shared by all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from itertools import accumulate, repeat
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+
+from pytest_promptfuzz.mutations.casing import CASED
+from pytest_promptfuzz.mutations.languages import language_of
+from pytest_promptfuzz.mutations.layout import Line, Sentence, lines_of, sentences_of
+from pytest_promptfuzz.mutations.measuring import Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+T = TypeVar("T")
+
+BLANK = "\x00"
+"""What stands for a protected character in :attr:`Draft.free`. Prompts hold no NUL of their own."""
+
+# What glues a word to its neighbours, so that it is a part of something else: digits, hyphens, other scripts, protected
+# text.
+_GLUE = "0-9A-Z_a-z\x00\u00aa-\u1fff\u2c00-\ud7ff\uf900-\uffff\U00010000-\U0010ffff'’/@\\\\-"
+_RUN = re.compile(f"[{_GLUE}]+")
+_WORD = re.compile("[A-Za-z]+(?:['’][A-Za-z]+)?")
+# The words of a text in which no apostrophe stands at the edge of a word.
+_WORDS = re.compile(f"([A-Za-z](?<![{_GLUE}].)[A-Za-z]*(?:['’][A-Za-z]+)?(?![{_GLUE}]))", re.DOTALL)
+_EDGE = re.compile("['’](?:(?<![A-Za-z].)|(?![A-Za-z]))", re.DOTALL)
+
+
+class Word(NamedTuple):
+    """A word of ASCII letters in free text, with an apostrophe at most (``don't``); parts of compounds are none.
+
+    Attributes:
+        start: Where it begins in the text.
+        end: Where it ends.
+        form: As written.
+        lower: In lower case, its apostrophe straight.
+    """
+
+    start: int
+    end: int
+    form: str
+    lower: str
+
+
+class Draft:
+    """One prompt, as operators see it.
+
+    Attributes:
+        text: The prompt's text.
+        spans: Protected spans ``(start, end)``, ascending.
+        walls: Those of them that nothing may move across: borders of messages, and messages not ours to change.
+        kinds: What each of ``spans`` is (``number``, ``code`` …); empty where nobody said, and then none of them is
+            open to the operators that are built to touch one.
+        free: ``text`` with each protected character replaced by :data:`BLANK`, so that offsets agree and a pattern
+            over it cannot match inside a protected span.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        spans: Sequence[tuple[int, int]],
+        *,
+        walls: Iterable[tuple[int, int]] = (),
+        kinds: Sequence[str] = (),
+    ) -> None:
+        self._known: dict[object, object] = {}
+        self.text = text
+        self.spans = tuple(spans)
+        self.walls = tuple(walls)
+        self.kinds = tuple(kinds)
+        pieces: list[str] = []
+        gaps: list[tuple[int, int]] = []
+        position = 0
+        for start, end in spans:
+            if start > position:
+                pieces.append(text[position:start])
+                gaps.append((position, start))
+            pieces.append(BLANK * (end - start))
+            position = end
+        if position < len(text):
+            pieces.append(text[position:])
+            gaps.append((position, len(text)))
+        self.free = "".join(pieces)
+        self.gaps = tuple(gaps)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """Every word of the text, protected or not: what a change rate is a share of."""
+        return Tokens(self.text)
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """The English-looking words of the free text, in order."""
+        free = self.free
+        if _EDGE.search(free):
+            return tuple(_words_beside_quotes(free))
+        # Split, added up and put together by built-ins: a tenth of a plan's time goes into words, and a loop over
+        # matches takes half as long again. Every other piece is a word.
+        pieces = _WORDS.split(free)
+        bounds = list(accumulate(map(len, pieces)))
+        forms = pieces[1::2]
+        lower = [form.lower() for form in forms]
+        if "’" in free:
+            lower = [form.replace("’", "'") for form in lower]
+        fields = zip(bounds[::2], bounds[1::2], forms, lower, strict=False)
+        return tuple(map(tuple.__new__, repeat(Word), fields))
+
+    @cached_property
+    def language(self) -> str:
+        """The likeliest language of the free text as an ISO 639-1 code, or ``und`` when nothing tells."""
+        return language_of(self.free)
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines of the text, each with what kind it is."""
+        return lines_of(self.text, self.free, self.walls)
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The sentences of its prose lines, headings and list items."""
+        return sentences_of(self.text, self.free, self.lines)
+
+    @cached_property
+    def has_case(self) -> bool:
+        """Whether any free letter has another case."""
+        return CASED.search(self.free) is not None
+
+    def protected(self, touches: Sequence[str] = ()) -> tuple[tuple[int, int], ...]:
+        """The protected spans that an operator may not change.
+
+        Args:
+            touches: What it is built to change: kinds of span, whose spans are then left out; ``list-marker`` gives
+                up the numbers of list items.
+        """
+        if not touches:
+            return self.spans
+        kept = self.spans
+        if self.kinds:
+            kept = tuple(span for span, kind in zip(kept, self.kinds, strict=True) if kind not in touches)
+        if "list-marker" in touches:
+            markers = {
+                (line.start + line.indent, line.content) for line in self.lines if line.kind == "number"
+            }
+            kept = tuple(
+                (start, end) for start, end in kept if not any(a <= start and end <= b for a, b in markers)
+            )
+        return kept
+
+    def of_kind(self, *kinds: str) -> list[tuple[int, int]]:
+        """The protected spans of these kinds, in order; none where no kinds are known."""
+        return [span for span, kind in zip(self.spans, self.kinds, strict=False) if kind in kinds]
+
+    def once(self, find: Callable[[Draft], T]) -> T:
+        """What ``find`` makes of this draft, computed once and shared by the operators that need it."""
+        known = self._known.get(find)
+        if known is None:
+            known = self._known[find] = find(self)
+        return cast("T", known)
+
+    def is_free(self, start: int, end: int) -> bool:
+        """Whether ``[start, end)`` holds no protected character."""
+        return BLANK not in self.free[start:end]
+
+
+def _words_beside_quotes(free: str) -> Iterator[Word]:
+    """The words of a text with apostrophes that may be quotes: those at the edges of a run belong to no word."""
+    for match in _RUN.finditer(free):
+        form = match.group()
+        inner = form.strip("'’")
+        if inner and _WORD.fullmatch(inner):
+            start = match.start() + form.index(inner)
+            yield Word(start, start + len(inner), inner, inner.lower().replace("’", "'"))

@@ -1,0 +1,256 @@
+"""What a prompt says of its answer that leaves no room for another format, or for another language.
+
+"The letter and nothing else" is no JSON, and SQL has no French. What may say so is taken to say so: a prompt that is
+left alone costs less than one that contradicts itself.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.mutations.formats_place import repeats_fields, words_of
+from pytest_promptfuzz.mutations.languages import surely
+from pytest_promptfuzz.mutations.lexicon.table import words
+from pytest_promptfuzz.prompts.spans import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_promptfuzz.mutations.draft import Draft
+    from pytest_promptfuzz.mutations.formats_place import Place
+
+_FLAGS = re.IGNORECASE | re.ASCII
+_THING = (
+    "labels?|categor(?:y|ies)|class(?:es)?|letters?|words?|numbers?|names?|codes?|priorit(?:y|ies)|scores?|topics?"
+    "|intents?|tags?|emojis?|ids?|identifiers?|dates?|values?|amounts?|digits?|ratings?|grades?|decisions?|verdicts?"
+    "|options?|choices?|figures?|characters?|symbols?|keywords?|levels?|teams?|queues?|departments?|results?|totals?"
+    "|statement|quer(?:y|ies)|language|title|types?|answers?"
+)
+_KEYED = re.compile(r"\b(?:json|ya?ml|xml)\b", _FLAGS)
+
+# --- any answer that is one bare thing ---------------------------------------------------------------------------
+_BARE = re.compile(
+    rf"\b(?:only|just|solely|exactly one|nothing but|nothing except|nothing more than)(?: with| of)?"
+    rf"(?: the| one| a| an| your)?(?: [\w-]+){{0,2}}? (?:{_THING})\b"
+    rf"|\b(?:{_THING}|translation|one|it) (?:only|alone)\b"
+    r"|\bnothing (?:else|more|but)\b|\bno(?:thing)? other (?:text|words?|output|characters?)\b|\bno words\b"
+    r"|\bwith (?:an? |the )?(?:letter|word|digit|emoji|character|number)\b(?! of\b)"
+    r"|\b(?:single|one)[- ](?:word|letter|digit|emoji|character|number|label)\b",
+    _FLAGS,
+)
+_BARE_WORDS = words(
+    "only just solely exactly nothing alone else word words letter digit emoji character number no bare single"
+)
+
+# --- what leaves no room for another format -----------------------------------------------------------------------
+_ANSWERED = r"(?:answer|respond|reply|return|output|print|say|choose|pick|select|write)"
+_SHAPED = re.compile(
+    r"\b(?:nothing|anything|no text|text) (?:else|before|after|around)\b"
+    r"|(?:n['’]t|\bnot) (?:explain|justify|elaborate|give (?:any )?reasons)\b"
+    r"|\b(?:no|without)(?: any| further| other)? (?:explanations?|comments?|commentary|reasons?|reasoning)\b"
+    r"|\bfull stop\b|\blower ?case\b|\bupper ?case\b|\bcapital letters\b|\bcapitals\b|\bplain (?:prose|sentences)\b"
+    r"|\byes or no\b|\byes/no\b|\btrue or false\b"
+    rf"|\b{_ANSWERED}(?: with| only| just| exactly| strictly| either| the (?:text|words?|phrase|line))*"
+    r" (?:one of|exactly one|either)\b"
+    r"|\b(?:in|as|into|single|one|short|two|three|four|brief|\d)[ -](?:[\w-]+ )?paragraphs?\b"
+    r"|\b(?:start|begin|open)s?(?: it| the \w+)? with [\"“‘'«`]"
+    r"|\b(?:first|second|third|last|next|final|single|two|three|four|five|six|header|same|this|subject|\d+) lines?\b"
+    r"|\blines? (?:of|with|that|per)\b|\bon (?:its|their) own\b"
+    r"|\bcharacters\b|\bread (?:aloud|out)\b|\bspoken\b|\bvoice\b|\btweets?\b|\bsms\b|\btext messages?\b|\bhashtags?\b"
+    r"|\bsubject line\b|\bheadlines?\b|\bcolumns?\b|\brows?\b|\bsemicolons?\b|\bsquare brackets\b"
+    r"|\b(?:outlines?|layouts?|skeleton)\b|\bone page\b|\bchecklist\b|\bfill in\b|\bform\b"
+    r"|(?:\bno|\bnot|n['’]t|\bwithout|\bavoid|\bnever|\bneither)\b[^.\n]{0,40}\b(?:bullets?|bullet points|lists?"
+    r"|head(?:ing|er)s?|tables?|markup|formatting|brackets|quotation marks|quotes|emojis?|symbols|tags"
+    r"|introduction|preamble|prefix|punctuation)\b"
+    r"|\b(?:use|with|under|has|have) (?:the |these |this |following )*(?:headings?|sections?|headers?)\b",
+    _FLAGS,
+)
+# One of these stands in whatever the pattern finds; looking them up takes a tenth of the time.
+_SHAPED_WORDS = words(
+    "else before after around explain justify elaborate reasons reason reasoning explanation explanations comment"
+    " comments commentary stop case lowercase uppercase capital capitals prose sentences no false one either paragraph"
+    " paragraphs start starts begin begins open opens line lines own characters aloud out spoken voice tweet tweets sms"
+    " message messages hashtag hashtags headline headlines column columns row rows semicolon semicolons brackets"
+    " outline outlines layout layouts skeleton page checklist fill form bullet bullets list lists heading headings"
+    " header headers table tables markup formatting marks quotes emoji emojis symbol symbols tags introduction"
+    " preamble prefix punctuation section sections"
+)
+_LITERAL = re.compile(
+    r"\b(?:[Aa]nswer|[Rr]espond|[Rr]eply|[Rr]eturn|[Oo]utput|ANSWER|RESPOND|REPLY|RETURN|OUTPUT)"
+    r"(?: with| only| just| exactly| simply| WITH| ONLY| the| text| words?| phrase| two| one| line){0,5}:?"
+    r" (?:[\"“”'‘`«*]+\w|[A-Z]{2,}[A-Z_]*\b(?<!JSON)(?<!YAML)(?<!XML)(?<!HTML)(?<!CSV)(?<!SQL)|[A-Z]\d)"
+)
+_MARKED = re.compile(
+    r"(?<=[\w,:;] )(?:\*\*|__)\w|^[-*•\d.) \t]*(?:\*\*|__)[^*_\n]+(?:\*\*|__)(?! *:?[ \t\r]*$)", re.MULTILINE
+)
+_TITLE = re.compile(
+    r"^[#*_ \t]*(?:(?:output|answer|response|reply|required|expected|desired|the|your|use this) )*"
+    r"(?:format|form|structure|layout|template|outline|sections|headings)\b[ \w]{0,20}:?[*_ \t\r]*$",
+    _FLAGS | re.MULTILINE,
+)
+_HEADINGS = re.compile(r"^(#{1,6}) [^\n]*\n(?:[ \t\r]*\n){0,3}?\1 ", re.MULTILINE)
+
+
+def formed(draft: Draft, text: str) -> bool:
+    """Whether a prompt gives the answer a form that another format would break.
+
+    Args:
+        draft: The prompt.
+        text: What of it is looked at: a request that the format is joined to is left out.
+    """
+    known = draft.once(words_of)
+    return bool(
+        (not known.isdisjoint(_BARE_WORDS) and _BARE.search(text))
+        or (not known.isdisjoint(_SHAPED_WORDS) and _SHAPED.search(text))
+        or _LITERAL.search(text)
+        or outlined(text)
+    )
+
+
+def outlined(text: str) -> bool:
+    """Whether a prompt shows the outline of its answer, or Markdown that may be meant for it."""
+    if "#" in text and _HEADINGS.search(text):
+        return True
+    return bool((("**" in text or "__" in text) and _MARKED.search(text)) or _TITLE.search(text))
+
+
+# --- what leaves no room for another language ---------------------------------------------------------------------
+_WORDED = {
+    "en": words(
+        "sql csv tsv regex latex spelling spellings typo typos misspelling misspellings misspelt wording verbatim"
+        " transcribe grammar grammatical proofread british american rewrite reword rephrase paraphrase tidy redact"
+        " anonymise anonymize anagram acronym palindrome syllable syllables rhyme rhymes rhyming alphabet alphabetical"
+        " alphabetically crossword pun idiom idioms synonym synonyms copied copying untouched unaltered quoted"
+        " quotation quotations glossary subtitles subtitle spell spelled spelt unscramble blank blanks"
+        " password slug hex base64 emoji emojis contractions bash shell powershell dockerfile"
+        " makefile"
+    ),
+    "de": words(
+        "rechtschreibung rechtschreibfehler tippfehler wortlaut wörtlich wortwörtlich unverändert kopiere übernimm"
+        " abschreiben duden siezen duzen siezt duzt grammatik sql csv code zeile zeilen feld felder format beispiel"
+        " beispiele umformulieren formuliere zitiere zitat reim reime muster"
+    ),
+    "fr": words(
+        "orthographe fautes recopiez recopie recopier mot-à-mot textuellement vouvoyez vouvoie tutoyez tutoie"
+        " vouvoiement tutoiement exemple exemples champs champ format ligne lignes sql csv code reformulez reformule"
+        " grammaire citez cite citation rime rimes modèle"
+    ),
+    "es": words(
+        "ortografía faltas literalmente textualmente literal ejemplo ejemplos formato campos campo línea líneas sql csv"
+        " código reescribe reformula gramática tutea usted tuteo cita citas rima rimas copia"
+    ),
+    "it": words(
+        "ortografia letteralmente testualmente esempio esempi formato campi campo riga righe sql csv codice riscrivi"
+        " riformula grammatica lei copia cita citazione rima rime refusi"
+    ),
+    "pt": words(
+        "ortografia literalmente textualmente exemplo exemplos formato campos campo linha linhas sql csv código"
+        " reescreva reformule gramática copie cite citação rima rimas"
+    ),
+    "nl": words(
+        "spelling spelfouten taalfouten typefouten letterlijk ongewijzigd voorbeeld voorbeelden velden veld formaat"
+        " sql csv code herschrijf herformuleer grammatica citeer rijm kopieer je-vorm u-vorm"
+    ),
+}
+_OWN = re.compile(
+    r"\b(?:vouvoy|tutoy|siez|duz|ort(?:h)?ogra[fp]|recht?schreib|fonction|requête|programme python|funktion|skript"
+    r"|abfrage|funci[oó]n|consulta sql|funzione|função|functie|script)\w*",
+    re.IGNORECASE,
+)
+_OWN_BARE = re.compile(
+    r"\b(?:nur|ausschließlich|solo|sólo|solamente|únicamente|uniquement|seulement|soltanto|unicamente|apenas|somente|só"
+    r"|alleen|slechts) (?:mit|die|der|das|den|eine?[nr]?|con|el|la|las|los|una?|il|lo|le|les|par|une|com|uma?|met"
+    r"|het|de|een)\b",
+    re.IGNORECASE,
+)
+_WORDED_JA = re.compile(
+    "敬語|敬体|丁寧語|常体|です・ます|ですます|である調|漢字|ひらがな|カタカナ|表記|誤字|脱字|原文|例[:：]|形式|フォーマット|そのまま|字以内"
+    "|文字|コード|SQL|CSV|件名|項目|俳句|短歌|書き直|言い換え|校正"
+)
+_MADE = (
+    r"\b(?:write|generate|create|return|give|produce|output|implement|complete|convert|build|provide|put|emit|fix)"
+    r"\b"
+)
+_EXACT = re.compile(
+    rf"{_MADE}[^.\n]{{0,60}}\b(?:functions?|scripts?|programs?|code|components?|methods?|quer(?:y|ies)|html|tests?|macro"
+    r"|formulas?|expressions?|commands?|snippets?|config(?:uration)?|markup|equations?|pseudocode)\b"
+    r"|\b(?:this|following|exact|same|given) (?:[\w-]+ )?(?:format|structure|template|pattern|form)\b"
+    r"|\b(?:of|in) the form\b|\bfill in\b|\bplaceholders?\b|\bslots\b"
+    r"|(?:n['’]t|\bnot|\bnever|\bwithout)(?: be| to)? (?:fix|correct|edit|alter|modif|touch)\w*"
+    r"|(?:n['’]t|\bnot|\bnever|\bwithout|\bno)(?: be| to)? (?:chang|replac)\w*[^.\n]{0,30}?"
+    r"\b(?:wording|words?|text|sentences?|anything|names?|it|them|phrases?|lines?|letters?|original)\b"
+    r"|\bnothing (?:is |be )?changed\b|\bword[- ](?:for|by)[- ]word\b|\bcharacter by character\b"
+    r"|\b(?:exactly|just|precisely) as\b|\bas (?:it|they) (?:stands?|appears?|(?:is|are) (?:written|given|printed))\b"
+    r"|\b(?:edit|polish|revise|correct|improve|clean up|reformat) (?:this|the|my|our|following)\b"
+    r"|\bparts? of speech\b|\bpos[- ]tags?\b|\blemmas?\b|\btokens?\b|\bone-liners?\b"
+    r"|\bwrite exactly\b|\bunchanged\b|\bstarts? with the letter\b",
+    _FLAGS,
+)
+_ONLY_LITERAL = re.compile(
+    rf"\b{_ANSWERED} (?:only |just |exactly |strictly |nothing but )+(?:with )?(?:the (?:words?|text) )?[\"“'‘`«]",
+    _FLAGS,
+)
+_TAKEN = re.compile(
+    r"(?:^|[.!?:]\s)[^\w\n]{0,8}(?:please |kindly |now |then |can you |could you )*(?:extract|pull|copy|collect|convert"
+    r"|transcribe|tokeni[sz]e|split|sort|reorder|merge|find all|identify all)\b"
+    r"|\bfields?\b|\bname: value\b|\bkey: value\b",
+    _FLAGS | re.MULTILINE,
+)
+_SHOWN = re.compile(
+    r"\b(?:examples?|beispiele?|exemples?|ejemplos?|esempi|esempio|exemplos?|voorbeeld(?:en)?)\b[^.:\n]{0,20}[:>]",
+    _FLAGS,
+)
+_CUE = re.compile(r"\b(?:sql|csv|code|query|regex|formula|command|html)[ \t]*:\s*\Z", _FLAGS)
+
+
+def wordless(draft: Draft) -> bool:
+    """Whether the words of the answer are fixed, or it has none, so that it can be in no other language."""
+    text, free, known = draft.text, draft.free, draft.once(words_of)
+    if draft.language == "ja":
+        return _WORDED_JA.search(text) is not None
+    if not known.isdisjoint(_WORDED.get(draft.language, ())):
+        return True
+    shown = _SHOWN.search(free) or repeats_fields(draft) or any(text[a:b].strip() for a, b in draft.walls)
+    if shown and (draft.language != "en" or not labels(text)):
+        return True
+    if draft.language != "en":
+        if surely(free) != draft.language:
+            return True  # asked in the wrong language, it would be worse than not asked
+        return _OWN.search(text) is not None or (not labels(text) and _OWN_BARE.search(text) is not None)
+    if (
+        _EXACT.search(text)
+        or _ONLY_LITERAL.search(text)
+        or _HEADINGS.search(text)
+        or _TITLE.search(free)
+        or _CUE.search(text)
+    ):
+        return True
+    if _TAKEN.search(free) and not _KEYED.search(text):
+        return True
+    return not labels(text) and _bare(known, text)
+
+
+def _bare(known: Iterable[str], text: str) -> bool:
+    return not _BARE_WORDS.isdisjoint(known) and _BARE.search(text) is not None
+
+
+@cache
+def _banned() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:not|never|avoid|forbidden|prohibited|banned|limits|restrictions|don['’]ts?|no|nicht|verboten|interdit"
+        r"|prohibido|vietato|proibido|niet)\b|禁止",
+        re.IGNORECASE,
+    )
+
+
+def under_ban(draft: Draft, place: Place) -> bool:
+    """Whether a place lies under a title such as "What you may not do", where a demand would read as forbidden."""
+    title = ""
+    for line in draft.lines:
+        if line.start >= place.at:
+            break
+        if line.kind in {"heading", "lead"}:
+            title = draft.text[line.content : line.end]
+    return _banned().search(title) is not None

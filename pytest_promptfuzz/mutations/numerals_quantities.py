@@ -1,0 +1,227 @@
+"""Counts in English prose: ``3 sentences``, ``between two and five reasons``. What is a name, a code or data is none.
+
+A number counts only if a noun in the plural (or a singular unit after 1) follows, if no word before it makes it a name
+(``section 3``, ``top 5``, ``Windows 11``), and if it does not stand in the text that the prompt is about.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_promptfuzz.mutations.lexicon.table import words
+from pytest_promptfuzz.mutations.numerals_words import number_in
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.mutations.draft import Draft
+
+_DATA = words(
+    """
+    text article review document email mail message ticket transcript passage context input data dataset
+    example examples conversation content paragraph story report abstract comment comments post tweet
+    letter note notes chat log logs code description dialogue reviews documents articles texts
+    tickets messages customer user
+    """
+)
+_TASK_FIELDS = words(
+    """
+    question problem exercise task instruction instructions rules rule format output length requirements requirement
+    constraint constraints goal step steps limit style important remember
+    """
+)
+# Words after which a number is a name: "section 3", "top 5", "ticket 12345".
+_NAMING = words(
+    """
+    section sections chapter chapters page pages figure figures table tables step steps rule rules item items line lines
+    question questions example examples option options part parts level levels grade phase stage round type class
+    version versions release v no number numbers id ids code codes zip postal box case room ref reference pin phone
+    flight model models serial sku file files port error order orders invoice invoices ticket tickets account accounts
+    article articles paragraph paragraphs appendix equation exercise problem task lesson unit week day month year years
+    quarter top bottom first last next previous other index row rows column columns slot slots sample category
+    group team player channel bus route highway gate apartment floor python java windows http gpt claude llama gemini
+    php ruby node angular vue bootstrap ios android office apollo covid formula area from minus plus times score
+    """
+)
+_SMALL = words(
+    """
+    and or to of is in at on by for from with the a an as than was were are be has have had will would can could should
+    must may might so then but if when while where which that this these those it its he she they we you i not no nor
+    give answer write return respond use does do did always plus minus times per until before after because
+    """
+)
+_PLURALS = words("people children men women criteria feet mice teeth data")
+_NO_PLURALS = words(
+    "always perhaps yes thus was is has does plus minus times covers says means applies gives uses"
+)
+_SINGULAR = words(
+    "sentence word paragraph line bullet page example reason question title point item letter character token "
+    "label tag synonym minute hour day week month year mile"
+)
+_UNITS = words(
+    """
+    words sentences characters letters tokens lines paragraphs bullets points items stars seconds minutes hours days
+    weeks months quarters years miles inches yards feet sentence word character letter token line paragraph bullet
+    point item star second minute hour day week month year mile yard
+    """
+)
+_SPAN = re.compile(r"(?P<number>\d{1,9}|[A-Za-z]+(?:-[a-z]+)?)(?P<unit> (?:bullet )?[a-z]+)?")
+_NOUNS = re.compile(r"(?: [a-z]+(?=[ .,;:!?)\n]|\Z)){1,3}")
+_BEFORE = re.compile(r"[^\s(]+(?= \Z)")
+_JOIN = re.compile(r" (?:and|or|to) ")
+_UPPER = re.compile(
+    r"(?:at most|no more than|not more than|up to|under|below|fewer than|less than|(?:a )?maximum of|exceed|within) \Z",
+    re.IGNORECASE,
+)
+_LOWER = re.compile(
+    r"(?:at least|no fewer than|no less than|more than|over|above|(?:a )?minimum of) \Z", re.IGNORECASE
+)
+_RATIO = re.compile(r"(?:\d|scale|range) of \Z")  # "3 of 5 points"
+_LONGEST_LEAD = 24
+
+
+class Quantity(NamedTuple):
+    """One number that counts something.
+
+    Attributes:
+        start: Where the number begins in the text.
+        end: Where it ends, without its unit.
+        value: What it counts up to.
+        worded: Whether it is written in words.
+        noun_end: Where the word that it counts ends.
+        limit: ``upper``, ``lower``, or nothing.
+        opens: Whether it begins a sentence.
+    """
+
+    start: int
+    end: int
+    value: int
+    worded: bool
+    noun_end: int
+    limit: str
+    opens: bool
+
+
+def quantities(draft: Draft) -> tuple[tuple[Quantity, ...], ...]:
+    """The counts in the prose of a prompt, in order; those of a range (``3 to 5``) belong together."""
+    found: list[tuple[Quantity, ...]] = []
+    heads: dict[int, Quantity | None] = {}
+    for start, end in numbers_in_prose(draft):
+        match = _SPAN.fullmatch(draft.text, start, end)
+        if match is None:
+            continue
+        form, stop = match["number"], match.end("number")
+        worded = not form.isdigit()
+        opens = _opens_sentence(draft, start)
+        value = number_in(form.lower() if opens else form) if worded else int(form)
+        if not value or form[0] == "0":
+            continue
+        limit = limit_before(draft, start)
+        first = None if limit is None else Quantity(start, stop, value, worded, stop, limit, opens)
+        joint = _JOIN.match(draft.text, end) if end == stop else None
+        if joint is not None:  # perhaps a range: what it counts stands behind its second number
+            heads[joint.end()] = first
+        noun = noun_after(draft, stop, match["unit"], value)
+        if noun < 0:
+            continue
+        if start in heads:
+            head = heads[start]
+            if head is not None:
+                found.append((head, Quantity(start, stop, value, worded, noun, head.limit, opens=False)))
+        elif first is not None:
+            found.append((first._replace(noun_end=noun),))
+    return tuple(found)
+
+
+def limit_before(draft: Draft, start: int) -> str | None:
+    """Whether the words before a number make it an ``upper`` or ``lower`` limit, or nothing (``""``).
+
+    ``None`` if they make it a name, or something that is no word stands there.
+    """
+    before = draft.text[max(0, start - _LONGEST_LEAD) : start]
+    if _opens_sentence(draft, start):
+        return ""
+    if before[-1:] in {"\n", "(", ""}:
+        return ""
+    lead = _BEFORE.search(before)
+    if lead is None or _RATIO.search(before):
+        return None
+    word = lead[0]
+    named = word.lower() in _NAMING or not word.rstrip(",;:").replace("'", "").isalpha()
+    if named or (word[0].isupper() and not _opens_sentence(draft, start - 1 - len(word))):
+        return None
+    return "upper" if _UPPER.search(before) else "lower" if _LOWER.search(before) else ""
+
+
+def noun_after(draft: Draft, stop: int, unit: str | None, value: int) -> int:
+    """Where the noun ends that a number counts; -1 if it counts nothing.
+
+    Args:
+        draft: The prompt.
+        stop: Where the number ends.
+        unit: What its span holds behind it: a unit with the space before it.
+        value: The number.
+    """
+    if unit is not None:
+        return stop + len(unit) if unit.split()[-1] in _UNITS else -1
+    following = _NOUNS.match(draft.free, stop)
+    if following is None:
+        return -1
+    position = stop
+    for word in following[0].split():
+        position += 1 + len(word)
+        if word in _SMALL or word in _NO_PLURALS:
+            return -1
+        if value == 1:
+            if word in _SINGULAR:
+                return position
+        elif word in _PLURALS or (len(word) > 3 and word[-1] == "s" and word[-2] not in "sui"):
+            return position
+    return -1
+
+
+def numbers_in_prose(draft: Draft) -> list[tuple[int, int]]:
+    """The protected numbers in lines that instruct or ask, not those of the text that the prompt is about."""
+    return draft.once(_numbers_in_prose)
+
+
+def _numbers_in_prose(draft: Draft) -> list[tuple[int, int]]:
+    numbers = draft.of_kind("number")
+    found: list[tuple[int, int]] = []
+    if not numbers:
+        return found
+    ranges = iter(_prose(draft))
+    first, last = next(ranges, (0, -1))
+    for start, end in numbers:
+        while last >= 0 and last < end:
+            first, last = next(ranges, (0, -1))
+        if first <= start and end <= last:
+            found.append((start, end))
+    return found
+
+
+def _opens_sentence(draft: Draft, position: int) -> bool:
+    return position in draft.once(_openings)
+
+
+def _openings(draft: Draft) -> frozenset[int]:
+    return frozenset(sentence.start for sentence in draft.sentences)
+
+
+def _prose(draft: Draft) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    until = ""  # what ends the data that the lines before have opened
+    for line in draft.lines:
+        if line.kind == "blank":
+            until = "" if until == "blank" else until
+            continue
+        if line.kind == "field":
+            name = draft.text[line.content : line.end].partition(":")[0].strip("* ").lower().split()[-1:]
+            until = "" if name and name[0] in _TASK_FIELDS else "blank"
+        elif line.kind in {"lead", "heading"}:
+            last = draft.text[line.content : line.end].rstrip(" :*#：").lower().split()[-1:]
+            until = "title" if last and last[0] in _DATA else ""
+            found.append((line.content, line.end))
+            continue
+        if not until and line.kind not in {"table", "block"}:
+            found.append((line.content, line.end))
+    return found

@@ -1,0 +1,263 @@
+"""What an operator is: a described, versioned, pure function that proposes edits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_promptfuzz.errors import PromptfuzzError, UsageError, nearest
+from pytest_promptfuzz.mutations.edits import Edit, check_edits
+from pytest_promptfuzz.mutations.intensity import check_intensity, shown
+from pytest_promptfuzz.mutations.mutation import (
+    DIMENSIONS,
+    PRESERVES,
+    RELATIONS,
+    Dimension,
+    Preserves,
+    Relation,
+)
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.mutations.draft import Draft
+    from pytest_promptfuzz.mutations.rng import Rng
+
+Propose: TypeAlias = "Callable[[Draft, Rng], Iterable[Sequence[Edit]]]"
+
+_MOST_EMPTY = 100
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A way to change a prompt.
+
+    Attributes:
+        name: In kebab-case, unique.
+        propose: Yields alternatives, each the edits of one mutation in ascending order; may be endless, may be
+            empty. Pure: it draws from the ``Rng`` it is given and from nowhere else.
+        dimension: The kind of change.
+        severity: 0 to 1: what it does to a prompt when it touches every word.
+        version: Raised whenever the same prompt and seed would give other edits.
+        preserves: Whether the meaning is kept.
+        relation: What must hold between the baseline and the response.
+        languages: ISO 639-1 codes of the prompts it works on; empty for any.
+        touches: Kinds of protected text it is built to change: kinds of span, ``list-marker``, or nothing.
+        surface: Whether case and white space are its point; the mutations of other operators differ in more.
+        sources: Where the operator is described.
+        summary: One sentence.
+        example: A prompt, and one of its mutations.
+        trusted: Whether its edits are safe by construction; otherwise each is checked.
+        default: Whether plans may draw on it unasked; ``False`` leaves it to those who name it.
+        intensity: How many places it changes: an int from 1 is a count, a float above 0 to 1 a share, ``None`` its
+            own share; set by :meth:`at`.
+        parts: The operators it is composed of, in order of application; empty for one that stands alone.
+        ids: ``name@version``, with an intensity when one is set (``keyboard-typo@1:3``); one for each part.
+        id: The same as one text, joined by ``+``.
+    """
+
+    name: str
+    propose: Propose
+    dimension: Dimension
+    severity: float
+    version: int = 1
+    preserves: Preserves = "conditional"
+    relation: Relation = "invariance"
+    languages: tuple[str, ...] = ()
+    touches: tuple[str, ...] = ()
+    surface: bool = False
+    sources: tuple[str, ...] = ()
+    summary: str = ""
+    example: tuple[str, str] | None = None
+    trusted: bool = False
+    default: bool = True
+    intensity: float | None = None
+    parts: tuple[Operator, ...] = ()
+    ids: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    id: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a description that the planner could not use."""
+        # A composition without a name of its own is called after its parts.
+        if not isinstance(self.name, str) or not (
+            _NAME.fullmatch(self.name) or (self.parts and self.name == "+".join(map(str, self.parts)))
+        ):
+            raise UsageError(f"operator name {self.name!r}: write it in kebab-case, like 'double-space'.")
+        where = f"operator {self.name!r}"
+        if self.name in DIMENSIONS:
+            raise UsageError(f"{where}: that is the name of a dimension; choose another.")
+        for what, value, known in (
+            ("dimension", self.dimension, DIMENSIONS),
+            ("preserves", self.preserves, PRESERVES),
+            ("relation", self.relation, RELATIONS),
+        ):
+            if value not in known:
+                raise UsageError(f"{where}: {what}={value!r}. {nearest(str(value), known)}")
+        for what, names in (
+            ("languages", self.languages),
+            ("touches", self.touches),
+            ("sources", self.sources),
+        ):
+            if not all(isinstance(each, str) and len(each) > 1 for each in names):
+                raise UsageError(f"{where}: {what}={names!r}; give a list of names such as ['en'].")
+        if (
+            isinstance(self.severity, bool)
+            or not isinstance(self.severity, int | float)
+            or not 0 <= self.severity <= 1
+        ):
+            raise UsageError(f"{where}: severity={self.severity!r}; give a number from 0 to 1.")
+        if type(self.version) is not int or self.version < 1:
+            raise UsageError(f"{where}: version={self.version!r}; give an int from 1.")
+        if not callable(self.propose):
+            raise UsageError(
+                f"{where}: propose is a {type(self.propose).__name__}; give a function (draft, rng)."
+            )
+        own = f"{self.name}@{self.version}" + ("" if self.intensity is None else shown(self.intensity))
+        ids = tuple(each for part in self.parts for each in part.ids) or (own,)
+        object.__setattr__(self, "ids", ids)
+        object.__setattr__(self, "id", "+".join(ids))
+
+    def __str__(self) -> str:
+        """How it is written in ``operators=``: ``keyboard-typo``, ``keyboard-typo:3``."""
+        return self.name if self.intensity is None else self.name + shown(self.intensity)
+
+    def at(self, intensity: float) -> Operator:
+        """The same operator with another intensity.
+
+        Args:
+            intensity: How many places it changes: an int from 1 is a count, a float above 0 to 1 a share of those
+                there are.
+
+        Raises:
+            UsageError: It is neither, or the operator changes a prompt as a whole and has no intensity.
+        """
+        if self.parts:
+            raise UsageError(
+                f"operator {self.name!r}: a composition has no intensity of its own; give its parts one, like"
+                f" {'+'.join(part.name + ':2' for part in self.parts)!r}."
+            )
+        made = replace(self, intensity=check_intensity(intensity, f"operator {self.name!r}"))
+        if self.example is not None:
+            _try_example(made, self.example[0])
+        return made
+
+    @property
+    def by_default(self) -> bool:
+        """Whether a plan draws on it unasked: what it makes must leave the answer as it is."""
+        return self.default and self.preserves != "no" and self.relation == "invariance"
+
+    def proposals(self, draft: Draft, rng: Rng) -> Iterator[tuple[Edit, ...]]:
+        """The alternatives for one prompt, checked unless safe by construction; empty ones are left out.
+
+        A hundred empty ones in a row are the end: an endless operator may find no place at all in a prompt.
+
+        Raises:
+            UsageError: An untrusted operator damages protected text or yields something else than edits, or one
+                with an intensity pays no heed to it.
+        """
+        if self.languages and draft.language not in self.languages:
+            return
+        empty = 0
+        for edits in self.propose(draft, rng) if self.trusted else self._checked(draft, rng):
+            if edits:
+                empty = 0
+                if rng.unheeded and self.intensity is not None and self.example is None:
+                    raise _no_intensity(self.name)  # otherwise its example has told
+                yield tuple(edits)
+                continue
+            empty += 1
+            if empty == _MOST_EMPTY:
+                return
+
+    def _checked(self, draft: Draft, rng: Rng) -> Iterator[Sequence[Edit]]:
+        """Its proposals, checked; what it raises is said to be its own error."""
+        try:
+            yield from self._verified(draft, rng)
+        except (PromptfuzzError, Warning):
+            raise
+        except Exception as error:
+            raise UsageError(
+                f"Operator {self.name!r} raised {type(error).__name__} on the prompt {draft.text!r:.60}: {error}"
+            ) from error
+
+    def _verified(self, draft: Draft, rng: Rng) -> Iterator[Sequence[Edit]]:
+        where = f"Operator {self.name!r}"
+        proposals = self.propose(draft, rng)
+        if not isinstance(proposals, Iterable):
+            raise UsageError(f"{where} returned {type(proposals).__name__}; yield lists of edits.")
+        spans = draft.protected(self.touches)
+        for edits in proposals:
+            if not isinstance(edits, list | tuple) or not all(isinstance(each, Edit) for each in edits):
+                raise UsageError(
+                    f"{where} yielded {edits!r:.80}; yield a list of Edit, one list for each mutation."
+                )
+            check_edits(edits, len(draft.text), spans, source=where)
+            yield edits
+
+
+def _try_example(operator: Operator, text: str) -> None:
+    """Have it propose for its own example, so that one without intensity is refused where it is named."""
+    from pytest_promptfuzz.mutations.draft import Draft
+    from pytest_promptfuzz.mutations.rng import Rng
+    from pytest_promptfuzz.prompts.spans import protected_spans
+
+    spans = protected_spans(text)
+    kinds = [kind for _, _, kind in spans]
+    draft = Draft(text, [(start, end) for start, end, _ in spans], kinds=kinds)
+    rng = Rng(b"", operator.name, intensity=operator.intensity)
+    if next(operator.proposals(draft, rng), None) and rng.unheeded:
+        raise _no_intensity(operator.name)
+
+
+def _no_intensity(name: str) -> UsageError:
+    return UsageError(
+        f"operator {name!r} has no intensity: it changes a prompt as a whole or not at all. Write {name!r}."
+    )
+
+
+def operator(
+    name: str,
+    *,
+    dimension: Dimension,
+    severity: float,
+    version: int = 1,
+    preserves: Preserves = "conditional",
+    relation: Relation = "invariance",
+    languages: Sequence[str] = (),
+    touches: Sequence[str] = (),
+    surface: bool = False,
+    sources: Sequence[str] = (),
+    summary: str = "",
+    example: tuple[str, str] | None = None,
+    trusted: bool = False,
+    default: bool = True,
+) -> Callable[[Propose], Operator]:
+    """Make an operator of a function ``(draft, rng)`` that yields lists of edits; see :class:`Operator`.
+
+    The summary is the function's docstring, unless it is given.
+
+    Raises:
+        UsageError: The description is not usable.
+    """
+
+    def make(propose: Propose) -> Operator:
+        return Operator(
+            name,
+            propose,
+            dimension,
+            severity,
+            version=version,
+            preserves=preserves,
+            relation=relation,
+            languages=tuple(languages),
+            touches=tuple(touches),
+            surface=surface,
+            sources=tuple(sources),
+            summary=summary or (propose.__doc__ or "").strip().partition("\n")[0],
+            example=example,
+            trusted=trusted,
+            default=default,
+        )
+
+    return make

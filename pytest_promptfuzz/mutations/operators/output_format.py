@@ -1,0 +1,322 @@
+"""The same answer asked for in another format.
+
+A format that the prompt asks for is replaced where a closed set of phrasings asks for it; where it asks for none, a
+sentence is added after the instructions. A prompt that may end up asking for two formats is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_promptfuzz.mutations.edits import Edit, insert, replace
+from pytest_promptfuzz.mutations.formats_answer import formed, outlined, under_ban
+from pytest_promptfuzz.mutations.formats_place import instructions_end, repeats_fields, words_of
+from pytest_promptfuzz.mutations.lexicon.table import words
+from pytest_promptfuzz.mutations.operator import Operator, operator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_promptfuzz.mutations.draft import Draft
+    from pytest_promptfuzz.mutations.layout import Sentence
+    from pytest_promptfuzz.mutations.rng import Rng
+
+
+class _Wording(NamedTuple):
+    """How a format is named: alone, as one thing with keys, as a list, as one thing of any kind."""
+
+    name: str
+    mapping: str
+    items: str
+    whole: str
+    forms: tuple[str, ...]
+
+
+_WORDINGS = {
+    "json": _Wording(
+        "JSON", "JSON object", "JSON array", "JSON object",
+        ("as JSON", "as a JSON object", "in JSON format", "as valid JSON"),
+    ),
+    "yaml": _Wording(
+        "YAML", "YAML mapping", "YAML list", "YAML document",
+        ("as YAML", "as a YAML document", "in YAML format", "as valid YAML"),
+    ),
+    "xml": _Wording(
+        "XML", "XML document", "XML list", "XML document",
+        ("as XML", "as an XML document", "in XML format", "as well-formed XML"),
+    ),
+    "html": _Wording(
+        "HTML", "HTML fragment", "HTML list", "HTML document",
+        ("as HTML", "as an HTML fragment", "in HTML format", "as valid HTML"),
+    ),
+    "markdown": _Wording(
+        "Markdown", "Markdown list", "Markdown list", "Markdown document",
+        ("as Markdown", "in Markdown", "in Markdown format", "as a Markdown document"),
+    ),
+    "text": _Wording(
+        "plain text", "plain text", "plain-text list", "plain text",
+        ("as plain text", "in plain text", "as plain text without markup", "as free text without any markup"),
+    ),
+}  # fmt: skip
+_VERBS = ("Return", "Give", "Write", "Format")
+_JOINTS = (", ", ", written ", ", given ")
+
+_MENTION = re.compile(
+    r"\b(?:jsonl?|ya?ml|xml|html|markdown|csv|tsv|latex|plain[- ]text)\b", re.IGNORECASE | re.ASCII
+)
+# What gives the answer a form of its own, or shows one; and code, which is no content that another format could hold.
+_FORMED = re.compile(
+    r"\b(?:tags?|schemas?|comma[- ]separated|per line|new ?lines?|separated by|delimited|double quotes|code blocks?"
+    r"|fenced?|sql|quer(?:y|ies)|python|javascript|typescript|code|functions?|scripts?|regex"
+    r"|regular expressions?|bash|shell|commands?|formulas?"
+    r"|limericks?|sonnets?|lyrics|songs?|verses?|verbatim|word for word"
+    r"|exact format|format below|this format|the (?:\w+ )?format:|following (?:\w+ )?(?:format|structure|template)"
+    r"|for example|examples?|e\.g|poem|haiku|template|separate lines?|own line|(?:one|a|each|every|same|line by) line"
+    r"|(?:of|in) the form)\b",
+    re.IGNORECASE | re.ASCII,
+)
+# One of these stands in whatever the pattern finds; looking them up takes a tenth of the time.
+_FORMED_WORDS = words(
+    "tag tags schema schemas comma per new newline newlines separated delimited double code fence fenced sql query"
+    " queries python javascript typescript function functions script scripts regular"
+    " bash shell command commands formula formulas limerick"
+    " limericks sonnet"
+    " sonnets lyrics song songs verse verses regex verbatim word exact format following"
+    " example examples e poem haiku template separate line form"
+)
+_MENTIONED = words("json jsonl yaml yml xml html markdown csv tsv latex plain")
+_LISTY = re.compile(
+    r"\b(?:bullets?|bulleted|numbered|tables?|tabular|headings?|subheadings?|bold|italics?)\b",
+    re.IGNORECASE | re.ASCII,
+)
+_SHOWN_JSON = re.compile(r"[{\[]\s*(?:\{\s*)?[\"'][^\"'\n]{0,60}[\"']\s*[:,\]]|```|\\boxed")
+_ONLY = re.compile(
+    r"\A(?:please |and )?(?:return|answer|respond|reply|output|print|give|write|provide|state)(?: me| us)?"
+    r"(?: with| in)? (?:(?:only|just|exactly|nothing but|one|a single) |[^\n]* only.\Z)",
+    re.IGNORECASE | re.ASCII,
+)
+# One letter or one emoji is no document.
+_INDIVISIBLE = re.compile(
+    r"\b(?:words?|letters?|digits?|numbers?|characters?|emojis?|symbols?|one|single|nothing|sentences?|yes|no|code)\b",
+    re.IGNORECASE | re.ASCII,
+)
+_JOINED = re.compile(r"[,:;\n]|\b(?:and|if|when|unless|in)\b", re.IGNORECASE | re.ASCII)
+_NOT_BEFORE_AS = words(
+    "that which to function program script code from data input file convert parse parses read reads"
+)
+_ARTICLED = re.compile(r"an? ", re.IGNORECASE)
+
+
+@cache
+def _requests() -> tuple[re.Pattern[str], ...]:
+    """The phrasings that ask for a format; over text with protected parts blanked."""
+    adjectives = (
+        "single|valid|well-formed|raw|pure|strict|compact|flat|proper|correct|simple|nested|empty|only|just"
+    )
+    noun = (
+        "object|document|array|list|dictionary|mapping|format|output|string|response|table|page|fragment|snippet"
+        "|structure"
+    )
+    asked = (
+        rf"(?P<np>(?P<article>an? |the )?(?P<adjectives>(?:(?:{adjectives}) )*)"
+        r"(?P<name>json|yaml|xml|html|markdown|plain[- ]text)"
+        rf"(?:[- ](?P<noun>{noun}))?)(?!['’\w-])"
+        r"(?=[ \t]*(?:[.,;!?\n)]|\Z|\x00"
+        r"|(?:with|containing|that|whose|of|only|and nothing|where|without)\b))"
+    )
+    verbs = (
+        "return|respond|reply|answer|output|give|provide|write|produce|generate|format|present|emit|print|express"
+        "|deliver|structure|send|list|summari[sz]e|extract|show|report|render|describe|classify|explain"
+    )
+    opening = (
+        r"(?:^|(?<=[.!?:;,]\s)|(?<=\n)|(?<=[-*]\s)|"
+        + "|".join(
+            rf"(?<=\b{word}\s)" for word in ("and", "please", "then", "always", "must", "should", "to")
+        )
+        + ")"
+    )
+    told = (
+        "(?:your|the|all|each) (?:final )?"
+        "(?:answers?|results?|outputs?|response|reply|summary|labels?|entities|fields|information|findings|items)"
+        "|it|them|only|back|strictly|everything"
+    )
+    flags = re.IGNORECASE | re.ASCII
+    return (
+        re.compile(
+            rf"{opening}(?:{verbs})(?: (?:only|just|me|exactly|nothing but|strictly))* {asked}", flags
+        ),
+        re.compile(
+            rf"{opening}(?:{verbs})(?: (?:{told}))* (?:only |strictly )?(?:in|with|using) {asked}", flags
+        ),
+        re.compile(
+            rf"\b(?:{verbs})(?P<gap>(?: [^\s.,;:!?]+){{0,10}}?) (?:only |strictly )?as {asked}", flags
+        ),
+        re.compile(
+            rf"\b(?:your|the) (?:final )?(?:answer|response|output|reply|result)s?"
+            r" (?:must|should|has to|needs to|shall) be"
+            rf" (?:only |just |strictly )?(?:(?:formatted |given |written |returned )?(?:in|as) )?{asked}",
+            flags,
+        ),
+        re.compile(
+            rf"^[ \t]*(?:[-*] )?(?:(?:output|response|answer|reply) )?format: {asked}", flags | re.MULTILINE
+        ),
+    )
+
+
+def _sites(draft: Draft) -> tuple[re.Match[str], ...] | None:
+    """Where a format is asked for; ``None`` where the form of the answer is told in another way as well."""
+    free = draft.free
+    known = draft.once(words_of)
+    if (
+        (not known.isdisjoint(_FORMED_WORDS) and _FORMED.search(free))
+        or _SHOWN_JSON.search(draft.text)
+        or repeats_fields(draft)
+    ):
+        return None
+    if any(draft.text[start:end].strip() for start, end in draft.walls):
+        return None  # answers of an assistant show a format
+    if known.isdisjoint(_MENTIONED) or _MENTION.search(draft.text) is None:
+        return ()
+    found: dict[int, re.Match[str]] = {}
+    for pattern in _requests():
+        for match in pattern.finditer(free):
+            gap = match.groupdict().get("gap") or ""
+            if _NOT_BEFORE_AS.isdisjoint(gap.lower().split()):
+                found.setdefault(match.start("name"), match)
+    mentions = [match.start() for match in _MENTION.finditer(draft.text)]
+    asked = {match["name"].lower().replace("-", " ") for match in found.values()}
+    if sorted(found) != mentions or len(asked) != 1:
+        return None
+    return tuple(found[start] for start in mentions)
+
+
+def _turned(match: re.Match[str], to: str, *, plain: bool) -> Edit:
+    """One request turned to another format; ``plain`` drops the noun where it stands alone."""
+    wording = _WORDINGS[to]
+    noun = (match["noun"] or "").lower()
+    article, adjectives = match["article"] or "", match["adjectives"]
+    articled = _ARTICLED.match(article) is not None
+    if noun in {"array", "list", "table"}:
+        core = wording.items
+    elif noun in {"format", "output", "string", "response"}:
+        core = (
+            wording.name if to == "text" and noun == "format" else f"{wording.name.replace(' ', '-')} {noun}"
+        )
+    elif noun in {"object", "dictionary", "mapping"}:
+        core = wording.mapping
+    elif noun or articled:
+        core = wording.whole
+    else:
+        core = wording.name if plain else wording.whole
+    if core == "plain text":
+        # "a single valid JSON object": plain text is neither one nor valid.
+        kept = [each for each in adjectives.split() if each.lower() in {"only", "just"}]
+        return replace(*match.span("np"), " ".join([*kept, core]))
+    if articled and not adjectives:
+        article = article[0] + ("n " if core.startswith(("XML", "HTML")) else " ")
+    return replace(*match.span("np"), f"{article}{adjectives}{core}")
+
+
+def _asked(draft: Draft, rng: Rng, to: str) -> Iterator[list[Edit]]:
+    sites = draft.once(_known_sites)[0]
+    if sites is None:
+        return
+    if to not in {"markdown", "html"} and _LISTY.search(_outside(draft, sites)):
+        return
+    if to != "markdown" and outlined(draft.text):
+        return
+    if sites:
+        if sites[0]["name"].lower().replace("-", " ") == _WORDINGS[to].name.lower():
+            return
+        yield [_turned(match, to, plain=True) for match in sites]
+        return
+    forms = _WORDINGS[to].forms
+    only = _last_only(draft)
+    at = only.end - 1 if only is not None and _calm(draft.free[only.start : only.end]) else None
+    if to != "text" and draft.once(_closed):
+        return
+    if at is not None:
+        for joint, form in rng.shuffled([(joint, form) for joint in _JOINTS for form in forms]):
+            yield [insert(at, joint + form)]
+        return
+    place = instructions_end(draft)
+    if place is None or under_ban(draft, place):
+        return
+    for verb, form in rng.shuffled([(verb, form) for verb in _VERBS for form in forms]):
+        if verb == "Format" and form.endswith("format"):
+            continue
+        yield [place.added(f"{verb} the answer {form}.")]
+
+
+def _known_sites(draft: Draft) -> tuple[tuple[re.Match[str], ...] | None]:
+    # In a tuple, since what a draft computes once may not be None.
+    return (_sites(draft),)
+
+
+def _outside(draft: Draft, sites: tuple[re.Match[str], ...]) -> str:
+    """The text without the requests themselves, of which "a Markdown table" may be one."""
+    text, position, parts = draft.text, 0, []
+    for match in sites:
+        parts.append(text[position : match.start("np")])
+        position = match.end("np")
+    return " ".join([*parts, text[position:]])
+
+
+def _last_only(draft: Draft) -> Sentence | None:
+    """The last sentence that restricts the answer ("Return only the label.")."""
+    for sentence in reversed(draft.sentences):
+        if _ONLY.match(draft.free[sentence.start : sentence.end]):
+            return sentence
+    return None
+
+
+def _calm(sentence: str) -> bool:
+    """Whether a format can be put before the full stop of a sentence that restricts the answer."""
+    return sentence[-1] in ".!" and _JOINED.search(sentence) is None
+
+
+def _closed(draft: Draft) -> bool:
+    """Whether the form of the answer leaves no room for a format, but for the sentence that one may be joined to."""
+    only = _last_only(draft)
+    if only is None:
+        return formed(draft, draft.text)
+    sentence = draft.free[only.start : only.end]
+    if not _calm(sentence) or "\0" in sentence or _INDIVISIBLE.search(sentence):
+        return True
+    return formed(draft, f"{draft.text[: only.start]}{draft.text[only.end :]}")
+
+
+def _format(to: str, before: str, after: str) -> Operator:
+    """The operator that asks for one format."""
+
+    def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+        return _asked(draft, rng, to)
+
+    name = _WORDINGS[to].name
+    return operator(
+        f"format-{to}",
+        dimension="format",
+        severity=0.5,
+        preserves="yes",
+        relation="format",
+        languages=("en",),
+        sources=("S2",),
+        version=2,
+        summary=(
+            f"The answer is asked for as {name}: instead of the format that the prompt asks for, or in a sentence after"
+            " its instructions."
+        ),
+        example=(before, after),
+        trusted=True,
+        default=False,
+    )(propose)
+
+
+format_json = _format("json", "Name the city.", "Name the city. Return the answer as JSON.")
+format_yaml = _format("yaml", "List the names. Return JSON.", "List the names. Return YAML.")
+format_xml = _format("xml", "Respond with a JSON object.", "Respond with an XML document.")
+format_html = _format("html", "List the names as a JSON array.", "List the names as an HTML list.")
+format_markdown = _format("markdown", "Name the city.", "Name the city. Write the answer in Markdown.")
+format_text = _format("text", "Answer in JSON format.", "Answer in plain text.")

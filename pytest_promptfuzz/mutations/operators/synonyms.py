@@ -1,0 +1,246 @@
+"""Words replaced by others that ask for the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.mutations.casing import like
+from pytest_promptfuzz.mutations.edits import Edit, replace
+from pytest_promptfuzz.mutations.fields import data_spans, field_spans, merged
+from pytest_promptfuzz.mutations.lexicon.context import Context, fits
+from pytest_promptfuzz.mutations.operator import Operator, operator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_promptfuzz.mutations.draft import Draft, Word
+    from pytest_promptfuzz.mutations.lexicon.forms import Reading
+    from pytest_promptfuzz.mutations.lexicon.lexicon import Kind, Lexicon
+    from pytest_promptfuzz.mutations.mutation import Preserves
+    from pytest_promptfuzz.mutations.rng import Rng
+
+SHARE = 0.34
+"""The share of the words that have a substitute which one mutation replaces."""
+
+_ARTICLES = frozenset(["a", "an"])
+_COUNTING = frozenset(["a", "an", "each", "every", "another"])
+
+
+class Vocabulary(Protocol):
+    """What says which words may be replaced, and by what."""
+
+    def hits(self, found: Sequence[Word]) -> list[tuple[int, tuple[Reading, ...]]]:
+        """The words it knows: their numbers and their readings."""
+
+
+class Site(NamedTuple):
+    """A place to act.
+
+    Attributes:
+        word: The word.
+        article: The ``a`` or ``an`` before it.
+        alternatives: What may stand for it here.
+        noun: Whether it names something, so that it is replaced everywhere or nowhere.
+    """
+
+    word: Word
+    article: Word | None
+    alternatives: tuple[str, ...]
+    noun: bool
+
+
+def sites(draft: Draft, vocabulary: Vocabulary) -> list[list[Site]]:
+    """Places where a word may be replaced, in groups: all places of a noun are one group."""
+    found_words = draft.words
+    hits = vocabulary.hits(found_words)
+    if not hits:
+        return []
+    starts, ends, known = draft.once(_borders)
+    closed = draft.once(_closed)
+    barred = 0  # the first closed span that may hold the word
+    named = draft.once(_named)
+    groups: dict[str, list[Site]] = {}
+    nouns: set[str] = set()
+    for index, readings in hits:
+        word = found_words[index]
+        start, end, form, lower = word
+        first = start in starts
+        if form != lower and not (first and form[1:] == lower[1:]):
+            continue  # a name, a title or a shout
+        while barred < len(closed) and closed[barred][1] <= start:
+            barred += 1
+        if barred == len(closed) or closed[barred][0] >= end:
+            context = Context(draft, index, first, end in ends)
+            allowed: tuple[str, ...] = ()
+            verb = True
+            noun = False
+            for reading in readings:
+                fit = fits(reading, context)
+                if fit:
+                    allowed += reading.alternatives if fit == 2 else reading.single
+                    if reading.pos != "verb":
+                        verb = False
+                        noun = noun or reading.pos == "noun"
+            if not known.isdisjoint(
+                allowed
+            ):  # a word that the prompt uses already means something else there
+                allowed = tuple(each for each in allowed if each not in known)
+            if allowed and (verb or lower not in named):  # not what a slot is called: "Question: {question}"
+                before = context.before
+                article = found_words[index - 1] if before in _ARTICLES else None
+                if before in _COUNTING or (noun and index > 1):
+                    allowed = _counted(found_words, index, allowed)
+                elif lower.startswith("avoid") and not context.after.endswith("ing"):
+                    allowed = tuple(each for each in allowed if not each.startswith("refrain"))
+                if allowed:
+                    groups.setdefault(lower, []).append(Site(word, article, allowed, noun))
+                    if noun:
+                        nouns.add(lower)
+    return _apart(draft, groups, nouns)
+
+
+def _counted(found: Sequence[Word], index: int, nouns: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that take the ``a`` before them, or before the adjective before them ("a brief rationale")."""
+    from pytest_promptfuzz.mutations.lexicon.nouns import UNCOUNTED
+
+    if UNCOUNTED.isdisjoint(nouns) or not (
+        found[index - 1].lower in _COUNTING or found[index - 2].lower in _COUNTING
+    ):
+        return nouns
+    return tuple(each for each in nouns if each not in UNCOUNTED)
+
+
+def _borders(draft: Draft) -> tuple[frozenset[int], frozenset[int], frozenset[str]]:
+    """Where sentences begin, where they end, and the words that the prompt uses."""
+    sentences = draft.sentences
+    return (
+        frozenset([each[0] for each in sentences]),
+        frozenset([each[1] for each in sentences]),
+        frozenset([each[3] for each in draft.words]),
+    )
+
+
+def _closed(draft: Draft) -> tuple[tuple[int, int], ...]:
+    """Where no word is replaced: the names of fields, and data (``Review: It broke.``)."""
+    return merged((*draft.once(field_spans), *draft.once(data_spans)))
+
+
+def _apart(draft: Draft, groups: dict[str, list[Site]], nouns: set[str]) -> list[list[Site]]:
+    """The groups: all places of a noun that is replaced everywhere, each place of another word by itself."""
+    counts = dict.fromkeys(nouns, 0)
+    if nouns:
+        for _, _, _, lower in draft.words:
+            if lower in counts:
+                counts[lower] += 1
+    found: list[list[Site]] = []
+    for form, group in groups.items():
+        if form not in nouns:
+            found += [[site] for site in group]
+        elif counts[form] == len(group):  # else it is meant elsewhere too
+            found.append(group)
+    return found
+
+
+def _named(draft: Draft) -> str:
+    """All protected text, in lower case."""
+    return " ".join([draft.text[start:end] for start, end in draft.spans]).lower()
+
+
+def replaced(site: Site, new: str) -> Edit:
+    """The edit that puts ``new`` in a place, its article with it."""
+    from pytest_promptfuzz.mutations.lexicon.inflection import an_before
+
+    word, article = site.word, site.article
+    if article is not None:
+        right = an_before(new)
+        if right != article.lower:
+            return replace(article.start, word.end, f"{like(article.form[0], right)} {new}")
+    return replace(word.start, word.end, like(word.form, new))
+
+
+def substitutions(groups: Sequence[Sequence[Site]], rng: Rng) -> Iterator[list[Edit]]:
+    """Endless mutations that replace a share of the groups."""
+    while groups:
+        edits: list[Edit] = []
+        for group in rng.some(groups, SHARE):
+            shared = group[0].alternatives
+            if len(group) > 1:
+                shared = tuple(each for each in shared if all(each in site.alternatives for site in group))
+            if shared:
+                new = rng.choice(shared)
+                edits += [replaced(site, new) for site in group]
+        yield sorted(edits)
+
+
+def _own_sites(draft: Draft) -> list[list[Site]]:
+    from pytest_promptfuzz.mutations.lexicon.forms import forms
+
+    return sites(draft, forms())
+
+
+@operator(
+    "synonym",
+    dimension="semantic",
+    severity=0.4,
+    version=3,
+    preserves="yes",
+    languages=("en",),
+    sources=("S1", "S3", "S5"),
+    example=("Provide a concise overview.", "Provide a succinct overview."),
+    trusted=True,
+)
+def synonym(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+    """Some words replaced by synonyms that are safe in prompts (a third of the words that have one)."""
+    return substitutions(draft.once(_own_sites), rng)
+
+
+_NAMES: dict[Kind, tuple[str, float, Preserves, str]] = {
+    "synonym": ("synonym", 0.4, "conditional", "synonyms"),
+    "near": ("near-synonym", 0.5, "no", "near-synonyms"),
+    "wider": ("hypernym", 0.6, "no", "wider words"),
+    "narrower": ("hyponym", 0.6, "no", "narrower words"),
+}
+
+
+def synonyms_from(lexicon: Lexicon, *, kind: Kind = "synonym", name: str | None = None) -> Operator:
+    """An operator that replaces words by what another lexicon offers, in English prompts.
+
+    Context is handled as by ``synonym``: part of speech, inflection, a/an, names and shouts, protected text, names of
+    fields and words of logic. Substitutes must be frequent words. No lexicon knows which sense a prompt means, so even
+    synonyms preserve the meaning on condition only, and no plan draws on the operator unasked.
+
+    Args:
+        lexicon: What is asked; see :class:`pytest_promptfuzz.mutations.lexicon.lexicon.Lexicon`.
+        kind: ``synonym``, ``near``, ``wider`` or ``narrower``.
+        name: The operator's; by default the kind's and the lexicon's, like ``hypernym-wordnet``.
+
+    Raises:
+        UsageError: An unknown kind, or a name that is not in kebab-case.
+    """
+    from pytest_promptfuzz.mutations.lexicon.asked import Asked
+
+    if kind not in _NAMES:
+        raise UsageError(f"synonyms_from: kind={kind!r}. {nearest(str(kind), _NAMES)}")
+    word, severity, preserves, what = _NAMES[kind]
+    asked = Asked(lexicon, kind)
+
+    def found(draft: Draft) -> list[list[Site]]:
+        return sites(draft, asked)
+
+    def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+        return substitutions(draft.once(found), rng)
+
+    return Operator(
+        name or f"{word}-{lexicon.name}",
+        propose,
+        "semantic",
+        severity,
+        preserves=preserves,
+        languages=("en",),
+        sources=("S3",),
+        summary=f"Some words replaced by {what} of the lexicon {lexicon.name} {lexicon.version} "
+        "(a third of the words that have one).",
+        trusted=True,
+        default=False,
+    )

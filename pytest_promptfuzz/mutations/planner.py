@@ -1,0 +1,335 @@
+"""Which mutations a prompt gets: stratified, seeded, distinct, exactly as many as asked or a clear statement."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError
+from pytest_promptfuzz.mutations.allocation import largest_remainder
+from pytest_promptfuzz.mutations.casing import fold
+from pytest_promptfuzz.mutations.draft import Draft
+from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.measuring import touched_words
+from pytest_promptfuzz.mutations.mutation import Mutation, severity_of
+from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.mutations.selection import DEFAULT, Mutations, Wanted, wanted
+from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_promptfuzz.mutations.edits import Edit
+    from pytest_promptfuzz.mutations.operator import Operator
+    from pytest_promptfuzz.mutations.strata import Selection, Stratum
+
+_PATIENCE = 30  # proposals in a row that repeat what is there, before an operator counts as used up
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The mutations of one prompt.
+
+    Attributes:
+        mutations: Distinct, by stratum, in a stable order.
+        requested: How many were asked for.
+        notes: In prose: what gave way to what, and what is missing. Empty when the plan is as asked.
+    """
+
+    mutations: tuple[Mutation, ...]
+    requested: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def shortage(self) -> int:
+        """How many mutations are missing."""
+        return self.requested - len(self.mutations)
+
+
+def plan(
+    prompt: str | Prompt,
+    n: Mutations = DEFAULT,
+    *,
+    seed: int = 0,
+    operators: Selection | Wanted = None,
+    part: str | Sequence[str] | None = None,
+) -> Plan:
+    """Plan distinct mutations of a prompt.
+
+    The strata share ``n`` by largest remainder (40 % lexical, 30 % semantic, 30 % structural by default). Operators of
+    a stratum take turns in a seeded order; one that yields nothing gives way to the others of its stratum, an empty
+    stratum to the other strata. Unless it was named, no operator gives more than a quarter (rounded up), or than the
+    fair share of a dimension that has fewer than four. Mutations differ from the prompt and from each other even after
+    folding case and white space, except those of operators whose point these are, which differ exactly. The same
+    prompt, seed and operators give the same plan everywhere.
+
+    Args:
+        prompt: What is changed; protected parts stay.
+        n: How many, 1 to 10,000; or a mapping of dimensions or operators to counts (ints) or weights (floats, which
+            share 8); or a list of operators and ready mutations, one each. Ready ones come first.
+        seed: Any int.
+        operators: What a count draws on: see :func:`pytest_promptfuzz.mutations.strata.strata_of`.
+        part: Which text may change, see :meth:`pytest_promptfuzz.prompts.prompt.Prompt.limited`; None leaves it to the
+            prompt.
+
+    Returns:
+        The plan; ``notes`` states any shortage, which may be total.
+
+    Raises:
+        UsageError: A bad argument, a user's operator that damages protected text, or a ready mutation of another
+            prompt.
+    """
+    want = wanted(n, operators)
+    if type(seed) is not int:
+        raise UsageError(f"seed={seed!r}: give an int.")
+    if not isinstance(prompt, str | Prompt):
+        raise UsageError(
+            f"prompt is {type(prompt).__name__}; give a str or a Prompt (Prompt.from_messages for chat)."
+        )
+    whole = as_prompt(prompt) if part is None else as_prompt(prompt).limited(part)
+    filler = _Filler(whole, want, seed, source=whole if isinstance(prompt, Prompt) else None)
+    if want.strata and not any(map(str.isalpha, filler.draft.free)):
+        # White space around a slot could still be changed, but that would test nothing of the prompt's.
+        return Plan(filler.ready, want.n, (_nothing_free(whole),))
+    return filler.fill()
+
+
+def _nothing_free(prompt: Prompt) -> str:
+    if prompt.bounds is not None:
+        return "nothing to mutate: everything in the input is protected, or there is nothing but numbers."
+    note = "nothing to mutate: everything in the prompt is protected."
+    if prompt.is_chat:
+        return note
+    if _FILE.fullmatch(prompt.text):
+        note += f" If {prompt.text!r} is a file, give Path({prompt.text!r})."
+    elif prompt.text.lstrip().startswith(("[", "{")):
+        note += " If these are chat messages, give them as a list, or write valid JSON into a .json file."
+    return note
+
+
+def mutate(
+    prompt: str | Prompt,
+    n: Mutations = DEFAULT,
+    *,
+    seed: int = 0,
+    operators: Selection | Wanted = None,
+    part: str | Sequence[str] | None = None,
+) -> list[Mutation]:
+    """Distinct mutations of a prompt; :func:`plan` describes the arguments, and how they are chosen.
+
+    Raises:
+        UsageError: A bad argument, or a prompt that cannot be changed at all.
+
+    Warns:
+        PromptfuzzWarning: There are fewer than were asked for.
+    """
+    made = plan(prompt, n, seed=seed, operators=operators, part=part)
+    if not made.mutations:
+        raise UsageError(" ".join(made.notes))
+    if made.shortage:
+        warnings.warn(" ".join(made.notes), PromptfuzzWarning, stacklevel=2)
+    return list(made.mutations)
+
+
+def _within(edits: tuple[Edit, ...], bounds: tuple[tuple[int, int], ...]) -> tuple[Edit, ...]:
+    """The edits that lie within one of the bounds each."""
+    return tuple(
+        each for each in edits if any(start <= each.start and each.end <= end for start, end in bounds)
+    )
+
+
+_FILE = re.compile(r"[^\s{}]+\.[A-Za-z0-9]{1,5}")
+
+
+class _Source:
+    """One operator's proposals for one prompt, and how many of them may still be used."""
+
+    __slots__ = ("left", "operator", "proposals")
+
+    def __init__(self, operator: Operator, proposals: Iterator[tuple[Edit, ...]], left: int) -> None:
+        self.operator = operator
+        self.proposals = proposals
+        self.left = left
+
+
+class _Pool:
+    """The operators of one stratum: those not yet tried, and those whose turn comes again."""
+
+    __slots__ = ("cap", "fresh", "turn")
+
+    def __init__(self, stratum: Stratum, cap: int) -> None:
+        self.fresh = list(stratum.operators)
+        self.turn: deque[_Source] = deque()
+        self.cap = cap
+
+    def __bool__(self) -> bool:
+        return bool(self.fresh or self.turn)
+
+
+class _Filler:
+    """Fills the strata of one plan."""
+
+    def __init__(self, prompt: Prompt, want: Wanted, seed: int, *, source: Prompt | None) -> None:
+        text = prompt.text
+        spans = prompt.spans
+        self.want = want
+        self.n = want.n
+        self.source = source
+        self.root = root_key(seed, text)
+        self.rng = Rng(self.root, "plan")
+        self.draft = Draft(
+            text,
+            [(start, end) for start, end, _ in spans],
+            walls=[(start, end) for start, end, kind in spans if kind in {"separator", "message"}],
+            kinds=[kind for _, _, kind in spans],
+        )
+        self.bounds = prompt.bounds
+        self.exact = {text}
+        self.folded = {fold(text)}
+        self.ready = tuple(self._taken_over(each) for each in want.ready)
+
+    def _taken_over(self, mutation: Mutation) -> Mutation:
+        """A ready mutation, when it is one of this prompt and differs from what is there."""
+        original = self.draft.text
+        where = f"mutations: the ready mutation {mutation.id}"
+        if mutation.original != original:
+            raise UsageError(
+                f"{where} changes another prompt ({mutation.original!r:.60}); make it of {original!r:.60}."
+            )
+        check_edits(mutation.edits, len(original), source=where)
+        if mutation.text in self.exact:
+            what = "leaves the prompt as it is" if mutation.text == original else "is given twice"
+            raise UsageError(f"{where} {what}; leave it out.")
+        self.exact.add(mutation.text)
+        self.folded.add(fold(mutation.text))
+        return replace(mutation, source=self.source)
+
+    def fill(self) -> Plan:
+        strata = self.want.strata
+        missing = self.n - len(self.ready)
+        quotas = largest_remainder(missing, tuple(each.weight for each in strata)) if strata else ()
+        pools = [_Pool(each, self._cap(each, quota)) for each, quota in zip(strata, quotas, strict=True)]
+        taken = [self._take(pool, quota) for pool, quota in zip(pools, quotas, strict=True)]
+        missing -= sum(map(len, taken))
+        notes: list[str] = []
+        if missing:
+            before = [len(each) for each in taken]
+            alive = [bool(pool) for pool in pools]
+            while missing and any(alive):
+                for index, pool in enumerate(pools):
+                    got = self._take(pool, 1) if missing and alive[index] else []
+                    alive[index] = bool(got)
+                    taken[index] += got
+                    missing -= len(got)
+            notes = self._notes(quotas, before, [len(each) for each in taken])
+        return Plan((*self.ready, *(each for part in taken for each in part)), self.n, tuple(notes))
+
+    def _cap(self, stratum: Stratum, quota: int) -> int:
+        """How many mutations an operator of the stratum may give."""
+        if not stratum.capped:
+            return self.n
+        # A dimension of fewer than four operators could not fill its part otherwise.
+        return max(-(-self.n // 4), -(-quota // (len(stratum.operators) or 1)))
+
+    def _take(self, pool: _Pool, count: int) -> list[Mutation]:
+        """Up to ``count`` mutations, the operators taking turns; used-up ones leave the pool.
+
+        Operators come in a random order, drawn only as far as the plan needs.
+        """
+        taken: list[Mutation] = []
+        fresh, turn = pool.fresh, pool.turn
+        while len(taken) < count:
+            if fresh:
+                drawn = self.rng.below(len(fresh))
+                operator = fresh[drawn]
+                last = fresh.pop()
+                if last is not operator:
+                    fresh[drawn] = last
+                rng = Rng(self.root, operator.id, intensity=operator.intensity)
+                source = _Source(operator, operator.proposals(self.draft, rng), pool.cap)
+            elif turn:
+                source = turn.popleft()
+            else:
+                break
+            mutation = self._next(source)
+            if mutation is not None:
+                taken.append(mutation)
+                source.left -= 1
+                if source.left:
+                    turn.append(source)
+        return taken
+
+    def _next(self, source: _Source) -> Mutation | None:
+        """The operator's next proposal that repeats nothing."""
+        original = self.draft.text
+        exact = self.exact
+        surface = source.operator.surface
+        patience = _PATIENCE
+        for proposed in source.proposals:
+            edits = proposed if self.bounds is None else _within(proposed, self.bounds)
+            text = apply_edits(original, edits)
+            if text not in exact:
+                if surface:
+                    exact.add(text)
+                    return self._mutation(source.operator, edits, text)
+                folded = fold(text)
+                if folded not in self.folded:
+                    exact.add(text)
+                    self.folded.add(folded)
+                    return self._mutation(source.operator, edits, text)
+            patience -= 1
+            if not patience:
+                break
+        return None
+
+    def _mutation(self, operator: Operator, edits: tuple[Edit, ...], text: str) -> Mutation:
+        tokens = self.draft.tokens
+        rate = touched_words(edits, tokens) / (len(tokens.starts) or 1)
+        made = Mutation(
+            self.draft.text,
+            edits,
+            operator.ids,
+            operator.dimension,
+            severity_of(operator.severity, rate),
+            operator.preserves,
+            operator.relation,
+            self.source,
+        )
+        object.__setattr__(made, "_text", text)  # known already; frozen for everyone else
+        return made
+
+    def _notes(self, quotas: tuple[int, ...], before: list[int], after: list[int]) -> list[str]:
+        notes = []
+        strata = self.want.strata
+        short = [
+            f"{got} of {quota} {each.name}"
+            for each, quota, got in zip(strata, quotas, before, strict=True)
+            if got < quota
+        ]
+        gains = [
+            f"{now - then} more {each.name}"
+            for each, then, now in zip(strata, before, after, strict=True)
+            if now > then
+        ]
+        if gains:
+            notes.append(f"The prompt allows {', '.join(short)}; taken instead: {', '.join(gains)}.")
+        total = sum(after) + len(self.ready)
+        if total < self.n:
+            notes.append(
+                self._shortage(total, f" (there are {', '.join(short)})" if short and not gains else "")
+            )
+        return notes
+
+    def _shortage(self, total: int, where: str) -> str:
+        if total:
+            return (
+                f"{total} of the {self.n} mutations asked for exist for this prompt with these operators{where};"
+                " ask for fewer, name more operators, or protect less."
+            )
+        named = [each.name for each in self.want.strata]
+        who = repr(named[0]) if len(named) == 1 else "none of the operators"
+        verb = "finds no place" if len(named) == 1 else "finds a place"
+        return f"nothing to mutate: {who} {verb} in this prompt where it may act."

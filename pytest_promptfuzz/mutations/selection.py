@@ -1,0 +1,150 @@
+"""How many mutations and of what: the ``mutations=`` argument, in Python and as it is written on a command line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.mutations.mutation import Mutation
+from pytest_promptfuzz.mutations.strata import Selection, Stratum, as_operator, named, strata_of
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.mutations.operator import Operator
+
+Mutations: TypeAlias = (
+    "int | Mapping[str, float] | Mapping[Operator, float] | Sequence[str | Operator | Mutation]"
+)
+
+MOST = 10_000
+"""The most mutations one plan may have."""
+DEFAULT = 8
+"""How many a plan has where nobody says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a plan is to hold.
+
+    Attributes:
+        n: How many mutations, ready ones included.
+        strata: What the others are drawn from; empty when all are ready.
+        ready: Mutations that were made elsewhere.
+    """
+
+    n: int
+    strata: tuple[Stratum, ...]
+    ready: tuple[Mutation, ...] = ()
+
+
+def wanted(mutations: Mutations, operators: Selection | Wanted = None) -> Wanted:
+    """Read what a plan is to hold.
+
+    Args:
+        mutations: A count; a mapping of dimensions or operators to counts (ints: the plan holds their sum) or to
+            weights (floats: they share 8); or a list of names, operators and ready mutations, one mutation each.
+        operators: What a count draws on; see :func:`pytest_promptfuzz.mutations.strata.strata_of`. With a mapping or
+            a list it must be left out. What this function has read before is given back.
+
+    Raises:
+        UsageError: A count out of range, ints among floats, an unknown name, or both arguments naming operators.
+    """
+    if isinstance(operators, Wanted):
+        return operators
+    if type(mutations) is int:
+        if not 1 <= mutations <= MOST:
+            raise UsageError(f"n={mutations!r}: ask for 1 to {MOST:,} mutations.")
+        return Wanted(mutations, strata_of(operators))
+    if not isinstance(mutations, Mapping | Sequence) or isinstance(mutations, str | bytes):
+        raise UsageError(
+            f"n={mutations!r:.80}: ask for 1 to {MOST:,} mutations, in an int, or give a mapping of operators to counts"
+            " or a list of them."
+        )
+    if operators is not None:
+        raise UsageError(
+            f"mutations={mutations!r:.80} names what to draw on, and so does operators=; keep one of them."
+        )
+    return _of_mapping(mutations) if isinstance(mutations, Mapping) else _of_list(mutations)
+
+
+def _of_mapping(mapping: Mapping[str, float] | Mapping[Operator, float]) -> Wanted:
+    kinds = set()
+    for key, value in mapping.items():
+        shown = str(key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise UsageError(
+                f"mutations: {shown!r} has {value!r}; give a count (an int from 0) or a weight (a float from 0)."
+            )
+        kinds.add(type(value))
+    if len(kinds) > 1:
+        raise UsageError(
+            f"mutations={dict(mapping)!r:.120} mixes counts and weights; give ints alone (counts) or floats alone"
+            " (weights)."
+        )
+    items = [(key, value) for key, value in mapping.items() if value]
+    if not items:
+        raise UsageError("mutations: nothing is asked for; give at least one operator a count or a weight.")
+    n = DEFAULT if float in kinds else _within(sum(int(value) for _, value in items))
+    return Wanted(n, named(items))
+
+
+def _of_list(items: Sequence[object]) -> Wanted:
+    if not items:
+        raise UsageError("mutations=[] asks for nothing; name at least one operator.")
+    n = _within(len(items))
+    ready = tuple(each for each in items if isinstance(each, Mutation))
+    counts: dict[str, tuple[Operator | str, int]] = {}
+    for each in items:
+        if not isinstance(each, Mutation):
+            one = as_operator(each)
+            counts[str(one)] = one, counts.get(str(one), (one, 0))[1] + 1
+    return Wanted(n, named(list(counts.values())), ready)
+
+
+def _within(count: int) -> int:
+    if count > MOST:
+        raise UsageError(f"mutations: {count:,} are asked for; ask for 1 to {MOST:,}.")
+    return count
+
+
+def read_mutations(text: str) -> int | dict[str, float] | list[str]:
+    """What a command line writes: ``8``; ``lexical=3,synonym=2``; ``lexical=0.6,semantic=0.4``; ``synonym,tone``.
+
+    Raises:
+        UsageError: A number that is none, an empty name, or one that is given twice.
+    """
+    stripped = text.strip()
+    if not stripped or stripped.lstrip("+-").isdigit():
+        return _int(stripped, text)
+    names = [each.strip() for each in stripped.split(",")]
+    if not all(names):
+        raise UsageError(f"mutations {text!r}: a name is missing; write A=2,B=1 or A,B.")
+    if "=" not in stripped:
+        return names
+    counts: dict[str, float] = {}
+    for each in names:
+        name, equals, number = (part.strip() for part in each.rpartition("="))
+        if not equals or not name:
+            raise UsageError(f"mutations {text!r}: {each!r} has no count; write {each.strip('=')}=2.")
+        if name in counts:
+            raise UsageError(f"mutations {text!r}: {name!r} is given twice.")
+        counts[name] = _number(number, name, text)
+    return counts
+
+
+def _int(digits: str, text: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:
+        raise UsageError(
+            f"mutations {text!r}: write a count such as 8, or counts such as lexical=3,synonym=2."
+        ) from None
+
+
+def _number(number: str, name: str, text: str) -> float:
+    try:
+        return float(number) if "." in number else int(number)
+    except ValueError:
+        raise UsageError(f"mutations {text!r}: {number!r} is no count of {name!r}; write {name}=2.") from None

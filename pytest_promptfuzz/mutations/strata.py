@@ -1,0 +1,126 @@
+"""What a plan draws on: the ``operators=`` argument read into strata of operators with weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.mutations import registry
+from pytest_promptfuzz.mutations.mutation import DIMENSIONS, Dimension
+from pytest_promptfuzz.mutations.operator import Operator
+from pytest_promptfuzz.mutations.specs import find
+
+Selection: TypeAlias = "str | Operator | Sequence[str | Operator] | Mapping[str, float] | None"
+Weighed: TypeAlias = "tuple[str | Operator, float]"
+
+DEFAULT_WEIGHTS: dict[Dimension, int] = {"lexical": 40, "semantic": 30, "structural": 30}
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Operators that share one part of a plan.
+
+    Attributes:
+        name: The dimension's, or the operator's.
+        weight: Its part, in proportion to the other strata's.
+        operators: What may fill it.
+        capped: Whether no operator of it may give more than a quarter of the plan; a named one may.
+    """
+
+    name: str
+    weight: float
+    operators: tuple[Operator, ...]
+    capped: bool
+
+
+def strata_of(selection: Selection) -> tuple[Stratum, ...]:
+    """The strata that ``operators=`` asks for.
+
+    Args:
+        selection: None for 40 % lexical, 30 % semantic, 30 % structural; one or several names of operators or
+            dimensions (or operators themselves), which weigh the same; or a mapping of names to weights. An operator
+            is written as in :func:`pytest_promptfuzz.mutations.specs.find`. A dimension stands for its operators
+            that are used by default, or for all that are built in where none of them is.
+
+    Raises:
+        UsageError: An unknown, repeated or missing name, or a weight that is no number from 0.
+    """
+    if selection is None:
+        pool = registry.default_pool()
+        return tuple(
+            Stratum(name, weight, pool[name], capped=True) for name, weight in DEFAULT_WEIGHTS.items()
+        )
+    return named(_weights(selection))
+
+
+def _weights(selection: Selection) -> list[Weighed]:
+    if isinstance(selection, str | Operator):
+        return [(selection, 1)]
+    if isinstance(selection, Mapping):
+        for key, weight in selection.items():
+            if (
+                isinstance(weight, bool)
+                or not isinstance(weight, int | float)
+                or not (0 <= weight < math.inf)
+            ):
+                raise UsageError(f"operators: the weight of {key!r} is {weight!r}; give a number from 0.")
+        items: list[Weighed] = [(key, weight) for key, weight in selection.items() if weight > 0]
+    elif isinstance(selection, Sequence):
+        items = [(each, 1) for each in selection]
+    else:
+        raise UsageError(
+            f"operators: {type(selection).__name__} is not accepted; give names in a list, a mapping of names to"
+            " weights, or None."
+        )
+    if not items:
+        raise UsageError(
+            "operators: nothing is selected; name at least one operator, or leave it out for all."
+        )
+    return items
+
+
+def named(items: Sequence[Weighed]) -> tuple[Stratum, ...]:
+    """A stratum for each name of an operator or dimension, or operator, in that order.
+
+    Raises:
+        UsageError: A name that is unknown or given twice, or something that is no name.
+    """
+    found: dict[str, tuple[Operator | Dimension, float]] = {}
+    for each, weight in items:
+        one = as_operator(each)
+        if str(one) in found:
+            raise UsageError(f"operators: {str(one)!r} is named twice.")
+        found[str(one)] = one, weight
+    taken = {one.name for one, _ in found.values() if isinstance(one, Operator)}
+    return tuple(
+        Stratum(name, weight, (one,), capped=False)
+        if isinstance(one, Operator)
+        else Stratum(name, weight, _drawn_on(one, taken), capped=True)
+        for name, (one, weight) in found.items()
+    )
+
+
+def as_operator(each: object) -> Operator | Dimension:
+    """What a name stands for; an operator is given back.
+
+    Raises:
+        UsageError: It is unknown, or no name at all.
+    """
+    if isinstance(each, Operator):
+        return each
+    if not isinstance(each, str):
+        raise UsageError(
+            f"operators: {each!r:.80} is {type(each).__name__}; give names of operators or dimensions."
+        )
+    return next((known for known in DIMENSIONS if known == each), None) or find(each)
+
+
+def _drawn_on(dimension: Dimension, taken: set[str]) -> tuple[Operator, ...]:
+    """The operators that a dimension stands for, without those that are named beside it."""
+    pool = registry.default_pool()[dimension] or tuple(
+        each for each in registry.builtin().values() if each.dimension == dimension
+    )
+    return tuple(each for each in pool if each.name not in taken)

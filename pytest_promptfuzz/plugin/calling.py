@@ -1,0 +1,83 @@
+"""The call phase of a robust test, around pytest's own."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.job import BaselineFailed
+from pytest_promptfuzz.evaluating.session import simulated_of
+from pytest_promptfuzz.plugin.engine import Engine
+from pytest_promptfuzz.plugin.marks import merged
+from pytest_promptfuzz.plugin.progress import ItemProgress
+from pytest_promptfuzz.plugin.state import UNMUTATED, State
+from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.wire.watch import watching
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def called(item: pytest.Item) -> Iterator[None]:
+    """Have the body run under the engine while the block lasts, then raise what its verdict means.
+
+    Raises:
+        UsageError: The item is not a Python test function.
+        BrittlePrompt: The verdict is brittle.
+        UntrustedVerdict: It is noisy or inconclusive.
+    """
+    if not isinstance(item, pytest.Function):
+        raise UsageError(
+            f"{item.nodeid}: @robust is for Python test functions, not for {type(item).__name__}."
+        )
+    progress = ItemProgress(item)
+    engine = Engine(item, progress)
+    try:
+        with engine.installed():
+            yield
+    except BaselineFailed as failed:
+        item.stash[UNMUTATED] = True
+        item.add_report_section(
+            "call", "promptfuzz", "The unmutated prompt fails (asked twice): nothing was mutated."
+        )
+        raise failed.exception from None
+    finally:
+        progress.clear()
+    engine.finish()
+
+
+@contextmanager
+def unmutated(item: pytest.Item) -> Iterator[None]:
+    """Have the body run once as it is, its calls served as in any robust test.
+
+    Its return value is dropped: pytest warns of tests that return something.
+    """
+    original = getattr(item, "obj", None)
+    state = State.of(item.config)
+    target = state.target(merged(item)[1].get("target"))
+    watch = state.session.test().watch(simulated=simulated_of(target))
+    if original is None or hasattr(original, "hypothesis"):
+        with intercepting(), watching(watch):
+            yield
+        return
+
+    @functools.wraps(original)
+    def body(**arguments: Any) -> None:
+        original(**arguments)
+
+    @functools.wraps(original)
+    async def abody(**arguments: Any) -> None:
+        await original(**arguments)
+
+    item.obj = abody if inspect.iscoroutinefunction(original) else body  # type: ignore[attr-defined]  # it has one
+    try:
+        with intercepting(), watching(watch):
+            yield
+    finally:
+        item.obj = original  # type: ignore[attr-defined]  # as above

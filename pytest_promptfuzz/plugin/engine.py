@@ -1,0 +1,227 @@
+"""Running a robust test: its body once for the baseline and once for each mutation, inside pytest's own call phase.
+
+``item.obj`` is swapped for a wrapper for the length of the call. A wrapper of ``pytest_pyfunc_call`` would not do:
+async plugins take that hook over, and the body would then run once, silently green.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.contract import Contract
+from pytest_promptfuzz.evaluating.job import Job
+from pytest_promptfuzz.evaluating.session import simulated_of
+from pytest_promptfuzz.plugin import commands, examples, freshness, subtests
+from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
+from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged
+from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
+from pytest_promptfuzz.plugin.placing import Argument, find
+from pytest_promptfuzz.plugin.state import REPORT, State
+from pytest_promptfuzz.reporting.model import report_test
+from pytest_promptfuzz.reporting.terminal import one_line
+from pytest_promptfuzz.running.drive import adrive, drive
+from pytest_promptfuzz.wire.intercept import intercepting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytest_promptfuzz.plugin.progress import ItemProgress
+    from pytest_promptfuzz.prompts.prompt import Prompt
+
+
+class Engine:
+    """Runs one robust test.
+
+    Raises:
+        UsageError: The marks are wrong.
+        ConfigurationError: The target lacks a key, an extra or a model name.
+    """
+
+    def __init__(self, item: pytest.Function, progress: ItemProgress) -> None:
+        self.item = item
+        self.progress = progress
+        self.state = State.of(item.config)
+        self.where = item.nodeid
+        _refuse_unittest(item)
+        _, keys = merged(item)
+        self.mutate = keys.get("mutate", "prompt")
+        self.fixtures = _check_fixtures(keys.get("fixtures", "shared"), item)
+        self.job = self._job(keys)
+
+    def _job(self, keys: dict[str, Any]) -> Job:
+        state, settings = self.state, self.state.settings
+        session = state.session
+        contract = {key: settings[key] for key in ("mutations", "threshold", "seed", "task")}
+        contract |= {key: keys[key] for key in CONTRACT_KEYS if key in keys}
+        overridden = {key: value for key, value in state.overrides.items() if contract.get(key) != value}
+        target = state.target(keys.get("target"))
+        job = Job(
+            contract=Contract.of({**contract, **overridden}, where=self.where),
+            session=session,
+            where=self.where,
+            target=target.name if target is not None else "",
+            simulated=simulated_of(target),
+            checks=checks_something(self.item.obj),
+            only=state.trial,
+            skips=lambda error: isinstance(error, pytest.skip.Exception),
+            describe=self._describe,
+        )
+        job.notes.extend(
+            f"overridden on the command line: {key}={value!r} (the test's own is {contract.get(key)!r})"
+            for key, value in overridden.items()
+        )
+        return job
+
+    def _describe(self, error: BaseException) -> str:
+        # Made here, while the frames are alive; pytest cuts its own frames and ours out of it.
+        return str(self.item.repr_failure(pytest.ExceptionInfo.from_exception(error)))
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Have the item's body run under this engine while the block lasts."""
+        item = self.item
+        with (
+            intercepting(),
+            examples.inner_test(item, self.job, self.state.settings["max_runs"]) as (inner, install),
+        ):
+            if inner is not None:
+                install(self._wrap(inner))
+                yield
+                return
+            original = item.obj
+            item.obj = self._wrap(original)
+            try:
+                yield
+            finally:
+                item.obj = original
+
+    def _wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        if inspect.iscoroutinefunction(original):
+            if self.fixtures == "fresh":
+                raise UsageError(
+                    f"{self.where}: fixtures='fresh' is for sync tests; fixtures of a running loop stay."
+                )
+
+            @functools.wraps(original)
+            async def awrapper(*args: Any, **arguments: Any) -> None:
+                await self._arun(functools.partial(original, *args), arguments)
+
+            return awrapper
+
+        @functools.wraps(original)
+        def wrapper(*args: Any, **arguments: Any) -> None:
+            self._run(functools.partial(original, *args), arguments)
+
+        return wrapper
+
+    def _run(self, original: Callable[..., Any], arguments: dict[str, Any]) -> None:
+        place = find(self.mutate, arguments, self.where)
+        fixtures = freshness.of(self.item, fresh=self.fixtures == "fresh")
+
+        def body(prompt: Prompt) -> Any:
+            given, own = subtests.stand_in(fixtures.arguments(arguments))
+            with place.placed(prompt, given) as placed:
+                returned = original(**placed)
+            own.settle()
+            self.progress.ran(self.job)
+            return returned
+
+        drive(self.job.case(place.prompt(arguments, self.where)), body, ends_test)
+
+    async def _arun(self, original: Callable[..., Any], arguments: dict[str, Any]) -> None:
+        place = find(self.mutate, arguments, self.where)
+        self.job.concurrent = self._may_overlap(isinstance(place, Argument))
+
+        async def body(prompt: Prompt) -> Any:
+            given, own = subtests.stand_in(arguments)
+            with place.placed(prompt, given) as placed:
+                returned = await original(**placed)
+            own.settle()
+            self.progress.ran(self.job)
+            return returned
+
+        steps = self.job.case(place.prompt(arguments, self.where))
+        concurrency = self.job.session.concurrency if self.job.concurrent else 1
+        await adrive(steps, body, ends_test, concurrency=concurrency)
+
+    def _may_overlap(self, by_argument: bool) -> bool:
+        if self.job.session.concurrency == 1:
+            return False
+        if not by_argument:
+            self.job.notes.append(
+                f"{self.mutate} is patched for the whole process, so the trials ran in sequence"
+            )
+            return False
+        try:
+            import asyncio
+
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self.job.notes.append("this event loop is not asyncio's, so the trials ran in sequence")
+            return False
+        return True
+
+    def finish(self) -> None:
+        """Judge, keep the report on the item, and raise what the verdict means.
+
+        Raises:
+            BrittlePrompt: The verdict is brittle.
+            UntrustedVerdict: It is noisy or inconclusive.
+        """
+        job = self.job
+        if not job.cases:
+            raise UsageError(
+                f"{self.where}: the test's body never ran. An async test needs pytest-asyncio or anyio."
+            )
+        if hasattr(self.item.config, "workerinput"):
+            # An xdist worker has no terminal of its own to say it on.
+            job.notes.extend(dict.fromkeys(self.state.warnings))
+        result = job.conclude()
+        report = report_test(
+            result,
+            test=self.where,
+            location=_location(self.item),
+            reproduce=commands.reproduce(self.item),
+        )
+        self.item.stash[REPORT] = report
+        # On the item, before pytest makes its report: JUnit reads them there.
+        self.item.user_properties.extend(
+            (f"promptfuzz_{key}", report[key]) for key in ("verdict", "score", "threshold")
+        )
+        if result.verdict == "pass":
+            return
+        failed = next(iter(job.failures.values()), None)
+        if failed is not None and self.state.trial is not None:
+            raise failed
+        traceback = None if failed is None else failed.__traceback__
+        kind = BrittlePrompt if result.verdict == "brittle" else UntrustedVerdict
+        # With the body's frames attached, --pdb opens where the body failed.
+        raise kind(one_line(report), report).with_traceback(traceback)
+
+
+def _location(item: pytest.Item) -> tuple[str, int]:
+    path, line, _ = item.location
+    return path, (line or 0) + 1
+
+
+def _check_fixtures(value: Any, item: pytest.Item) -> str:
+    if value not in {"shared", "fresh"}:
+        raise UsageError(f"{item.nodeid}: fixtures={value!r} must be 'shared' or 'fresh'.")
+    return str(value)
+
+
+def _refuse_unittest(item: pytest.Item) -> None:
+    cls = getattr(item, "cls", None)
+    import unittest
+
+    if cls is not None and issubclass(cls, unittest.TestCase):
+        raise UsageError(
+            f"{item.nodeid}: @robust does not work on a method of unittest.TestCase, which pytest calls without "
+            "arguments. Make it a function or a method of a plain class."
+        )

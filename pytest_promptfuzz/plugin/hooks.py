@@ -1,0 +1,120 @@
+"""The pytest plugin's hooks: they translate, and import what does the work when a robust test runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.plugin.fixtures import llm, prompt, promptfuzz
+from pytest_promptfuzz.plugin.marks import MARK, is_robust
+from pytest_promptfuzz.plugin.options import add_options
+from pytest_promptfuzz.plugin.state import STATE, State
+from pytest_promptfuzz.testing.fixtures import promptfuzz_server
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["llm", "prompt", "promptfuzz", "promptfuzz_server"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare options and ini values."""
+    add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare our own hooks."""
+    from pytest_promptfuzz.plugin import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the mark, and refuse settings that cannot be read before anything runs."""
+    config.addinivalue_line(
+        "markers",
+        f"{MARK}(prompt=None, *, mutations=8, threshold=0.85, mutate='prompt', target=None, task=None, ...): mutate "
+        "the test's prompt and hold the robustness of its answers against the threshold (pytest-promptfuzz).",
+    )
+    config.pluginmanager.register(Results(State.of(config)), "promptfuzz-results")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close what was opened."""
+    state = config.stash.get(STATE, None)
+    if state is not None:
+        state.close()
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """One line, or two where a similarity tier is missing."""
+    from pytest_promptfuzz.plugin.terminal import header
+
+    return header(State.of(config))
+
+
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """A short ID for a parametrized prompt, in the place of its whole text."""
+    del config
+    from pytest_promptfuzz.plugin.terminal import prompt_id
+
+    return prompt_id(val, argname)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Run a robust test's body for the baseline and each mutation, and judge."""
+    if not is_robust(item):
+        return (yield)
+    from pytest_promptfuzz.plugin.calling import called, unmutated
+
+    with called(item) if State.of(item.config).enabled else unmutated(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Put the verdict into pytest's words."""
+    report: pytest.TestReport = yield
+    if call.when != "teardown" and is_robust(item):
+        from pytest_promptfuzz.plugin.translate import translate, translate_unmutated
+
+        state = State.of(item.config)
+        if state.enabled:
+            translate(item, call, report, state.settings["inconclusive"])
+        else:
+            translate_unmutated(report)
+    return report
+
+
+class Results:
+    """Gathers finished tests' reports on the process that prints them."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep it for the table; give one that came from another process its rendering back."""
+        if hasattr(report, "promptfuzz"):
+            from pytest_promptfuzz.plugin.terminal import collect
+
+            collect(report, self._state)
+        if hasattr(report, "promptfuzz_unmutated"):
+            self._state.unmutated[report.nodeid] = None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """A noisy or inconclusive verdict is an error; a brittle one is an ordinary failure."""
+    if report.when == "verdict" and report.outcome == "failed":  # type: ignore[comparison-overlap]  # ours
+        return "error", "E", str(getattr(report, "promptfuzz", {}).get("verdict", "error")).upper()
+    return None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The table of robust tests."""
+    from pytest_promptfuzz.plugin.terminal import summary
+
+    summary(terminalreporter, State.of(terminalreporter.config))

@@ -1,0 +1,106 @@
+"""``@robust`` and the merging of marks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import pytest
+
+from pytest_promptfuzz.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from typing_extensions import Unpack
+
+    from pytest_promptfuzz.mutations.selection import Mutations
+    from pytest_promptfuzz.mutations.strata import Selection
+
+    class RobustOptions(TypedDict, total=False):
+        """The keys of ``@robust``; docs/reference.md describes each."""
+
+        mutations: Mutations
+        threshold: float
+        mutate: str
+        target: str | Callable[..., Any]
+        task: str
+        part: str | Sequence[str]
+        operators: Selection
+        seed: int
+        equivalent_at: float
+        minor_at: float
+        profile: str
+        max_deviations: int
+        compare: bool
+        ignore: str | Sequence[str]
+        fixtures: str
+
+
+MARK = "robust"
+# What the mark holds beside the contract of evaluating/contract.py.
+PLACEMENT_KEYS = ("mutate", "target", "fixtures")
+CONTRACT_KEYS = (
+    "mutations",
+    "threshold",
+    "task",
+    "part",
+    "operators",
+    "seed",
+    "equivalent_at",
+    "minor_at",
+    "profile",
+    "max_deviations",
+    "compare",
+    "ignore",
+)
+KEYS = (*CONTRACT_KEYS, *PLACEMENT_KEYS)
+
+
+def robust(*args: Any, **options: Unpack[RobustOptions]) -> Any:
+    """Mark a test, class or module as a robustness test: the same as ``pytest.mark.robust``.
+
+    Use it bare or with keys; a positional argument is the prompt that the ``prompt`` fixture gives::
+
+        @robust(mutations=8, threshold=0.85)
+        def test_triage(prompt, llm): ...
+
+    The keys are checked when the test runs, so that a mistake in one test fails that test only.
+    """
+    return getattr(pytest.mark, MARK)(*args, **options)
+
+
+def is_robust(item: pytest.Item) -> bool:
+    """Whether an item carries the mark."""
+    return item.get_closest_marker(MARK) is not None
+
+
+def merged(item: pytest.Item) -> tuple[Any, dict[str, Any]]:
+    """The prompt (or ``None``) and the keys of an item's marks: key by key, the nearest wins.
+
+    Raises:
+        UsageError: An unknown key, more than one positional argument, or a key twice at one level.
+    """
+    prompt: Any = None
+    keys: dict[str, Any] = {}
+    seen: dict[str, object] = {}
+    for node, mark in item.iter_markers_with_node(MARK):
+        given = dict(mark.kwargs)
+        if len(mark.args) > 1:
+            raise UsageError(
+                f"@robust takes one prompt, not {len(mark.args)} positional arguments: {mark.args!r}."
+            )
+        if mark.args:
+            given["prompt"] = mark.args[0]
+        for key, value in given.items():
+            if key != "prompt" and key not in KEYS:
+                raise UsageError(f"@robust has no key {key!r}. {nearest(key, KEYS)}")
+            if seen.get(key) is node:
+                raise UsageError(f"@robust is given {key}= twice on {node.name!r}; keep one of them.")
+            if key in seen:
+                continue
+            seen[key] = node
+            if key == "prompt":
+                prompt = value
+            else:
+                keys[key] = value
+    return prompt, keys

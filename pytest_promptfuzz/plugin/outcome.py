@@ -1,0 +1,76 @@
+"""A verdict in pytest's words: what is raised, and what the report then says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.reporting.model import TestReport
+
+
+class BrittlePrompt(AssertionError):  # noqa: N818 - it names the verdict, as users read it
+    """The prompt is brittle: the test fails. ``report`` is the test's report."""
+
+    def __init__(self, message: str, report: TestReport | None = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class UntrustedVerdict(Exception):  # noqa: N818 - it names the verdict, as users read it
+    """The verdict is noisy or inconclusive: an error in pytest's sense, unless configured otherwise."""
+
+    def __init__(self, message: str, report: TestReport | None = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+def encoding_of(writer: Any) -> str:
+    """The encoding of what a terminal writer writes to; pytest itself would escape whole lines it cannot encode."""
+    return getattr(getattr(writer, "_file", None), "encoding", None) or "utf-8"
+
+
+class RobustnessRepr:
+    """What pytest prints for a robust test: rendered for the terminal's width and colours when it is printed.
+
+    ``reprcrash.message`` is what pytest's short summary shows.
+    """
+
+    class _Crash:
+        def __init__(self, path: str, line: int, message: str) -> None:
+            self.path, self.lineno, self.message = path, line, message
+
+        def __str__(self) -> str:
+            # What --tb=line prints.
+            return f"{self.path}:{self.lineno}: {self.message}"
+
+        def toterminal(self, writer: Any) -> None:
+            """Print where it happened."""
+            writer.line(str(self))
+
+    def __init__(self, report: TestReport) -> None:
+        from pytest_promptfuzz.reporting.terminal import one_line
+
+        self.report = report
+        self.sections: list[tuple[str, str, str]] = []
+        path, line = report["location"] or (report["test"], 0)
+        self.reprcrash = self._Crash(path, line, one_line(report))
+
+    def addsection(self, name: str, content: str, sep: str = "-") -> None:
+        """Text that pytest adds below."""
+        self.sections.append((name, content, sep))
+
+    def toterminal(self, writer: Any) -> None:
+        """Print for the writer's width, with colours if it has them."""
+        from pytest_promptfuzz.reporting.terminal import failure_lines, fit_encoding, render
+
+        width = writer.fullwidth
+        text = render(failure_lines(self.report, width=width), width=width, color=writer.hasmarkup)
+        writer.line(fit_encoding(text, encoding_of(writer)))
+        for name, content, sep in self.sections:
+            writer.sep(sep, name)
+            writer.line(content)
+
+    def __str__(self) -> str:
+        from pytest_promptfuzz.reporting.terminal import failure_lines, render
+
+        return render(failure_lines(self.report, width=80), width=80, color=False)

@@ -1,0 +1,122 @@
+"""What the plugin keeps: run-wide settings and the session, made on first need; a test's result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.plugin.options import read_overrides, read_settings
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.reporting.model import TestReport
+    from pytest_promptfuzz.targets.function import CallableTarget
+    from pytest_promptfuzz.targets.model import Target
+
+
+@dataclass(slots=True)
+class State:
+    """One pytest session's state. The session is made when the first robust test runs, so that loading stays light."""
+
+    config: pytest.Config
+    settings: dict[str, Any]
+    overrides: dict[str, Any]
+    reports: dict[str, TestReport] = field(default_factory=dict)
+    expected: dict[str, TestReport] = field(default_factory=dict)
+    unmutated: dict[str, None] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    _session: Session | None = None
+    _targets: dict[str, Target | CallableTarget] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> State:
+        """The state of a configuration, read once."""
+        state = config.stash.get(STATE, None)
+        if state is None:
+            state = cls(config, read_settings(config), read_overrides(config))
+            config.stash[STATE] = state
+        return state
+
+    @property
+    def enabled(self) -> bool:
+        """Whether robust tests are mutated at all."""
+        return bool(self.config.getoption("promptfuzz") == "on")
+
+    @property
+    def trial(self) -> str | None:
+        """The one trial to run, if the command line names one."""
+        trial: str | None = self.config.getoption("promptfuzz_trial")
+        return trial
+
+    @property
+    def session(self) -> Session:
+        """Store, embedder, mode and concurrency of this run."""
+        if self._session is None:
+            from pytest_promptfuzz.evaluating.session import Session, check_mode, installed_embedder
+            from pytest_promptfuzz.wire.store import ResponseStore
+
+            self._register_operators()
+            directory = self.config.rootpath / self.settings["cache_dir"]
+            self._session = Session(
+                store=ResponseStore(directory, warn=self.warnings.append),
+                mode=check_mode(self.settings["mode"], "--promptfuzz-mode"),
+                embedder=installed_embedder(self.settings["model"]),
+                concurrency=self.settings["concurrency"],
+            )
+        return self._session
+
+    def _register_operators(self) -> None:
+        from pytest_promptfuzz.errors import UsageError
+        from pytest_promptfuzz.mutations.operator import Operator
+        from pytest_promptfuzz.mutations.registry import register
+
+        try:
+            found = self.config.hook.pytest_promptfuzz_operators(config=self.config)
+        except Exception as error:
+            raise UsageError(
+                f"A pytest_promptfuzz_operators hook raised {type(error).__name__}: {error}"
+            ) from error
+        for offered in found:
+            if isinstance(offered, Operator) or not isinstance(offered, Iterable):
+                raise UsageError(
+                    f"pytest_promptfuzz_operators returned {type(offered).__name__}; return a list of operators."
+                )
+            for each in offered:
+                if not isinstance(each, Operator):
+                    raise UsageError(
+                        f"pytest_promptfuzz_operators returned {each!r:.60} among the operators; decorate it with "
+                        "@operator first."
+                    )
+                register(each)
+
+    def target(self, named: Any) -> Target | CallableTarget | None:
+        """The target of a test: what its mark names, else the run's; ``None`` where neither names one."""
+        from pytest_promptfuzz.targets.resolve import resolve
+
+        wanted = named if named is not None else self.settings["target"]
+        if wanted is None:
+            return None
+        if not isinstance(wanted, str):
+            return resolve(wanted)
+        if wanted not in self._targets:
+            self._targets[wanted] = resolve(wanted)
+        return self._targets[wanted]
+
+    def close(self) -> None:
+        """Close the store and the targets' clients."""
+        store = self._session.store if self._session is not None else None
+        close = getattr(store, "close", None)
+        if close is not None:
+            close()
+        for target in self._targets.values():
+            close = getattr(target, "close", None)
+            if close is not None:
+                close()
+
+
+STATE = pytest.StashKey[State]()
+REPORT = pytest.StashKey["TestReport"]()
+UNMUTATED = pytest.StashKey[bool]()

@@ -1,0 +1,86 @@
+"""What the plugin writes to pytest's terminal beside failures: the header and the table of robust tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_promptfuzz.plugin.state import State
+
+_LONG_ID = 40
+
+
+def header(state: State) -> list[str]:
+    """The header's lines, one setting after the other, and what is missing."""
+    from pytest_promptfuzz.evaluating.semantic import semantic_mend
+    from pytest_promptfuzz.reporting.header import header_lines
+
+    if not state.enabled:
+        return ["promptfuzz: off, robust tests run their body once, unmutated"]
+    settings = state.settings
+    mend = semantic_mend(settings["model"])
+    lines = header_lines(
+        {
+            "mode": settings["mode"],
+            "seed": settings["seed"],
+            "target": settings["target"],
+            "store": settings["cache_dir"],
+            "missing": {"semantic": mend} if mend else {},
+        }
+    )
+    if state.overrides:
+        changed = ", ".join(f"{key}={value}" for key, value in state.overrides.items())
+        lines.append([("promptfuzz: ", "label"), (f"overridden on the command line: {changed}", "warn")])
+    return ["".join(text for text, _ in line) for line in lines]
+
+
+def collect(report: pytest.TestReport, state: State) -> None:
+    """Keep a finished test's report for the table; a rerun replaces what the run before it left."""
+    from pytest_promptfuzz.plugin.outcome import RobustnessRepr
+
+    data = report.promptfuzz
+    state.reports[data["test"]] = data
+    if report.skipped and hasattr(report, "wasxfail"):
+        state.expected[data["test"]] = data
+    if isinstance(report.longrepr, str) and data["verdict"] != "pass":  # it crossed a process
+        report.longrepr = RobustnessRepr(data)  # type: ignore[assignment]  # a TerminalRepr by its methods
+
+
+def summary(reporter: pytest.TerminalReporter, state: State) -> None:
+    """The table of robust tests, if there were any, and what the store had to say."""
+    if state.reports:  # most pytest runs have none, and load nothing to say so
+        _table(reporter, state)
+    if state.unmutated:
+        names = ", ".join(state.unmutated)
+        reporter.write_line(f"Failed on the unmutated prompt, so nothing was mutated: {names}")
+    for warning in dict.fromkeys(state.warnings):
+        reporter.write_line(f"promptfuzz: {warning}", yellow=True)
+
+
+def _table(reporter: pytest.TerminalReporter, state: State) -> None:
+    from pytest_promptfuzz.plugin.outcome import RobustnessRepr, encoding_of
+    from pytest_promptfuzz.reporting.terminal import fit_encoding, render, summary_lines
+
+    writer = reporter._tw  # noqa: SLF001 - the only way to its width and colours
+    reporter.section("prompt robustness", "=", bold=True)
+    width = writer.fullwidth
+    lines = summary_lines(list(state.reports.values()), width=width)
+    text = render(lines, width=width, color=writer.hasmarkup)
+    reporter.write_line(fit_encoding(text, encoding_of(writer)))
+    for test, data in state.expected.items():
+        # pytest hides what an xfail failed with; here it is the finding.
+        reporter.section(f"expected: {test}", "_")
+        RobustnessRepr(data).toterminal(writer)
+
+
+def prompt_id(value: object, argname: str) -> str | None:
+    """A short ID for a parametrized prompt: its name, or its first words; ``None`` leaves pytest's own."""
+    if argname == "prompt" and isinstance(value, str) and len(value) > _LONG_ID:
+        words = "".join(each if each.isalnum() and each.isascii() else " " for each in value).split()
+        return "-".join(words[:5])[:_LONG_ID].lower() or None
+    if type(value).__module__ == "pytest_promptfuzz.prompts.prompt":
+        name: str | None = getattr(value, "name", None)
+        return name
+    return None

@@ -1,0 +1,97 @@
+"""A verdict in the words of pytest's report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.plugin.outcome import BrittlePrompt, RobustnessRepr, UntrustedVerdict
+from pytest_promptfuzz.plugin.state import REPORT, UNMUTATED
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_promptfuzz.reporting.model import TestReport
+
+# pytest's phases are setup, call and teardown. A failed "call" is a failure in JUnit whatever the terminal says, so
+# an untrusted verdict is reported as a phase of its own, which is an error everywhere.
+PHASE = "verdict"
+
+
+def translate(
+    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, inconclusive: str
+) -> None:
+    """Change a report to say what the verdict means; the data goes along as ``report.promptfuzz``."""
+    data = item.stash.get(REPORT, None)
+    if data is not None:
+        del item.stash[REPORT]
+        report.promptfuzz = data  # type: ignore[attr-defined]  # plain data survives xdist
+    if call.when == "call" and item.stash.get(UNMUTATED, False):
+        del item.stash[UNMUTATED]
+        report.promptfuzz_unmutated = True  # type: ignore[attr-defined]  # for the summary
+    error = call.excinfo.value if call.excinfo is not None else None
+    if isinstance(error, BrittlePrompt):
+        _show(report, error.report)
+    elif isinstance(error, UntrustedVerdict):
+        _untrusted(report, error, inconclusive)
+    elif isinstance(error, PromptfuzzError):
+        # A mistake in the test or the environment: the message says all, and no xfail is satisfied by it.
+        if call.when == "call":
+            _as_error(report)
+        report.longrepr = _message(error, item)
+    elif call.when == "call" and error is not None and report.skipped and _strict_xfail(item):
+        # The baseline itself fails: not what the xfail waits for.
+        report.outcome = "failed"
+        del report.wasxfail
+        report.longrepr = item.repr_failure(call.excinfo)  # type: ignore[arg-type]  # not None with an error
+
+
+def _message(error: PromptfuzzError, item: pytest.Item) -> str:
+    """What is wrong first, for the short summary cuts it off; where, last."""
+    what = str(error).removeprefix(f"{item.nodeid}: ")
+    where = "" if item.nodeid in what else f" ({item.nodeid})"
+    return f"{type(error).__name__}: {what}{where}"
+
+
+def translate_unmutated(report: pytest.TestReport) -> None:
+    """A strict xfail waits for brittleness, which an unmutated run cannot show: it passes."""
+    if report.failed and isinstance(report.longrepr, str) and report.longrepr.startswith("[XPASS(strict)]"):
+        report.outcome, report.longrepr = "passed", None
+
+
+def _show(report: pytest.TestReport, data: TestReport | None) -> None:
+    if data is not None:
+        report.longrepr = RobustnessRepr(data)  # type: ignore[assignment]  # a TerminalRepr by its methods
+
+
+def _untrusted(report: pytest.TestReport, error: UntrustedVerdict, inconclusive: str) -> None:
+    if inconclusive == "pass":
+        report.outcome, report.longrepr = "passed", None
+    elif inconclusive == "skip":
+        path, line = (
+            error.report["location"] if error.report and error.report["location"] else (report.nodeid, 0)
+        )
+        report.outcome, report.longrepr = "skipped", (path, line, f"Skipped: {error}")
+    elif inconclusive == "xfail":
+        report.outcome = "skipped"
+        report.wasxfail = f"reason: {error}"
+        _show(report, error.report)
+        return
+    else:
+        _as_error(report)
+        _show(report, error.report)
+    if hasattr(report, "wasxfail"):
+        del report.wasxfail
+
+
+def _as_error(report: pytest.TestReport) -> None:
+    report.when = PHASE  # type: ignore[assignment]  # see PHASE
+    report.outcome = "failed"
+    if hasattr(report, "wasxfail"):
+        del report.wasxfail
+
+
+def _strict_xfail(item: pytest.Item) -> bool:
+    default: Any = item.config.getini("xfail_strict") or item.config.getini("strict")
+    mark = item.get_closest_marker("xfail")
+    return bool(mark is not None and mark.kwargs.get("strict", default))

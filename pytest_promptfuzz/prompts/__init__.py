@@ -1,0 +1,1 @@
+"""What is mutated: prompts, their slots and their protected spans."""

@@ -1,0 +1,1 @@
+"""Showing results: one report model, rendered for the terminal."""

@@ -1,0 +1,43 @@
+"""The header of a run. Every pytest run with the plugin shows it, so it loads none of what failures need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_promptfuzz.reporting.text import Line, Piece
+
+_HANG: Piece = ("", "hang")  # text.HANG, without loading what lays text out
+
+
+def header_lines(settings: Mapping[str, Any]) -> list[Line]:
+    """What a run will do, in one line, and a line for each thing that is missing.
+
+    Args:
+        settings: Any of ``mode``, ``seed``, ``target`` (text, or ``None`` where none is configured),
+            ``store`` (a path, or ``None`` for no store), ``tiers`` (names of the similarity tiers at hand)
+            and ``missing`` (the mend for each tier that is not).
+    """
+    parts = [f"{key} {settings[key]}" for key in ("mode", "seed") if settings.get(key) is not None]
+    if "target" in settings:
+        target = settings["target"]
+        is_simulated = target is not None and str(target).partition("?")[0] == "simulated"
+        parts.append(f"target {target or 'not set'}" + (" (answers are simulated)" if is_simulated else ""))
+    if "store" in settings:
+        parts.append(f"store {settings['store']}" if settings["store"] else "no store")
+    if settings.get("tiers"):
+        parts.append("comparing by " + " > ".join(settings["tiers"]))
+    lines: list[Line] = [[("promptfuzz: ", "label"), _HANG, (", ".join(parts), "plain")]]
+    missing: Mapping[str, str] = settings.get("missing") or {}
+    for name, mend in missing.items():
+        lines.append(
+            [
+                ("promptfuzz: ", "label"),
+                _HANG,
+                (f"{name} comparison is not available", "warn"),
+                (f": {mend}", "plain"),
+            ]
+        )
+    return lines

@@ -1,0 +1,202 @@
+"""The report model: one JSON-able dictionary a test, made once; every renderer reads it and computes nothing.
+
+It crosses processes (xdist) as it is, so it holds plain data only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.scoring.robustness import Group, Robustness
+    from pytest_promptfuzz.scoring.trial import Spent, Trial
+
+FORMAT = 1
+
+
+class SpentReport(TypedDict):
+    """Calls sent, answers from the store, seconds, tokens (``None`` if unknown)."""
+
+    calls: int
+    hits: int
+    seconds: float
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+class GroupReport(TypedDict):
+    """Eq. 1 (``score``) and Eq. 2 (``weighted``) over a group of trials, with counts."""
+
+    counts: dict[str, int]
+    score: float | None
+    weighted: float | None
+
+
+class ErrorReport(TypedDict):
+    """Why a trial does not count."""
+
+    kind: str
+    message: str
+
+
+class FailureReport(TypedDict):
+    """An oracle's failure."""
+
+    type: str
+    message: str
+    traceback: str
+
+
+class TrialReport(TypedDict):
+    """One trial. ``diff`` is ``[["=", same], ["-", removed], ["+", added], ...]`` over the prompt."""
+
+    id: str
+    case: int
+    baseline: Any
+    operators: list[str]
+    dimension: str
+    severity: float
+    change_rate: float
+    preserves: str
+    relation: str
+    outcome: str
+    similarity: float | None
+    reason: str
+    explanation: str
+    tiers: list[list[Any]]
+    diff: list[list[str]]
+    prompt: str
+    response: Any
+    error: ErrorReport | None
+    failure: FailureReport | None
+    spent: SpentReport
+    reproduce: str
+
+
+class TestReport(TypedDict):
+    """One robust test."""
+
+    format: int
+    test: str
+    location: tuple[str, int] | None
+    verdict: str
+    reason: str
+    explanation: str
+    score: float | None
+    bounds: tuple[float, float]
+    threshold: float
+    adjusted_score: float | None
+    interval: tuple[float, float] | None
+    counts: dict[str, int]
+    planned: int
+    seed: int
+    task: str
+    target: str
+    model: str
+    oracle_only: bool
+    relation: str
+    by_dimension: dict[str, GroupReport]
+    by_operator: dict[str, GroupReport]
+    by_relation: dict[str, GroupReport]
+    prompt: str
+    baseline: Any
+    trials: list[TrialReport]
+    spent: SpentReport
+    cost: float | None
+    notes: list[str]
+
+
+def report_test(
+    robustness: Robustness, *, test: str, location: tuple[str, int] | None = None, reproduce: str = ""
+) -> TestReport:
+    """The report of one test.
+
+    Args:
+        robustness: What was found.
+        test: How the test is named: a pytest node ID, or a prompt file.
+        location: File and line (from 1) of the test.
+        reproduce: A command with ``{id}`` in the place of a trial's ID.
+    """
+    first = robustness.trials[0].mutation.original if robustness.trials else ""
+    return TestReport(
+        format=FORMAT,
+        test=test,
+        location=location,
+        verdict=robustness.verdict,
+        reason=robustness.reason,
+        explanation=robustness.explanation,
+        score=robustness.score,
+        bounds=robustness.bounds,
+        threshold=robustness.threshold,
+        adjusted_score=robustness.adjusted_score,
+        interval=robustness.interval,
+        counts=robustness.outcomes.as_dict(),
+        planned=robustness.planned,
+        seed=robustness.seed,
+        task=robustness.task,
+        target=robustness.target,
+        model=robustness.model,
+        oracle_only=robustness.oracle_only,
+        relation=robustness.relation,
+        by_dimension={name: _group(group) for name, group in robustness.by_dimension.items()},
+        by_operator={name: _group(group) for name, group in robustness.by_operator.items()},
+        by_relation={name: _group(group) for name, group in robustness.by_relation.items()},
+        prompt=first,
+        baseline=robustness.baseline,
+        trials=[_trial(trial, robustness.baselines[trial.case], reproduce) for trial in robustness.trials],
+        spent=_spent(robustness.spent),
+        cost=robustness.cost,
+        notes=list(robustness.notes),
+    )
+
+
+def scored(report: TestReport) -> list[TrialReport]:
+    """The trials that score, counts and verdict are of; those of other relations stand beside them."""
+    return [trial for trial in report["trials"] if trial["relation"] == report["relation"]]
+
+
+def _trial(trial: Trial, baseline: Any, reproduce: str) -> TrialReport:
+    mutation, comparison = trial.mutation, trial.comparison
+    return TrialReport(
+        id=trial.id,
+        case=trial.case,
+        baseline=baseline,
+        operators=list(mutation.operators),
+        dimension=mutation.dimension,
+        severity=mutation.severity,
+        change_rate=mutation.change_rate,
+        preserves=mutation.preserves,
+        relation=mutation.relation,
+        outcome=trial.outcome,
+        similarity=trial.similarity,
+        reason=comparison.reason if comparison else "oracle" if trial.failure else "",
+        explanation=comparison.explanation if comparison else "",
+        tiers=[[tier.name, tier.similarity, tier.note] for tier in comparison.tiers] if comparison else [],
+        diff=[[kind, text] for kind, text in mutation.diff()],
+        prompt=mutation.text,
+        response=trial.value,
+        error=ErrorReport(kind=trial.error.kind, message=trial.error.message) if trial.error else None,
+        failure=(
+            FailureReport(
+                type=trial.failure.type, message=trial.failure.message, traceback=trial.failure.traceback
+            )
+            if trial.failure
+            else None
+        ),
+        spent=_spent(trial.spent),
+        reproduce=reproduce.replace("{id}", trial.id),
+    )
+
+
+def _group(group: Group) -> GroupReport:
+    return GroupReport(counts=group.counts.as_dict(), score=group.score, weighted=group.weighted)
+
+
+def _spent(spent: Spent) -> SpentReport:
+    return SpentReport(
+        calls=spent.calls,
+        hits=spent.hits,
+        seconds=round(spent.seconds, 6),
+        input_tokens=spent.usage.input_tokens,
+        output_tokens=spent.usage.output_tokens,
+    )

@@ -1,0 +1,187 @@
+"""The table of robust tests at the end of a run, and what belongs below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.reporting.model import scored
+from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.reporting.text import HANG, MIN_WIDTH, Line, Style, columns, pad, shorten_middle
+from pytest_promptfuzz.reporting.words import (
+    count,
+    number,
+    operator_names,
+    score_text,
+    simulated,
+    verdict_style,
+    worst_first,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_promptfuzz.reporting.model import TestReport
+
+MOST_NAMED = 5  # tests named in a note below the table
+_WIDE = 100  # columns from which there is room for wider gaps
+_LEAST_TEST = 24  # columns of a test's name below which other columns give way
+_LEGEND = (
+    "E equivalent, M minor, D deviations, err errors (trials that say nothing about the prompt); "
+    "min: the threshold; hits: answers from the store."
+)
+_DROPPED_FIRST = ("tokens", "hits", "time", "calls", "min", "und", "err", "M", "E")
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    cell: Callable[[TestReport], str]
+    right: bool = True
+
+
+def _tokens(report: TestReport) -> str:
+    spent = report["spent"]
+    known = [each for each in (spent["input_tokens"], spent["output_tokens"]) if each is not None]
+    return f"{sum(known):,}" if known else "-"
+
+
+_COLUMNS = (
+    _Column("verdict", lambda report: report["verdict"], right=False),
+    _Column("score", score_text),
+    _Column("min", lambda report: number(report["threshold"])),
+    _Column("E", lambda report: str(report["counts"]["equivalent"])),
+    _Column("M", lambda report: str(report["counts"]["minor"])),
+    _Column("D", lambda report: str(report["counts"]["deviation"])),
+    _Column("und", lambda report: str(report["counts"]["undecided"])),
+    _Column("err", lambda report: str(report["counts"]["error"])),
+    _Column("calls", lambda report: f"{report['spent']['calls']:,}"),
+    _Column("hits", lambda report: f"{report['spent']['hits']:,}"),
+    _Column("time", lambda report: seconds(report["spent"]["seconds"])),
+    _Column("tokens", _tokens),
+)
+
+
+def summary_lines(reports: Iterable[TestReport], *, width: int = 80) -> list[Line]:
+    """The table of robust tests, worst first, a total and notes; nothing without tests.
+
+    Args:
+        reports: One a test.
+        width: Columns; where they are few, tokens, hits and time give way to the tests' names.
+    """
+    ordered = sorted(reports, key=worst_first)
+    if not ordered:
+        return []
+    return [*_table(ordered, max(width, MIN_WIDTH)), *_total(ordered), *_notes(ordered)]
+
+
+def seconds(amount: float) -> str:
+    """A duration for people: ``0.04s``, ``3.2s``, ``2m05s``."""
+    if amount < 1:
+        return f"{amount:.2f}s"
+    if amount < 60:
+        return f"{amount:.1f}s"
+    minutes, rest = divmod(round(amount), 60)
+    return f"{minutes}m{rest:02d}s"
+
+
+def _table(reports: Sequence[TestReport], width: int) -> list[Line]:
+    columns_shown = [
+        each for each in _COLUMNS if each.name != "und" or any(r["counts"]["undecided"] for r in reports)
+    ]
+    names = [safe(report["test"]).replace("\n", "⏎") for report in reports]
+    natural = max(columns(name) for name in names)
+    widths = {each.name: max(len(each.name), *(len(each.cell(r)) for r in reports)) for each in columns_shown}
+
+    gap = "  " if width >= _WIDE else " "
+
+    def room() -> int:
+        return width - 1 - sum(len(gap) + widths[each.name] for each in columns_shown)
+
+    for name in _DROPPED_FIRST:
+        if room() >= min(natural, _LEAST_TEST):
+            break
+        columns_shown = [each for each in columns_shown if each.name != name]
+    first = max(min(natural, room()), len("test"))
+    heading = pad("test ", first + 1) + "".join(
+        gap + pad(each.name, widths[each.name], right=each.right) for each in columns_shown
+    )
+    lines: list[Line] = [[(heading, "heading")]]
+    for report, name in zip(reports, names, strict=True):
+        line: Line = [(pad(shorten_middle(name, first), first + 1), "plain")]
+        for each in columns_shown:
+            text = pad(each.cell(report), widths[each.name], right=each.right)
+            line += [(gap, "plain"), (text, _cell_style(each.name, report))]
+        lines.append(line)
+    return lines
+
+
+def _cell_style(column: str, report: TestReport) -> Style:
+    if column in {"verdict", "score"}:
+        return verdict_style(report["verdict"])
+    counts = report["counts"]
+    if column == "D" and counts["deviation"]:
+        return "bad"
+    if (column == "err" and counts["error"]) or (column == "und" and counts["undecided"]):
+        return "warn"
+    return "plain"
+
+
+def _total(reports: Sequence[TestReport]) -> list[Line]:
+    tally: dict[str, int] = {}
+    for report in reports:
+        tally[report["verdict"]] = tally.get(report["verdict"], 0) + 1
+    spent = [report["spent"] for report in reports]
+    errors = sum(report["counts"]["error"] for report in reports)
+    whose = " to the simulated model" if all(map(simulated, reports)) else " made"
+    parts = [
+        ", ".join(f"{amount} {verdict}" for verdict, amount in tally.items()),
+        count(sum(each["calls"] for each in spent), "call") + whose,
+        count(sum(each["hits"] for each in spent), "answer") + " from the store (saved)",
+        count(errors, "error"),
+        seconds(sum(each["seconds"] for each in spent)),
+    ]
+    inputs = [each["input_tokens"] for each in spent if each["input_tokens"] is not None]
+    outputs = [each["output_tokens"] for each in spent if each["output_tokens"] is not None]
+    if inputs or outputs:
+        parts.append(f"{sum(inputs):,} tokens in, {sum(outputs):,} out")
+    costs = [report["cost"] for report in reports if report["cost"] is not None]
+    if costs:
+        parts.append(f"${sum(costs):.4f}")
+    return [[(f"{count(len(reports), 'robust test')}: ", "heading"), HANG, ("; ".join(parts), "plain")]]
+
+
+def _notes(reports: Sequence[TestReport]) -> list[Line]:
+    lines: list[Line] = []
+    made_up = [report for report in reports if simulated(report)]
+    if len(made_up) == len(reports):
+        lines.append([("Answers are simulated: no real model was called.", "warn")])
+    elif made_up:
+        lines.append(
+            _named("Answers are simulated, no real model was called:", [r["test"] for r in made_up], "warn")
+        )
+    lenient = [r for r in reports if r["verdict"] == "pass" and r["counts"]["deviation"]]
+    for report in lenient[:MOST_NAMED]:
+        deviating = [operator_names(t) for t in scored(report) if t["outcome"] == "deviation"]
+        what = f"Passed with {count(report['counts']['deviation'], 'deviation')}"
+        what += f" ({', '.join(dict.fromkeys(deviating))}):" if deviating else ":"
+        lines.append(_named(what, [report["test"]], "warn"))
+    if len(lenient) > MOST_NAMED:
+        lines.append([(f"... and {len(lenient) - MOST_NAMED} more passed with deviations.", "warn")])
+    only = [report["test"] for report in reports if report["oracle_only"]]
+    if only:
+        lines.append(_named("Oracle only (answers were not compared):", only, "dim"))
+    said: dict[str, list[str]] = {}
+    for report in reports:
+        if report["verdict"] == "pass":  # the others' notes stand with their failures
+            for note in report["notes"]:
+                said.setdefault(note, []).append(report["test"])
+    lines += [[*_named("note", tests, "label"), (f": {safe(note)}", "plain")] for note, tests in said.items()]
+    lines.append([(_LEGEND, "dim")])
+    return lines
+
+
+def _named(what: str, tests: Sequence[str], style: Style) -> Line:
+    names = ", ".join(safe(each).replace("\n", "⏎") for each in tests[:MOST_NAMED])
+    rest = len(tests) - MOST_NAMED
+    return [(what, style), (f" {names}" + (f" and {rest} more" if rest > 0 else ""), "plain")]

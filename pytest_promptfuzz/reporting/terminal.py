@@ -1,0 +1,62 @@
+"""What the terminal shows: header, one line, failure and summary, from report dictionaries alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.reporting.failure import diff_lines, failure_lines
+from pytest_promptfuzz.reporting.header import header_lines
+from pytest_promptfuzz.reporting.model import scored
+from pytest_promptfuzz.reporting.safe import fit_encoding, safe
+from pytest_promptfuzz.reporting.summary import summary_lines
+from pytest_promptfuzz.reporting.text import render
+from pytest_promptfuzz.reporting.words import number, operator_names
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.reporting.model import TestReport
+
+__all__ = [
+    "diff_lines",
+    "failure_lines",
+    "fit_encoding",
+    "header_lines",
+    "one_line",
+    "render",
+    "summary_lines",
+]
+
+_MOST_OPERATORS = 4
+
+
+def one_line(report: TestReport) -> str:
+    """A verdict in one line, for a short summary.
+
+    For example ``brittle: 0.62 < 0.85, 3 of 8 deviate (synonym, sentence-shuffle)``.
+    """
+    counts, threshold = report["counts"], report["threshold"]
+    total = sum(counts.values())
+    score = number(report["score"], against=threshold)
+    gate = number(threshold)
+    if report["verdict"] == "inconclusive":
+        head = f"inconclusive ({report['reason']})"
+        low, high = report["bounds"]
+        parts = [f"score between {number(low)} and {number(high)}, threshold {gate}"] if total else []
+    else:
+        head = report["verdict"]
+        sign = "<" if report["score"] is not None and report["score"] < threshold else ">="
+        # A score that reaches the threshold would contradict the verdict.
+        parts = [f"{score} {sign} {gate}"] if score and report["reason"] != "too-many-deviations" else []
+    for outcome, verb in (("deviation", "deviate"), ("error", "errors"), ("undecided", "undecided")):
+        if counts[outcome]:
+            parts.append(f"{counts[outcome]} of {total} {verb}{_who(report, outcome)}")
+    return safe(f"{head}: {', '.join(parts) or report['explanation']}").replace("\n", "⏎")
+
+
+def _who(report: TestReport, outcome: str) -> str:
+    trials = [trial for trial in scored(report) if trial["outcome"] == outcome]
+    names = [trial["error"]["kind"] if trial["error"] else operator_names(trial) for trial in trials]
+    distinct = list(dict.fromkeys(names))
+    if not distinct:
+        return ""
+    more = f", +{len(distinct) - _MOST_OPERATORS}" if len(distinct) > _MOST_OPERATORS else ""
+    return f" ({', '.join(distinct[:_MOST_OPERATORS])}{more})"

@@ -1,0 +1,89 @@
+"""Words and numbers that every part of the terminal report shares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+    from pytest_promptfuzz.reporting.model import TestReport, TrialReport
+    from pytest_promptfuzz.reporting.text import Style
+
+T = TypeVar("T")
+
+#: What to do about each kind of error.
+MENDS: dict[str, str] = {
+    "rate-limit": "Run again later, or with fewer calls at a time: stored answers are not asked for twice.",
+    "server": "The provider failed. Run again: stored answers are not asked for twice.",
+    "connection": "Check the network and the base URL, then run again.",
+    "timeout": "Run again, or allow each call more time.",
+    "malformed": "The answer was not what the provider promises. Run again; if it stays, check the base URL.",
+    "authentication": "Check the API key and what it may be used for.",
+    "not-found": "Check the model's name and the base URL.",
+    "bad-request": "Check the model's name and the parameters of the call.",
+    "target-raised": "Make the function answer, or raise an AssertionError where the prompt is to blame.",
+    "not-text": "Make the target return text, a Response or a JSON-able value.",
+    "skipped": "The test skipped itself for the changed prompt only: decide on it before the prompt is used.",
+    "configuration": "Set what the message names, then run again.",
+}
+
+_ORDER = {"brittle": 0, "noisy": 1, "inconclusive": 2, "pass": 3}
+_STYLES: dict[str, Style] = {"brittle": "bad", "noisy": "warn", "inconclusive": "warn", "pass": "good"}
+
+
+def verdict_style(verdict: str) -> Style:
+    """The style a verdict is shown in."""
+    return _STYLES.get(verdict, "plain")
+
+
+def worst_first(report: TestReport) -> tuple[int, float, str]:
+    """A sort key: brittle, noisy, inconclusive, pass; the lowest score first; then by name."""
+    score = report["score"]
+    return _ORDER.get(report["verdict"], -1), -1.0 if score is None else score, report["test"]
+
+
+def number(value: float | None, *, against: float | None = None) -> str:
+    """A score with two digits, or as many as keep it apart from what it is held against; empty for ``None``.
+
+    >>> number(0.849), number(0.849, against=0.85)
+    ('0.85', '0.849')
+    """
+    if value is None:
+        return ""
+    for digits in (2, 3, 4):
+        text = f"{value:.{digits}f}"
+        if against is None or value == against or text != f"{against:.{digits}f}":
+            return text
+    return repr(value)
+
+
+def score_text(report: TestReport) -> str:
+    """The score as tables show it: where errors leave the verdict open, the lowest and highest it can be."""
+    low, high = report["bounds"]
+    if report["verdict"] == "inconclusive" and low < high and any(report["counts"].values()):
+        return f"{number(low)}-{number(high)}"
+    return number(report["score"], against=report["threshold"]) or "-"
+
+
+def count(amount: int, noun: str) -> str:
+    """A number with its noun: ``1 error``, ``2 errors``."""
+    return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
+
+
+def operator_names(trial: TrialReport) -> str:
+    """The trial's operators without their versions, in order of application."""
+    return " + ".join(name.partition("@")[0] for name in trial["operators"]) or "unchanged"
+
+
+def simulated(report: TestReport) -> bool:
+    """Whether the answers came from the simulated model."""
+    return report["target"].partition("?")[0] == "simulated"
+
+
+def grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+    """Items of equal key together, in the order in which a key first appears."""
+    groups: dict[Hashable, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())

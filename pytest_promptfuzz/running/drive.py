@@ -1,0 +1,84 @@
+"""Driving a plan: a generator yields batches of steps and is sent their runs; here they are made, one way or another.
+
+The generator knows what is to be run and nothing of threads or loops; the drivers know nothing of prompts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_promptfuzz.running.run import arun_once, ends_everything, run_once
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Generator
+    from typing import Any
+
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.running.run import Body, Ends, Run, Step
+
+Result = TypeVar("Result")
+
+
+def drive(
+    steps: Generator[list[Step], list[Run], Result], body: Body, ends: Ends = ends_everything
+) -> Result:
+    """Run every step of a sync body in sequence and return what the generator returns."""
+    try:
+        batch = next(steps)
+        while True:
+            batch = steps.send([run_once(body, step, ends) for step in batch])
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+    finally:
+        steps.close()
+
+
+async def adrive(
+    steps: Generator[list[Step], list[Run], Result],
+    body: Callable[[Prompt], Awaitable[Any]],
+    ends: Ends = ends_everything,
+    *,
+    concurrency: int,
+) -> Result:
+    """Run the steps of an async body, those of a batch concurrently.
+
+    Args:
+        steps: What to run.
+        body: The async body.
+        ends: Which exceptions end everything.
+        concurrency: The most runs at once; 1 runs in sequence, on any event loop.
+    """
+    try:
+        batch = next(steps)
+        while True:
+            batch = steps.send(await _batch(batch, body, ends, concurrency))
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+    finally:
+        steps.close()
+
+
+async def _batch(
+    batch: list[Step], body: Callable[[Prompt], Awaitable[Any]], ends: Ends, concurrency: int
+) -> list[Run]:
+    # A run that needs the process-wide fallback of `watching` must not overlap another.
+    if concurrency == 1 or len(batch) == 1 or not all(step.watch.concurrent for step in batch):
+        return [await arun_once(body, step, ends) for step in batch]
+
+    import asyncio
+
+    limit = asyncio.Semaphore(concurrency)
+
+    async def one(step: Step) -> Run:
+        async with limit:
+            return await arun_once(body, step, ends)
+
+    tasks = [asyncio.ensure_future(one(step)) for step in batch]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,117 @@
+"""The result of evaluating one prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.scoring.score import Counts, robustness, weighted
+from pytest_promptfuzz.scoring.trial import Spent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pytest_promptfuzz.mutations.mutation import Relation
+    from pytest_promptfuzz.scoring.trial import Trial
+    from pytest_promptfuzz.scoring.verdict import Reason, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The trials of one dimension or operator.
+
+    Attributes:
+        counts: Their outcomes.
+        score: Eq. 1 over them; ``None`` if none was decided.
+        weighted: Eq. 2 over them; ``None`` if no similarity is known.
+    """
+
+    counts: Counts
+    score: float | None
+    weighted: float | None
+
+    @classmethod
+    def of(cls, trials: Iterable[Trial]) -> Group:
+        """Summarise trials."""
+        chosen = list(trials)
+        counts = Counts.of(trial.outcome for trial in chosen)
+        score = robustness(counts)
+        pairs = ((t.mutation.severity, t.similarity) for t in chosen)
+        return cls(
+            counts,
+            None if score is None else float(score),
+            weighted((severity, similarity) for severity, similarity in pairs if similarity is not None),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Robustness:
+    """How a prompt's behaviour survived its mutations.
+
+    Attributes:
+        score: Eq. 1 over decided invariance trials, in [0, 1]; ``None`` if none was decided.
+        bounds: The lowest and highest score once unknown trials are counted as deviations or as equivalent.
+        adjusted_score: Score corrected for the noise floor; ``None`` where the floor was not measured.
+        interval: Of the adjusted score; ``None`` where it was not estimated.
+        threshold: What the score is held against.
+        relation: The relation that score and verdict are of: ``invariance``, unless the plan has none of it.
+        outcomes: Counts of the trials under that relation.
+        by_dimension: Eq. 1 and Eq. 2 over them for each dimension.
+        by_operator: The same for each operator.
+        by_relation: The same for each relation of the plan. Under ``must-change``, "equivalent" is an answer that
+            changed, as it had to.
+        trials: In the order of the plan.
+        verdict: ``pass``, ``brittle``, ``noisy`` or ``inconclusive``.
+        reason: The verdict's reason, one of a fixed list.
+        explanation: The same in prose.
+        baselines: The plain baseline value of each case (example or input), in order.
+        spent: Calls, store hits, seconds and tokens of all runs.
+        cost: In US dollars; ``None`` where no price is known.
+        target: The target's name.
+        model: The model as answered.
+        task: The task profile used, and whether it was inferred (``"generation (inferred)"``).
+        oracle_only: Nothing was compared; only assertions judged.
+        seed: Of the plan.
+        planned: Mutations asked for.
+        notes: What a reader should know, loudest first.
+    """
+
+    score: float | None
+    bounds: tuple[float, float]
+    threshold: float
+    outcomes: Counts
+    by_dimension: Mapping[str, Group]
+    by_operator: Mapping[str, Group]
+    trials: tuple[Trial, ...]
+    verdict: Verdict
+    reason: Reason
+    explanation: str
+    relation: Relation = "invariance"
+    by_relation: Mapping[str, Group] = field(default_factory=dict)
+    baselines: tuple[Any, ...] = ()
+    spent: Spent = Spent()
+    adjusted_score: float | None = None
+    interval: tuple[float, float] | None = None
+    cost: float | None = None
+    target: str = ""
+    model: str = ""
+    task: str = ""
+    oracle_only: bool = False
+    seed: int = 0
+    planned: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def calls(self) -> int:
+        """Model calls that were sent; answers from the store are not calls."""
+        return self.spent.calls
+
+    @property
+    def baseline(self) -> Any:
+        """The plain baseline value of the first case; ``None`` where there is none."""
+        return self.baselines[0] if self.baselines else None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is ``pass``."""
+        return self.verdict == "pass"

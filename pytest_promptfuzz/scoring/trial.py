@@ -1,0 +1,96 @@
+"""A trial: one mutation and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.targets.model import Usage
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.comparison import Comparison
+    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.scoring.score import TrialOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class TrialError:
+    """Why a trial says nothing about the prompt.
+
+    ``kind`` is ``not-exercised``, ``skipped``, ``configuration``, or a kind of ``TargetError``.
+    """
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class OracleFailure:
+    """An assertion or another exception of the body, on a mutation that passed on the baseline."""
+
+    type: str
+    message: str
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run of the body took: model calls sent, answers from the store, seconds, tokens."""
+
+    calls: int = 0
+    hits: int = 0
+    seconds: float = 0.0
+    usage: Usage = Usage()
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            self.calls + other.calls,
+            self.hits + other.hits,
+            self.seconds + other.seconds,
+            Usage(
+                _sum(self.usage.input_tokens, other.usage.input_tokens),
+                _sum(self.usage.output_tokens, other.usage.output_tokens),
+            ),
+        )
+
+
+def _sum(one: int | None, two: int | None) -> int | None:
+    return two if one is None else one if two is None else one + two
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One mutation, its response and its outcome.
+
+    Attributes:
+        mutation: What was changed.
+        outcome: The worst of oracle and comparison, or ``error``.
+        value: What the body returned (or the last response's text), as plain JSON-able data.
+        comparison: Against the baseline; ``None`` for oracle-only tests and errors.
+        failure: The oracle's failure, if any.
+        error: Why the trial does not count, if it does not.
+        case: Which example or input it belongs to, from 0.
+    """
+
+    mutation: Mutation
+    outcome: TrialOutcome
+    value: Any = None
+    comparison: Comparison | None = None
+    failure: OracleFailure | None = None
+    error: TrialError | None = None
+    spent: Spent = field(default=Spent())
+    case: int = 0
+
+    @property
+    def id(self) -> str:
+        """A hash of prompt and edits."""
+        return self.mutation.id
+
+    @property
+    def similarity(self) -> float | None:
+        """0..1 for Eq. 2: the comparison's, 0 for a failed oracle, 1 for one that only passed."""
+        if self.outcome in {"error", "undecided"}:
+            return None
+        if self.failure is not None:
+            return 0.0
+        return 1.0 if self.comparison is None else self.comparison.similarity

@@ -1,0 +1,1 @@
+"""What is called: models behind their SDKs, the simulated model, the application's own function."""

@@ -1,0 +1,132 @@
+"""Anthropic Messages: the answer and the stream (``messages_body`` holds the request body)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_promptfuzz.targets.formats.messages_body import build_body
+from pytest_promptfuzz.targets.formats.reading import (
+    count,
+    event_body,
+    events,
+    malformed,
+    mapping,
+    not_text,
+    raise_provider_error,
+    sequence,
+    string,
+    tool_call,
+    word,
+)
+from pytest_promptfuzz.targets.model import Response, Usage
+
+__all__ = ["PATH", "build_body", "fold", "parse"]
+
+PATH = "/messages"
+_INPUT_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def parse(body: dict[str, Any]) -> Response:
+    """The response in a ``message`` body.
+
+    Text blocks are joined without a separator; thinking and tools that the provider ran itself are left out.
+    Input tokens are all of them, cached ones included. A refusal without text has the provider's explanation
+    as its text, if there is one.
+
+    Raises:
+        TargetError: ``not-text`` (no blocks at all, and no refusal), ``malformed``, or the
+            provider's own error.
+    """
+    if body.get("error"):
+        raise_provider_error(body["error"])
+    if "content" not in body:
+        malformed("a message with 'content'", body)
+    finish = word(body.get("stop_reason"))
+    texts, calls = [], []
+    blocks = sequence(body["content"], "'content'")
+    for entry in blocks:
+        block = mapping(entry, "a content block")
+        if block.get("type") == "text":
+            texts.append(string(block.get("text"), "a text block's text"))
+        elif block.get("type") == "tool_use":
+            calls.append(tool_call(block.get("name"), block.get("input"), block.get("id")))
+    if finish == "refusal" and not texts:
+        details = body.get("stop_details")
+        texts.append(word(details.get("explanation") if isinstance(details, dict) else None))
+    elif not blocks:
+        not_text(f"it holds no content blocks (stop_reason {finish or 'missing'!r})")
+    return Response(
+        text="".join(texts),
+        tool_calls=tuple(calls),
+        usage=_usage(body.get("usage")),
+        model=word(body.get("model")),
+        finish_reason=finish,
+    )
+
+
+def _usage(value: object) -> Usage:
+    usage = value if isinstance(value, dict) else {}
+    if count(usage.get("input_tokens")) is None:
+        return Usage(None, count(usage.get("output_tokens")))
+    return Usage(
+        sum(count(usage.get(each)) or 0 for each in _INPUT_TOKENS), count(usage.get("output_tokens"))
+    )
+
+
+def fold(raw: bytes) -> dict[str, Any] | None:
+    """The body that the same answer would have had unstreamed; ``None`` unless ``message_stop`` came.
+
+    Raises:
+        TargetError: For an event that is none of this protocol, or that reports an error.
+    """
+    body: dict[str, Any] | None = None
+    blocks: dict[int, dict[str, Any]] = {}
+    for data in events(raw):
+        event = event_body(data)
+        kind = event.get("type")
+        if kind == "error":
+            raise_provider_error(event)
+        if kind == "message_start":
+            body = dict(mapping(event.get("message"), "'message_start' to hold a message"))
+            body["usage"] = dict(mapping(body.get("usage") or {}, "a message's usage"))
+            continue
+        if body is None:
+            # Pings may come first; anything else before the start says nothing.
+            continue
+        if kind == "message_stop":
+            body["content"] = [_finished(blocks[index]) for index in sorted(blocks)]
+            return body
+        if kind == "content_block_start":
+            block = mapping(event.get("content_block"), "'content_block_start' to hold a block")
+            blocks[_index(event)] = {**block, "_json": ""}
+        elif kind == "content_block_delta":
+            _add_delta(blocks, event)
+        elif kind == "message_delta":
+            delta = mapping(event.get("delta") or {}, "a message's delta")
+            body.update({key: value for key, value in delta.items() if value is not None})
+            usage = mapping(event.get("usage") or {}, "a message's usage")
+            body["usage"].update({key: value for key, value in usage.items() if value is not None})
+    return None
+
+
+def _index(event: dict[str, Any]) -> int:
+    index = count(event.get("index"))
+    return malformed("a content block to have a number as its index", event) if index is None else index
+
+
+def _add_delta(blocks: dict[int, dict[str, Any]], event: dict[str, Any]) -> None:
+    block = blocks.get(_index(event))
+    if block is None:
+        malformed("a delta to follow the start of its block", event)
+    delta = mapping(event.get("delta"), "a block's delta")
+    if delta.get("type") == "text_delta":
+        block["text"] = string(block.get("text", ""), "a text block") + string(
+            delta.get("text"), "a text delta"
+        )
+    elif delta.get("type") == "input_json_delta":
+        block["_json"] += string(delta.get("partial_json"), "a tool's input delta")
+
+
+def _finished(block: dict[str, Any]) -> dict[str, Any]:
+    streamed = block.pop("_json")
+    return {**block, "input": streamed} if streamed else block

@@ -1,0 +1,55 @@
+"""OpenAI through its SDK: chat completions and Responses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.targets.formats import chat, responses
+from pytest_promptfuzz.targets.sdk import SdkTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_promptfuzz.targets.model import Request
+
+
+class OpenAITarget(SdkTarget):
+    """``openai:MODEL``: chat completions.
+
+    The environment is the SDK's own: ``OPENAI_API_KEY``, ``OPENAI_BASE_URL``.
+    """
+
+    scheme = "openai"
+    sdk = "openai"
+    path = chat.PATH
+    example = "openai:gpt-5-mini"
+    key_variable = "OPENAI_API_KEY"
+    base_url_variable = "OPENAI_BASE_URL"
+    custom_headers_variable = "OPENAI_CUSTOM_HEADERS"
+    default_base_url = "https://api.openai.com/v1"
+
+    def _build(self, request: Request) -> dict[str, Any]:
+        return chat.build_body(request, self.model)
+
+    def _method(self, client: Any) -> Callable[..., Any]:
+        create: Callable[..., Any] = client.chat.completions.with_raw_response.create
+        return create
+
+    def _client(self, sdk: Any, settings: dict[str, Any], *, asynchronous: bool) -> Any:
+        make = sdk.AsyncOpenAI if asynchronous else sdk.OpenAI
+        return make(**settings, max_retries=self.max_retries, timeout=self.timeout)
+
+
+class OpenAIResponsesTarget(OpenAITarget):
+    """``openai-responses:MODEL``: the Responses API; otherwise as ``OpenAITarget``."""
+
+    scheme = "openai-responses"
+    path = responses.PATH
+    example = "openai-responses:gpt-5-mini"
+
+    def _build(self, request: Request) -> dict[str, Any]:
+        return responses.build_body(request, self.model)
+
+    def _method(self, client: Any) -> Callable[..., Any]:
+        create: Callable[..., Any] = client.responses.with_raw_response.create
+        return create

@@ -1,0 +1,8 @@
+"""The built-in simulated model: deterministic, offline, and brittle in the ways docs/simulated-model.md lists."""
+
+from __future__ import annotations
+
+from pytest_promptfuzz.targets.simulated.model import SimulatedModel
+from pytest_promptfuzz.targets.simulated.target import SimulatedTarget
+
+__all__ = ["SimulatedModel", "SimulatedTarget"]

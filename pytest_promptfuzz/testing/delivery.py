@@ -1,0 +1,60 @@
+"""Putting an answer on a connection: whole, streamed, or broken off as a fault wants it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.testing.faults import Dropped, DroppedMidBody, Fault, Malformed, Truncated
+from pytest_promptfuzz.testing.http import chunk, head
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from pytest_promptfuzz.targets.serving import Answer
+
+GARBAGE = b'{"id": "garbage", "choices": [{"message": {"content": "this JSON never en'
+
+
+async def send(answer: Answer, writer: asyncio.StreamWriter, *, keep_alive: bool) -> None:
+    """Send an answer whole; an iterator's pieces as chunks, each as it comes."""
+    if isinstance(answer.payload, bytes):
+        length = len(answer.payload)
+        writer.write(
+            head(answer.status, answer.headers, length=length, keep_alive=keep_alive) + answer.payload
+        )
+    else:
+        writer.write(head(answer.status, answer.headers, length=None, keep_alive=keep_alive))
+        for each in answer.payload:
+            writer.write(chunk(each))
+            await writer.drain()
+        writer.write(chunk(b""))
+    await writer.drain()
+
+
+async def deliver(
+    answer: Answer, fault: Fault | None, writer: asyncio.StreamWriter, *, keep_alive: bool
+) -> bool:
+    """Send an answer as the fault leaves it; returns whether the connection can go on."""
+    if isinstance(fault, Dropped):
+        return False
+    if not isinstance(fault, DroppedMidBody | Malformed | Truncated):
+        await send(answer, writer, keep_alive=keep_alive)
+        return True
+    streamed = not isinstance(answer.payload, bytes)
+    events = [answer.payload] if isinstance(answer.payload, bytes) else list(answer.payload)
+    if isinstance(fault, Malformed):
+        payload = b"data: " + GARBAGE + b"\n\n" if streamed else GARBAGE
+        await send(answer._replace(payload=payload), writer, keep_alive=keep_alive)
+        return True
+    part = events[: max(1, len(events) // 2)] if streamed else [events[0][: len(events[0]) // 2]]
+    if streamed and isinstance(fault, Truncated):
+        await send(answer._replace(payload=iter(part)), writer, keep_alive=keep_alive)
+        return True
+    length = None if streamed else len(events[0])
+    writer.write(head(answer.status, answer.headers, length=length, keep_alive=False))
+    for each in part:
+        writer.write(chunk(each) if streamed else each)
+    await writer.drain()
+    if isinstance(fault, DroppedMidBody):
+        writer.transport.abort()
+    return False

@@ -1,0 +1,22 @@
+"""Fixtures for the tests of applications that call models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_promptfuzz.testing.server import ModelServer
+
+
+@pytest.fixture
+def promptfuzz_server() -> Iterator[ModelServer]:
+    """A local model server for one test, on a free port of 127.0.0.1, backed by the simulated model."""
+    # The plugin loads this module in every run; the server's libraries are loaded by those that use it.
+    from pytest_promptfuzz.testing.server import ModelServer
+
+    with ModelServer() as server:
+        yield server

@@ -1,0 +1,121 @@
+"""``promptfuzz serve``: the local model server as a command."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.errors import PromptfuzzError, UsageError
+from pytest_promptfuzz.targets.simulated import SimulatedModel
+from pytest_promptfuzz.testing.faults import KINDS, parse_fault
+from pytest_promptfuzz.testing.server import ModelServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+
+    from pytest_promptfuzz.testing.log import Recorded
+
+
+def serve(argv: Sequence[str]) -> int:
+    """Serve the simulated model until Ctrl-C or SIGTERM.
+
+    Args:
+        argv: The command's arguments, without its name.
+
+    Returns:
+        0 after it was stopped, 2 for arguments or a port that cannot be used.
+    """
+    try:
+        options = _parser().parse_args(list(argv))
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    try:
+        if options.latency_ms < 0:
+            raise UsageError(f"--latency-ms {options.latency_ms:g}: give milliseconds, 0 or more.")
+        model = SimulatedModel(seed=options.seed, noise=options.noise)
+        server = ModelServer(
+            model,
+            latency=options.latency_ms / 1000,
+            faults=[parse_fault(each) for each in options.fault],
+            port=options.port,
+            on_request=_log if options.log else None,
+        ).start()
+    except PromptfuzzError as error:
+        sys.stderr.write(f"promptfuzz serve: {error}\n")
+        return 2
+    stopped = threading.Event()
+    # Before anything is announced: whoever reads it may stop the server at once.
+    with _stopping(stopped), contextlib.ExitStack() as end:
+        end.callback(server.stop)
+        _announce(server, model.version)
+        # Waiting in steps lets Windows deliver Ctrl-C.
+        while not stopped.wait(0.5):
+            pass
+    _say(f"Stopped after {server.calls} calls.")
+    return 0
+
+
+def _announce(server: ModelServer, version: str) -> None:
+    _say(f"Serving the simulated model {version} on {server.url}; Ctrl-C stops it.")
+    _say("It is simulated: no provider is asked. Point an application at it with")
+    _say(f"  OPENAI_BASE_URL={server.openai_url}")
+    _say(f"  ANTHROPIC_BASE_URL={server.anthropic_url}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="promptfuzz serve",
+        description="Serve the simulated model on 127.0.0.1, with latency and faults.",
+    )
+    parser.add_argument(
+        "--port", type=int, default=8080, help="TCP port; 0 for any that is free (default: 8080)"
+    )
+    parser.add_argument(
+        "--latency-ms", type=float, default=0.0, help="milliseconds before each answer (default: 0)"
+    )
+    parser.add_argument(
+        "--noise", type=float, default=0.0, help="share of answers that differ, 0 to 1 (default: 0)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the noise (default: 0)")
+    parser.add_argument(
+        "--fault",
+        action="append",
+        default=[],
+        metavar="NAME:SETTINGS",
+        help=f"something to go wrong, rate-limit:times=2,retry-after=1; names: {', '.join(KINDS)}; repeatable",
+    )
+    parser.add_argument("--log", action="store_true", help="print a line for each request")
+    return parser
+
+
+@contextlib.contextmanager
+def _stopping(stopped: threading.Event) -> Iterator[None]:
+    """Have Ctrl-C and SIGTERM set an event; handlers belong to the main thread, elsewhere Ctrl-C alone counts."""
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        del signum, frame
+        stopped.set()
+
+    main = threading.current_thread() is threading.main_thread()
+    # SIGINT as well: a shell's background job starts with it ignored.
+    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)} if main else {}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _log(record: Recorded, status: int) -> None:
+    path = "".join(each if each.isprintable() else "?" for each in record.path)
+    _say(f"{record.method} {path} {status or 'dropped'}")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()

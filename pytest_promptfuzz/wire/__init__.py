@@ -1,0 +1,1 @@
+"""HTTP seen from below the SDKs: interception, the canonical key, the store, redaction."""

@@ -1,0 +1,167 @@
+"""Stored answers, and what may keep them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Protocol
+
+from pytest_promptfuzz.errors import StoreError
+
+FORMAT = 1
+_HEADER = b"promptfuzz-answer"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """One complete answer of a model, with the request it answers, as kept by a store.
+
+    Attributes:
+        url: Where it was asked, without credentials.
+        request: The request body, redacted; for people to read, never sent again.
+        status: HTTP status, 200 to 299.
+        content_type: ``application/json``, or ``text/event-stream`` for a streamed answer.
+        body: The decoded body, redacted; of a stream the whole of its events.
+        created: When it was answered, seconds since the epoch.
+        backend: Who answered: ``live``, or the version of the simulated model.
+    """
+
+    url: str
+    request: dict[str, Any]
+    status: int
+    content_type: str
+    body: str
+    created: float
+    backend: str = "live"
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the body is a stream of events."""
+        return self.content_type.startswith("text/event-stream")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """How a store was used since it was made, and what it holds.
+
+    Attributes:
+        hits: Answers found.
+        misses: Answers looked for in vain.
+        writes: Answers stored.
+        entries: Answers held now; ``None`` where that cannot be told.
+    """
+
+    hits: int
+    misses: int
+    writes: int
+    entries: int | None
+
+
+class AnswerStore(Protocol):
+    """Keeps answers by key. What is stored raises nothing: damage is a miss, and announced."""
+
+    def get(self, key: str) -> StoredAnswer | None:
+        """The answer under ``key``, or ``None``."""
+        ...
+
+    def put(self, key: str, answer: StoredAnswer) -> None:
+        """Keep ``answer`` under ``key``, replacing what was there."""
+        ...
+
+    def stats(self) -> StoreStats:
+        """Counts since the store was made."""
+        ...
+
+    def close(self) -> None:
+        """Release files; the store may be used again afterwards."""
+        ...
+
+
+class MemoryStore:
+    """Answers for the life of the process: for runs without a cache, and a test's own fresh answers."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, StoredAnswer] = {}
+        self._lock = threading.Lock()
+        self._hits = self._misses = self._writes = 0
+
+    def get(self, key: str) -> StoredAnswer | None:
+        """The answer under ``key``, or ``None``."""
+        with self._lock:
+            answer = self._answers.get(key)
+            self._hits += answer is not None
+            self._misses += answer is None
+            return answer
+
+    def put(self, key: str, answer: StoredAnswer) -> None:
+        """Keep ``answer`` under ``key``."""
+        with self._lock:
+            self._answers[key] = answer
+            self._writes += 1
+
+    def answers(self) -> list[StoredAnswer]:
+        """Every answer, in the order in which they came."""
+        with self._lock:
+            return list(self._answers.values())
+
+    def stats(self) -> StoreStats:
+        """Counts since the store was made."""
+        with self._lock:
+            return StoreStats(self._hits, self._misses, self._writes, len(self._answers))
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def encode_answer(answer: StoredAnswer) -> bytes:
+    """Bytes to store: a line with format version and sha256, then JSON. ``decode_answer`` reverses it."""
+    text = json.dumps(asdict(answer), ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    return b"%s %d %s\n%s" % (_HEADER, FORMAT, hashlib.sha256(text).hexdigest().encode("ascii"), text)
+
+
+def decode_answer(data: object) -> StoredAnswer:
+    """The answer in stored bytes.
+
+    Raises:
+        StoreError: They are no answer, of another format version, or fail their checksum.
+    """
+    if not isinstance(data, bytes):
+        raise StoreError(f"the entry is {type(data).__name__}, not bytes")
+    header, _, text = data.partition(b"\n")
+    words = header.split(b" ")
+    if len(words) != 3 or words[0] != _HEADER:
+        raise StoreError("the entry is not a stored answer")
+    if words[1] != str(FORMAT).encode("ascii"):
+        version = words[1][:20].decode("ascii", "replace")
+        raise StoreError(f"the entry has format version {version}; this release reads {FORMAT}")
+    if words[2] != hashlib.sha256(text).hexdigest().encode("ascii"):
+        raise StoreError("the entry fails its checksum")
+    return answer_from_json(json.loads(text))
+
+
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "url": str,
+    "request": dict,
+    "status": int,
+    "content_type": str,
+    "body": str,
+    "created": (int, float),
+    "backend": str,
+}
+
+
+def answer_from_json(value: object) -> StoredAnswer:
+    """The answer in a JSON object with the attributes of ``StoredAnswer``.
+
+    Raises:
+        StoreError: An attribute is missing, unknown or of the wrong type.
+    """
+    names = {each.name for each in fields(StoredAnswer)}
+    if not isinstance(value, dict) or set(value) != names:
+        raise StoreError("the entry lacks parts of an answer, or holds more")
+    for name, kind in _TYPES.items():
+        if not isinstance(value[name], kind) or isinstance(value[name], bool):
+            raise StoreError(f"the entry's {name} is a {type(value[name]).__name__}")
+    return StoredAnswer(**value)

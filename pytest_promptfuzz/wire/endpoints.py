@@ -1,0 +1,48 @@
+"""Which HTTP requests are model calls, and whose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# By the end of the path: hosts put prefixes of their own before it (/v1, /openai/deployments/NAME, /api/v1).
+# Add a path here, and its reader to targets/formats, to teach the wire another protocol.
+MODEL_PATHS = ("/chat/completions", "/responses", "/messages", "/embeddings")
+TEXTLESS_PATHS = ("/embeddings",)
+
+_PROVIDERS = {"openai.com": "openai", "anthropic.com": "anthropic"}
+
+
+def is_model_call(method: str, path: str, headers: Mapping[str, str]) -> bool:
+    """Whether a request asks a model: a POST of JSON to one of ``MODEL_PATHS``, on any host."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return method == "POST" and kind.endswith("json") and path.rstrip("/").endswith(MODEL_PATHS)
+
+
+def has_text(path: str) -> bool:
+    """Whether answers of this path are read as text."""
+    return not path.rstrip("/").endswith(TEXTLESS_PATHS)
+
+
+def provider_of(url: str) -> str:
+    """``openai`` or ``anthropic`` by host, ``compatible`` for others; an in-process target's own name.
+
+    >>> provider_of("https://api.openai.com/v1/responses"), provider_of("http://localhost/v1/messages")
+    ('openai', 'compatible')
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if parts.scheme == "promptfuzz":
+        return host
+    for domain, provider in _PROVIDERS.items():
+        if host == domain or host.endswith("." + domain):
+            return provider
+    return "compatible"
+
+
+def host_of(url: str) -> str:
+    """The host of a URL, with its port where it has one, without user and password."""
+    return urlsplit(url).netloc.rpartition("@")[2].lower()

@@ -1,0 +1,303 @@
+"""One model call on the wire: looked up, answered, recorded, stored. Knows no HTTP library."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pytest_promptfuzz.errors import TargetError
+from pytest_promptfuzz.targets.formats import parse_answer, parse_stream, request_texts
+from pytest_promptfuzz.targets.model import Response, WireRequest
+from pytest_promptfuzz.wire.answers import StoredAnswer
+from pytest_promptfuzz.wire.endpoints import has_text, host_of, provider_of
+from pytest_promptfuzz.wire.faults import (
+    describe_exception,
+    describe_status,
+    kind_of_exception,
+    kind_of_status,
+)
+from pytest_promptfuzz.wire.key import counted_headers, request_difference, request_digest
+from pytest_promptfuzz.wire.redact import credentials
+from pytest_promptfuzz.wire.watch import Call, Fault, prepared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_promptfuzz.wire.watch import Watch
+
+IN_PROCESS = "promptfuzz://"
+STREAM = "text/event-stream"
+_REFUSALS = frozenset({"refusal", "content_filter"})
+_REFUSAL_FIELD = re.compile(r'"refusal"\s*:\s*"[^"]')  # inside a text its quotes would be escaped
+
+
+def begin(watch: Watch, url: str, headers: Mapping[str, str], content: bytes) -> Exchange | None:
+    """The exchange a model request opens; ``None`` for a body that is no JSON object, which passes on."""
+    try:
+        body = json.loads(content)
+        if not isinstance(body, dict):
+            return None
+        wire = WireRequest(url=url, body=body, headers=counted_headers(headers))
+        return Exchange(watch, wire, secrets=credentials(headers, url))
+    except (ValueError, RecursionError):
+        watch.note(
+            f"A request to {watch.redaction.url(url)} holds no readable JSON and was passed on unseen."
+        )
+        return None
+
+
+class Exchange:
+    """A model call from its request to the end of its answer. Its index is taken on creation.
+
+    Args:
+        watch: The trial's.
+        wire: The request; its URL may still hold credentials.
+        secrets: The credentials this request carries: hidden wherever they appear in what is stored or said.
+        parse: Reads an answer body; by default the reader of the URL's wire format.
+
+    Attributes:
+        response: The answer as read, once there is one.
+        error: Why there is none, once that is known.
+    """
+
+    def __init__(
+        self,
+        watch: Watch,
+        wire: WireRequest,
+        *,
+        secrets: tuple[str, ...] = (),
+        parse: Callable[[dict[str, Any]], Response] | None = None,
+    ) -> None:
+        self.watch = watch
+        self.wire = wire
+        self.response: Response | None = None
+        self.error: TargetError | None = None
+        self._parse = parse
+        self.redaction = watch.redaction.with_values(secrets)
+        self.url = self.redaction.url(wire.url)
+        self.path = urlsplit(wire.url).path
+        self.texts = request_texts(wire.body)
+        in_process = wire.url.startswith(IN_PROCESS)
+        self.backend = wire.url.removeprefix(IN_PROCESS) if in_process else watch.backend
+        self.digest = request_digest(
+            wire, ignore=watch.ignore, backend=self.backend, redaction=watch.redaction
+        )
+        self.nth = watch.reserve(self.digest)
+        self._place: int | None = None
+        self._started = time.perf_counter()
+        self._compare_with_prepared()
+
+    @property
+    def sample(self) -> int:
+        """Which draw a simulated model makes: another for each repeat and each identical call of a trial."""
+        return (self.watch.repeat << 16) + self.nth
+
+    def stored(self) -> StoredAnswer | None:
+        """The stored answer that serves this call; recorded as a hit if there is one that can be read."""
+        answer = self.watch.lookup(self.digest, self.nth)
+        if answer is None:
+            return None
+        try:
+            response = self.read(answer.body.encode("utf-8"), streamed=answer.streamed)
+        except (TargetError, ValueError, RecursionError) as error:
+            self.watch.note(
+                f"A stored answer from {self.url} cannot be read ({error}); the model is asked again."
+            )
+            return None
+        if response is not None:
+            response = replace(response, latency=0.0, cached=True)
+        self.response = response
+        expected = prepared.get()
+        if expected is not None:
+            expected.hit = True
+        self.watch.record(self._call(response, hit=True, seconds=0.0))
+        return answer
+
+    def sealed(self) -> TargetError | None:
+        """Why this call may not be made, if the watch lets nothing out; ``None`` where it may.
+
+        The message names the JSON paths at which the request differs from the nearest that was answered.
+        """
+        if not self.watch.sealed:
+            return None
+        known = self.watch.fresh.answers() if self.watch.fresh is not None else []
+        differences = [
+            request_difference(
+                WireRequest(each.url, each.request, self.wire.headers), self.wire, ignore=self.watch.ignore
+            )
+            for each in known
+        ]
+        paths = min(differences, key=len, default=[])
+        self._fault("sealed", ", ".join(paths[:5]) or "one more call than before", None)
+        return self.error
+
+    def read(self, body: bytes, *, streamed: bool) -> Response | None:
+        """The response in a decoded answer body; ``None`` for what is not read as text.
+
+        Raises:
+            TargetError: The body is malformed, cut short, or reports an error.
+            ValueError: It is not JSON.
+        """
+        if streamed:
+            response = parse_stream(self.path, body)
+            if response is None:
+                raise TargetError("The stream ended before its end marker.", kind="connection")
+            return response
+        value = json.loads(body)
+        if not isinstance(value, dict):
+            raise TargetError(
+                f"The answer is a JSON {type(value).__name__}, not an object.", kind="malformed"
+            )
+        if self._parse is not None:
+            return self._parse(value)
+        if has_text(self.path):
+            return parse_answer(self.path, value)
+        if not isinstance(value.get("data"), list):
+            raise TargetError("The answer has no list 'data'.", kind="malformed")
+        return None
+
+    def begun(self) -> None:
+        """A streamed answer has begun: the request arrived, whatever becomes of the stream."""
+        self._place = self.watch.begin(self._call(None, hit=False, seconds=0.0))
+
+    def answered(self, status: int, content_type: str, body: bytes, *, seconds: float | None = None) -> None:
+        """The whole answer is here, decoded: record it and store it, or find the fault in it."""
+        seconds = time.perf_counter() - self._started if seconds is None else seconds
+        if status >= 400:
+            self._fault(kind_of_status(status), describe_status(status, body), status)
+            return
+        if not 200 <= status < 300:
+            self.release()  # a redirect: what follows is the answer
+            return
+        streamed = content_type.startswith(STREAM)
+        try:
+            text = body.decode("utf-8")
+            response = self.read(body, streamed=streamed)
+        except TargetError as error:
+            self._fault(error.kind, str(error), status)
+            return
+        except (ValueError, RecursionError) as error:
+            self._fault("malformed", f"The answer is not JSON ({error}).", status)
+            return
+        if response is not None:
+            response = replace(response, latency=seconds)
+        self.response = response
+        self._finish(response, seconds)
+        self._store(status, text, response, streamed=streamed)
+
+    def ended(self, body: bytes) -> bool:
+        """Whether a stream its reader has closed was at its end: the end marker, or an error."""
+        try:
+            return parse_stream(self.path, body) is not None
+        except TargetError:
+            return True
+
+    def left(self) -> None:
+        """The application closed a stream before its end: no fault, and nothing to store."""
+        self._finish(None, time.perf_counter() - self._started, whole=False)
+
+    def failed(self, error: BaseException) -> None:
+        """The call ended in an exception; interrupts apart it is a fault."""
+        name = type(error).__name__
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            self.release()
+        elif isinstance(error, Exception):
+            self._fault(kind_of_exception(error), describe_exception(error), None)
+        else:
+            # Cancelled, by asyncio or trio, or stopped by a plugin's time limit.
+            waited = time.perf_counter() - self._started
+            self._fault(
+                "timeout", f"The call was cancelled after {waited:.1f} s, before its answer ({name}).", None
+            )
+
+    def _finish(self, response: Response | None, seconds: float, *, whole: bool = True) -> None:
+        if self._place is None:
+            self.watch.record(self._call(response, hit=False, seconds=seconds))
+        else:
+            self.watch.complete(self._place, response, seconds, whole=whole)
+
+    def refused(self, error: TargetError) -> None:
+        """The target itself says what went wrong."""
+        self._fault(error.kind, str(error), error.status)
+
+    def release(self) -> None:
+        """Give the index back: the call was not made, or is made again elsewhere."""
+        self.watch.release(self.digest, self.nth)
+
+    def _fault(self, kind: str, message: str, status: int | None) -> None:
+        where = f"{self.url}: {self.redaction.text(message)}"
+        self.error = TargetError(where, kind=kind, status=status)
+        begun = self._place is not None
+        self.watch.fault(Fault(kind, status, where, self.digest, nth=self.nth, begun=begun))
+        self.release()
+
+    def _store(self, status: int, text: str, response: Response | None, *, streamed: bool) -> None:
+        body = self._redacted(text, response, streamed=streamed)
+        if body is None:
+            return
+        answer = StoredAnswer(
+            url=self.url,
+            request=self.redaction.json(self.wire.body),
+            status=status,
+            content_type=STREAM if streamed else "application/json",
+            body=body,
+            created=time.time(),
+            backend=self.backend,
+        )
+        # A provider may refuse today and answer tomorrow: a refusal is not kept between runs.
+        refused = response is not None and response.finish_reason in _REFUSALS
+        durable = not refused and _REFUSAL_FIELD.search(text) is None
+        self.watch.keep(self.digest, self.nth, answer, durable=durable)
+
+    def _redacted(self, text: str, response: Response | None, *, streamed: bool) -> str | None:
+        if not streamed:
+            value = json.loads(text)
+            hidden = self.redaction.json(value, names=False)
+            if hidden == value:
+                return text
+            self.watch.note(_HIDDEN_IN_ANSWER.format(url=self.url))
+            return json.dumps(hidden, separators=(",", ":"))
+        said = response.text if response is not None else ""
+        if self.redaction.text(text) == text and self.redaction.text(said) == said:
+            return text
+        # A secret may be spread over several events, where it cannot be hidden one by one.
+        self.watch.note(f"A streamed answer from {self.url} holds something like a key and was not stored.")
+        return None
+
+    def _call(self, response: Response | None, *, hit: bool, seconds: float) -> Call:
+        model = self.wire.body.get("model")
+        return Call(
+            texts=self.texts,
+            digest=self.digest,
+            nth=self.nth,
+            hit=hit,
+            response=response,
+            seconds=seconds,
+            provider="simulated" if self.watch.simulated is not None else provider_of(self.wire.url),
+            host=host_of(self.wire.url),
+            model=model if isinstance(model, str) else "",
+        )
+
+    def _compare_with_prepared(self) -> None:
+        expected = prepared.get()
+        if expected is None:
+            return
+        expected.seen = True
+        if expected.digest != self.digest:
+            paths: list[Any] = request_difference(expected.wire, self.wire, ignore=self.watch.ignore)
+            shown = ", ".join(paths[:8]) + (" and more" if len(paths) > 8 else "")
+            self.watch.note(
+                f"The request to {self.url} was prepared otherwise than the SDK sent it, at {shown}: its "
+                "answer is stored under what was sent, and found again only through the SDK. "
+                "Please report this with the SDK's version."
+            )
+
+
+_HIDDEN_IN_ANSWER = (
+    "An answer from {url} holds something like a key; it was stored with that hidden, so a replay "
+    "differs there."
+)

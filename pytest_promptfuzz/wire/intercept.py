@@ -1,0 +1,122 @@
+"""Patching and unpatching the HTTP transports under the SDKs."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.wire.transports import patch_async, patch_sync
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import ModuleType
+
+LIBRARIES = ("httpx2", "httpx")
+
+_METHODS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
+    ("HTTPTransport", "handle_request", patch_sync),
+    ("AsyncHTTPTransport", "handle_async_request", patch_async),
+)
+
+_lock = threading.RLock()
+_depth = 0
+_patched: list[tuple[type, str, Any, Any]] = []
+
+
+@contextlib.contextmanager
+def intercepting() -> Iterator[None]:
+    """Watch model calls for the length of the block, whatever client makes them.
+
+    The transports of httpx2 and httpx are patched on their classes, so clients made before the block are
+    seen as well as later ones; a library not yet loaded is patched when somebody imports it. Blocks may be
+    nested and overlap; the last one to end restores everything. Outside ``watching(watch)`` all requests
+    pass through.
+    """
+    global _depth  # noqa: PLW0603 - the transports are process-wide, so is the count of their patchers
+    with _lock:
+        _depth += 1
+        if _depth == 1:
+            for name in LIBRARIES:
+                if name in sys.modules:
+                    _patch(sys.modules[name])
+            sys.meta_path.insert(0, _finder)
+    try:
+        yield
+    finally:
+        with _lock:
+            _depth -= 1
+            if _depth == 0:
+                sys.meta_path.remove(_finder)
+                _restore()
+
+
+def _patch(library: ModuleType) -> None:
+    for class_name, method, patch in _METHODS:
+        transport = getattr(library, class_name, None)
+        # httpx may be an alias of httpx2: the same class under two names.
+        if transport is None or any(each is transport for each, *_ in _patched):
+            continue
+        original = transport.__dict__[method]
+        replacement = patch(library, original)
+        setattr(transport, method, replacement)
+        _patched.append((transport, method, original, replacement))
+
+
+def _restore() -> None:
+    while _patched:
+        transport, method, original, replacement = _patched.pop()
+        # Somebody who patched over us holds our function, which is inert outside a watch: leave both.
+        if transport.__dict__.get(method) is replacement:
+            setattr(transport, method, original)
+
+
+class _LateImport:
+    """Finds nothing itself: lets the others find the library, and patches it once it is loaded."""
+
+    def __init__(self) -> None:
+        self._searching = threading.local()
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        del path, target
+        if name not in LIBRARIES or getattr(self._searching, "name", None) == name:
+            return None
+        self._searching.name = name
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._searching.name = None
+        if spec is not None and spec.loader is not None:
+            spec.loader = _PatchingLoader(spec.loader)  # type: ignore[assignment]  # it delegates
+        return spec
+
+
+class _PatchingLoader:
+    """A loader that patches the module it has loaded, and leaves no trace on it."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        with _lock:
+            if _depth:
+                _patch(module)
+
+
+_finder: Any = _LateImport()

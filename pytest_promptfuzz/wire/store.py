@@ -1,0 +1,350 @@
+"""The response store on disk: diskcache, without its pickle, and without trust in what lies in the file.
+
+diskcache unpickles values and keys of rows marked so (CVE-2025-69872), reads the file a row names, and
+deletes the file a replaced row names. A cache directory may come from another machine, so our ``Disk`` does
+none of the three.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.wire.answers import StoredAnswer, StoreStats, decode_answer, encode_answer
+from pytest_promptfuzz.wire.damage import (
+    ReadOnly,
+    begun,
+    claim,
+    generation,
+    is_being_mended,
+    is_sound,
+    newest,
+    next_generation,
+    salvage,
+)
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+_Result = TypeVar("_Result")
+
+_DATABASE = "cache.db"
+_RAW = 1  # diskcache's mode of a value that stands in its row
+_BUSY_SECONDS = 30.0
+# What diskcache raises while it opens a file whose settings table holds nonsense.
+_UNOPENABLE = (ValueError, TypeError, KeyError, AttributeError)
+_SETTINGS: dict[str, Any] = {
+    "eviction_policy": "none",  # the default limit of 1 GiB would drop answers silently
+    "cull_limit": 0,
+    "size_limit": 2**62,
+    "disk_min_file_size": 2**62,  # values stand in their rows: no file is read because a row names it
+    "sqlite_mmap_size": 0,  # a mapped file that is truncated kills the process with SIGBUS
+    "statistics": 0,
+    "tag_index": 0,
+}
+
+
+class _RefusedError(StoreError):
+    """A row that only code-executing or file-reading machinery could read."""
+
+
+def _disk_type() -> type:
+    """Our ``diskcache.Disk``; made here because diskcache is imported on first use only."""
+    import diskcache
+
+    class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache is untyped
+        """Stores bytes under text keys, in the row, and refuses everything else."""
+
+        def __init__(self, directory: str, min_file_size: int = 0, **_: object) -> None:
+            super().__init__(directory, min_file_size=min_file_size)
+
+        def put(self, key: object) -> tuple[str, bool]:
+            if type(key) is not str:
+                raise _RefusedError(f"keys are text, not {type(key).__name__}")
+            return key, True
+
+        def get(self, key: object, raw: object) -> str:
+            if type(key) is not str or not raw:
+                raise _RefusedError("a key in the cache is not plain text")
+            return key
+
+        def store(
+            self, value: object, read: object, key: object = None
+        ) -> tuple[int, int, None, sqlite3.Binary]:
+            del key
+            if type(value) is not bytes or read:
+                raise _RefusedError(f"values are bytes, not {type(value).__name__}")
+            return 0, _RAW, None, sqlite3.Binary(value)
+
+        def fetch(self, mode: object, filename: object, value: object, read: object) -> bytes:
+            if mode != _RAW or filename is not None or read or type(value) is not bytes:
+                raise _RefusedError("the entry is a pickle or names a file; it was not read")
+            return value
+
+        def remove(self, file_path: object) -> None:
+            """No row of ours has a file, so a row that names one names somebody else's."""
+
+    return BytesDisk
+
+
+class ResponseStore:
+    """Answers kept in ``<directory>/responses``, for any number of threads and processes.
+
+    Nothing is opened, made or imported before the first use. Whatever is wrong with the directory or the
+    file is announced once, and the run goes on: with a new file beside the damaged one, reading only, or
+    without storing.
+
+    Args:
+        directory: The project's ``.promptfuzz``. It gets a ``.gitignore`` that hides all of it;
+            ``responses`` in it is readable by its owner only.
+        warn: Called with each announcement, a sentence.
+
+    Attributes:
+        notes: All announcements so far.
+    """
+
+    def __init__(
+        self, directory: str | os.PathLike[str], *, warn: Callable[[str], None] | None = None
+    ) -> None:
+        self.directory = Path(directory)
+        self.notes: list[str] = []
+        self._warn = warn
+        self._lock = threading.RLock()
+        self._cache: Any = None
+        self._owner: int | None = None
+        self._generation = 0  # of the open file
+        self._read_only: ReadOnly | None = None
+        self._writable = True
+        self._usable = True
+        self._hits = self._misses = self._writes = 0
+
+    @property
+    def path(self) -> Path:
+        """The database file in use."""
+        return generation(self._responses, newest(self._responses)) / _DATABASE
+
+    @property
+    def _responses(self) -> Path:
+        return self.directory / "responses"
+
+    def get(self, key: str) -> StoredAnswer | None:
+        """The answer under ``key``, or ``None``; a damaged or foreign entry is an announced miss."""
+        answer = None
+        data = self._with_cache(lambda cache: cache.get(key), what="read")
+        if data is not None:
+            try:
+                answer = decode_answer(data)
+            except (StoreError, ValueError) as error:
+                self._announce(
+                    f"An entry of the response cache {self.path} was passed over: {error}. "
+                    "The model is asked again."
+                )
+        with self._lock:
+            self._hits += answer is not None
+            self._misses += answer is None
+        return answer
+
+    def put(self, key: str, answer: StoredAnswer) -> None:
+        """Keep ``answer`` under ``key``; a full or read-only disk is announced once and ends storing."""
+        if not self._writable:
+            return
+        data = encode_answer(answer)
+        done = self._with_cache(lambda cache: cache.set(key, data), what="write")
+        if done and self._mended_meanwhile():
+            done = self._with_cache(lambda cache: cache.set(key, data), what="write")
+        if done:
+            with self._lock:
+                self._writes += 1
+
+    def stats(self) -> StoreStats:
+        """Counts since this store was made, and the number of entries it holds now."""
+        try:
+            made = self.path.exists()
+        except OSError:  # a directory that may not even be looked into
+            made = False
+        entries = self._with_cache(len, what="read") if made else 0
+        with self._lock:
+            return StoreStats(self._hits, self._misses, self._writes, entries)
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            for each in (self._cache, self._read_only):
+                if each is not None:
+                    each.close()
+            self._cache = self._owner = self._read_only = None
+
+    def _announce(self, note: str) -> None:
+        with self._lock:
+            if note in self.notes:
+                return
+            self.notes.append(note)
+        if self._warn is not None:
+            self._warn(note)
+
+    def _with_cache(self, action: Callable[[Any], _Result], *, what: str) -> _Result | None:
+        import diskcache
+
+        # Twice: damage is mended once in between; a file that fails again is given up for this run.
+        for attempt in (1, 2):
+            cache = self._open()
+            if cache is None or (what == "write" and (not self._writable or cache is self._read_only)):
+                return None
+            try:
+                return action(cache)
+            except _RefusedError as error:
+                self._announce(f"An entry of the response cache {self.path} was refused: {error}.")
+                return None
+            except diskcache.Timeout:
+                self._busy()
+                return None
+            except sqlite3.OperationalError as error:
+                self._operational(error)
+                return None
+            except (sqlite3.DatabaseError, OSError) as error:
+                if attempt == 2 or isinstance(error, OSError):
+                    self._give_up(error)
+                    return None
+                self._mend(error)
+            finally:
+                # A connection belongs to its thread; left open, it would leak when a worker thread ends.
+                if cache is self._cache and self._owner != threading.get_ident():
+                    cache.close()
+        return None
+
+    def _mended_meanwhile(self) -> bool:
+        """Whether another process began a new file while we wrote to the one before."""
+        if is_being_mended(self._responses):
+            with contextlib.suppress(StoreError, OSError, sqlite3.Error), claim(self._responses):
+                pass  # whoever holds it is done
+        return self._superseded()
+
+    def _superseded(self) -> bool:
+        return begun(self._responses, self._generation + 1)
+
+    def _busy(self) -> None:
+        self._announce(
+            f"The response cache {self.path} was locked by another process for {_BUSY_SECONDS:.0f} s; "
+            "an answer was not stored or not found."
+        )
+
+    def _operational(self, error: sqlite3.OperationalError) -> None:
+        if _is_busy(error):
+            self._busy()
+            return
+        self._writable = False
+        self._announce(
+            f"The response cache {self.path} cannot be written ({error}); new answers are not stored in this "
+            "run. Free some space, mend its permissions, or choose another directory."
+        )
+
+    def _give_up(self, error: Exception) -> None:
+        self._usable = self._writable = False
+        self._announce(
+            f"The response cache {self.path} cannot be used ({error}); this run goes on without it. "
+            "Mend its permissions or choose another directory."
+        )
+
+    def _open(self) -> Any:
+        with self._lock:
+            if not self._usable:
+                return None
+            if self._read_only is not None:
+                return self._read_only
+            if self._cache is not None:
+                if not self._superseded():
+                    return self._cache
+                self.close()
+            import diskcache
+
+            try:
+                self._begin()
+            except diskcache.Timeout:
+                self._busy()
+            except (sqlite3.OperationalError, OSError) as error:
+                if _is_busy(error):
+                    self._busy()
+                else:
+                    self._open_read_only(error)
+            except (sqlite3.DatabaseError, *_UNOPENABLE) as error:
+                self._mend(error)
+            return self._cache if self._cache is not None else self._read_only
+
+    def _begin(self) -> None:
+        _make_directory(self.directory)
+        self._generation = newest(self._responses)
+        self._cache = _cache_in(generation(self._responses, self._generation))
+        self._owner = threading.get_ident()
+
+    def _open_read_only(self, error: Exception) -> None:
+        """A cache on a read-only disk still answers; one that cannot be read either is given up."""
+        try:
+            self._read_only = ReadOnly(self.path)
+        except (sqlite3.Error, OSError):
+            self._give_up(error)
+            return
+        self._operational(sqlite3.OperationalError(str(error)))
+
+    def _mend(self, error: Exception) -> None:
+        """Leave a damaged file where it is, and begin a new one with what can still be read and is whole."""
+        with self._lock:
+            self.close()
+            responses = self._responses
+            try:
+                with claim(responses):
+                    # Another process or thread may have mended it meanwhile.
+                    with contextlib.suppress(sqlite3.Error, *_UNOPENABLE):
+                        self._begin()
+                        if is_sound(self.path):
+                            return
+                    self.close()
+                    damaged = self.path
+                    kept = 0
+                    with next_generation(responses, newest(responses) + 1) as directory:
+                        fresh = _cache_in(directory)
+                        try:
+                            for key, data in salvage(damaged):
+                                kept += bool(fresh.set(key, data))
+                        finally:
+                            fresh.close()
+                    self._begin()
+            except (OSError, sqlite3.Error, StoreError) as second:
+                self.close()
+                self._give_up(second)
+                return
+            self._announce(
+                f"The response cache {damaged} was damaged ({error}). It was left as it is, and a new one begun, "
+                f"{self.path.relative_to(self.directory)}, with the {kept} answers that could still be read."
+            )
+
+
+def _cache_in(directory: Path) -> Any:
+    import diskcache
+
+    cache = diskcache.Cache(str(directory), timeout=_BUSY_SECONDS, disk=_disk_type(), **_SETTINGS)
+    with contextlib.suppress(OSError):
+        (directory / _DATABASE).chmod(0o600)
+    return cache
+
+
+def _is_busy(error: Exception) -> bool:
+    return "locked" in str(error) or "busy" in str(error)
+
+
+def _make_directory(directory: Path) -> None:
+    """Make the directory; one that is not ours alone (a project's root) keeps its mode and contents."""
+    ours = directory.name == ".promptfuzz" or not directory.exists()
+    responses = directory / "responses"
+    responses.mkdir(parents=True, exist_ok=True)
+    for each in (directory, responses) if ours else (responses,):
+        with contextlib.suppress(OSError):
+            if each.stat().st_mode & 0o077:
+                each.chmod(0o700)
+    ignore = (directory if ours else responses) / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")

@@ -1,0 +1,215 @@
+"""The patched transports: what happens to one HTTP request while a trial is watched."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.wire import exchange as exchanges
+from pytest_promptfuzz.wire.endpoints import is_model_call
+from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
+from pytest_promptfuzz.wire.watch import Fault, Watch, attributed
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from types import ModuleType
+
+_UNATTRIBUTED = (
+    "A model call came from a thread that had lost its context while several trials ran at once, so it is "
+    "not known whose it is. Run the trials in sequence, or start the thread's work with "
+    "contextvars.copy_context().run."
+)
+
+
+def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:
+    """``HTTPTransport.handle_request`` with model calls watched."""
+
+    @functools.wraps(original)
+    def handle_request(self: Any, request: Any) -> Any:
+        if not is_model_call(request.method, request.url.path, request.headers):
+            return original(self, request)
+        watch, others = attributed()
+        if watch is None:
+            return _refuse(library, request, others) if others else original(self, request)
+        content = request.read()
+        exchange = exchanges.begin(watch, str(request.url), request.headers, content)
+        if exchange is None:
+            return original(self, request)
+        response = _without_network(library, exchange, request, content)
+        if response is not None:
+            return response
+        try:
+            response = original(self, request)
+        except BaseException as error:
+            exchange.failed(error)
+            raise
+        if _is_stream(response):
+            exchange.begun()
+            response.stream = streams_of(library).tee(
+                response.stream, _stream_end(library, exchange, response)
+            )
+            return response
+        chunks: list[bytes] = []
+        failure = None
+        try:
+            for chunk in response.stream:
+                chunks.append(chunk)  # noqa: PERF402 - what came before a failure is needed as well
+        except Exception as error:  # noqa: BLE001 - handed on to the reader below, whatever it is
+            failure = error
+        except BaseException as error:
+            exchange.failed(error)
+            raise
+        finally:
+            response.stream.close()
+        return _whole(library, exchange, response, b"".join(chunks), failure)
+
+    return handle_request
+
+
+def patch_async(
+    library: ModuleType, original: Callable[..., Awaitable[Any]]
+) -> Callable[..., Awaitable[Any]]:
+    """``AsyncHTTPTransport.handle_async_request`` with model calls watched."""
+
+    @functools.wraps(original)
+    async def handle_async_request(self: Any, request: Any) -> Any:
+        if not is_model_call(request.method, request.url.path, request.headers):
+            return await original(self, request)
+        watch, others = attributed()
+        if watch is None:
+            return _refuse(library, request, others) if others else await original(self, request)
+        content = await request.aread()
+        exchange = exchanges.begin(watch, str(request.url), request.headers, content)
+        if exchange is None:
+            return await original(self, request)
+        response = _without_network(library, exchange, request, content)
+        if response is not None:
+            return response
+        try:
+            response = await original(self, request)
+        except BaseException as error:
+            exchange.failed(error)
+            raise
+        if _is_stream(response):
+            exchange.begun()
+            response.stream = streams_of(library).async_tee(
+                response.stream, _stream_end(library, exchange, response)
+            )
+            return response
+        chunks: list[bytes] = []
+        failure = None
+        try:
+            async for chunk in response.stream:
+                chunks.append(chunk)  # noqa: PERF401 - what came before a failure is needed as well
+        except Exception as error:  # noqa: BLE001 - handed on to the reader below, whatever it is
+            failure = error
+        except BaseException as error:
+            exchange.failed(error)
+            raise
+        finally:
+            await response.stream.aclose()
+        return _whole(library, exchange, response, b"".join(chunks), failure)
+
+    return handle_async_request
+
+
+def _is_stream(response: Any) -> bool:
+    kind = response.headers.get("content-type", "")
+    return bool(response.status_code < 400 and kind.startswith(exchanges.STREAM))
+
+
+def _without_network(library: ModuleType, exchange: exchanges.Exchange, request: Any, content: bytes) -> Any:
+    """The answer from the store or the simulated model; ``None`` if the provider has to be asked."""
+    try:
+        answer = exchange.stored()
+        if answer is not None:
+            headers = {"content-type": answer.content_type, CACHE_HEADER: "hit"}
+            return build_response(library, answer.status, headers, answer.body.encode("utf-8"))
+        refusal = exchange.sealed()
+        if refusal is not None:
+            return _error(library, str(refusal), "promptfuzz_sealed")
+        simulated = exchange.watch.simulated
+        if simulated is None:
+            return None
+        from pytest_promptfuzz.targets.serving import answer_http
+
+        status, given, payload = answer_http(
+            request.method,
+            request.url.path,
+            content,
+            simulated.model,
+            headers=dict(request.headers),
+            sample=exchange.sample,
+        )
+        body = payload if isinstance(payload, bytes) else b"".join(payload)
+    except BaseException as error:
+        exchange.failed(error)
+        raise
+    exchange.answered(status, given.get("content-type", ""), body)
+    return build_response(library, status, {**given, CACHE_HEADER: "simulated"}, body)
+
+
+def _whole(
+    library: ModuleType, exchange: exchanges.Exchange, response: Any, raw: bytes, failure: Exception | None
+) -> Any:
+    """Judge a body that was read to its end, and give the reader exactly what came."""
+    if failure is not None:
+        exchange.failed(failure)
+        response.stream = streams_of(library).broken(raw, failure)
+        return response
+    response.stream = library.ByteStream(raw)
+    body = _decode(library, exchange, response, raw)
+    if body is not None:
+        exchange.answered(response.status_code, response.headers.get("content-type", ""), body)
+    return response
+
+
+def _decode(library: ModuleType, exchange: exchanges.Exchange, response: Any, raw: bytes) -> bytes | None:
+    try:
+        return decoded(library, response.headers.get("content-encoding", ""), raw)
+    except Exception as error:  # noqa: BLE001 - the library's DecodingError, a class we cannot name here
+        exchange.failed(error)
+        return None
+
+
+def _stream_end(
+    library: ModuleType, exchange: exchanges.Exchange, response: Any
+) -> Callable[[bytes, BaseException | None, bool], None]:
+    def ended(raw: bytes, error: BaseException | None, early: bool) -> None:
+        if error is not None:
+            exchange.failed(error)
+            return
+        if not early:
+            body = _decode(library, exchange, response, raw)
+            if body is not None:
+                exchange.answered(response.status_code, exchanges.STREAM, body)
+            return
+        try:
+            body = decoded(library, response.headers.get("content-encoding", ""), raw)
+        except Exception:  # noqa: BLE001 - half a compressed stream need not be decodable
+            exchange.left()
+            return
+        if exchange.ended(body):
+            exchange.answered(response.status_code, exchanges.STREAM, body)
+        else:
+            exchange.left()
+
+    return ended
+
+
+def _refuse(library: ModuleType, request: Any, running: tuple[Watch, ...]) -> Any:
+    """Answer a call that cannot be attributed: no SDK repeats it, and each trial it may be of says so."""
+    for watch in running:
+        watch.lost_context()
+        watch.fault(
+            Fault("unattributed", None, f"{watch.redaction.url(str(request.url))}: {_UNATTRIBUTED}", "")
+        )
+    return _error(library, _UNATTRIBUTED, "promptfuzz_unattributed")
+
+
+def _error(library: ModuleType, message: str, kind: str) -> Any:
+    """An answer of ours that no SDK repeats."""
+    body = json.dumps({"error": {"message": message, "type": kind}}).encode()
+    headers = {"content-type": "application/json", "x-should-retry": "false"}
+    return build_response(library, 400, headers, body)

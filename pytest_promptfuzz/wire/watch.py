@@ -1,0 +1,293 @@
+"""What one trial saw of the wire, and from which sample its calls are served."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.wire.key import exchange_key
+from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_promptfuzz.targets.model import Response, WireRequest
+    from pytest_promptfuzz.wire.answers import AnswerStore, MemoryStore, StoredAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One model call that was answered.
+
+    Attributes:
+        texts: Every text of the request: messages, instructions, system, input, tool results.
+        digest: ``request_digest`` of it.
+        nth: Which identical request of the trial, from 0.
+        hit: Whether it was answered from a store.
+        response: The answer as read; ``None`` for what is not text (embeddings) and for a stream that was
+            left before its end.
+        seconds: From request to the end of the answer; 0.0 for a hit.
+        provider: ``openai``, ``anthropic``, ``compatible``, ``simulated``, or an in-process target's name.
+        host: The host, with its port where it has one.
+        model: The model as asked for.
+    """
+
+    texts: tuple[str, ...]
+    digest: str
+    nth: int
+    hit: bool
+    response: Response | None
+    seconds: float
+    provider: str
+    host: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that went wrong on the wire and says nothing about the prompt.
+
+    Attributes:
+        kind: As ``TargetError.kind``, or ``unattributed``: a call that could not be told to be this trial's.
+        status: HTTP status, where there was one.
+        message: One sentence, redacted.
+        digest: ``request_digest`` of the request.
+        recovered: Whether the same request was answered later in the same trial.
+        nth: Which identical request of the trial.
+        begun: Whether its streamed answer had begun, so that it is among the calls as well.
+    """
+
+    kind: str
+    status: int | None
+    message: str
+    digest: str
+    recovered: bool = False
+    nth: int = 0
+    begun: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedBackend:
+    """The simulated model, answering in the provider's place.
+
+    Attributes:
+        model: Answers requests: ``answer(request, *, sample)``.
+        version: Part of every key, so that its answers are never taken for a provider's. It names whatever
+            changes an answer: ``simulated-1?noise=0.2&seed=3``.
+    """
+
+    model: Any
+    version: str
+
+
+class Watch:
+    """What one trial saw. Safe to use from several threads.
+
+    Args:
+        store: Where answers are kept between runs; ``None`` keeps none.
+        fresh: What this test was answered; the control trial is served from it whatever the store may do.
+        repeat: Which sample of the baseline is served, from 0.
+        read: Whether answers of ``store`` are served; ``fresh`` always is.
+        ignore: JSON paths of request bodies that are left out of keys.
+        simulated: Answers instead of the network.
+        redaction: What is hidden before anything is stored, shown or hashed.
+        concurrent: Other trials run at the same time, so that a call from a thread that lost its context
+            cannot be told to be this trial's.
+        sealed: Nothing is asked that ``fresh`` does not hold, so that a control trial is free: a call that
+            would have to be made is refused, and is a fault of the kind ``sealed``.
+
+    Attributes:
+        calls: Answered calls in the order in which they were answered.
+        faults: What went wrong, in order.
+        notes: Sentences the person must see.
+        unattributed: Calls from threads that had lost their context. Above 0 the trials of this test are to
+            run in sequence; with ``concurrent`` the calls were refused, and this trial must be run again.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: AnswerStore | None = None,
+        fresh: MemoryStore | None = None,
+        repeat: int = 0,
+        read: bool = True,
+        ignore: Sequence[str] = (),
+        simulated: SimulatedBackend | None = None,
+        redaction: Redaction = DEFAULT,
+        concurrent: bool = False,
+        sealed: bool = False,
+    ) -> None:
+        self.store = store
+        self.fresh = fresh
+        self.repeat = repeat
+        self.read = read
+        self.ignore = tuple(ignore)
+        self.simulated = simulated
+        self.redaction = redaction
+        self.concurrent = concurrent
+        self.sealed = sealed
+        self.calls: list[Call] = []
+        self.faults: list[Fault] = []
+        self.notes: list[str] = []
+        self.unattributed = 0
+        self._taken: dict[str, set[int]] = {}
+        self._lock = threading.RLock()
+
+    @property
+    def backend(self) -> str:
+        """Who answers: ``live``, or the simulated model's version."""
+        return self.simulated.version if self.simulated is not None else "live"
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Every text seen in an answered request, in order."""
+        with self._lock:
+            return tuple(text for call in self.calls for text in call.texts)
+
+    @property
+    def hits(self) -> int:
+        """Calls answered from a store."""
+        with self._lock:
+            return sum(call.hit for call in self.calls)
+
+    @property
+    def misses(self) -> int:
+        """Calls that were really made."""
+        with self._lock:
+            return sum(not call.hit for call in self.calls)
+
+    def reserve(self, digest: str) -> int:
+        """The lowest index not yet taken by an identical request of this trial, now taken."""
+        with self._lock:
+            taken = self._taken.setdefault(digest, set())
+            nth = 0
+            while nth in taken:
+                nth += 1
+            taken.add(nth)
+            return nth
+
+    def release(self, digest: str, nth: int) -> None:
+        """Give an index back: its request failed, and a retry of it is the same request."""
+        with self._lock:
+            self._taken.get(digest, set()).discard(nth)
+
+    def lookup(self, digest: str, nth: int) -> StoredAnswer | None:
+        """The stored answer that serves this request, if there is one."""
+        key = exchange_key(digest, self.repeat, nth)
+        answer = self.fresh.get(key) if self.fresh is not None else None
+        if answer is None and self.read and self.store is not None:
+            answer = self.store.get(key)
+            if answer is not None and self.fresh is not None:
+                self.fresh.put(key, answer)  # the control trial is served it as well
+        return answer
+
+    def keep(self, digest: str, nth: int, answer: StoredAnswer, *, durable: bool = True) -> None:
+        """Store a fresh, complete answer; with ``durable=False`` for this test only (refusals)."""
+        key = exchange_key(digest, self.repeat, nth)
+        if self.fresh is not None:
+            self.fresh.put(key, answer)
+        if durable and self.store is not None:
+            self.store.put(key, answer)
+
+    def record(self, call: Call) -> None:
+        """Add an answered call, and mark earlier faults of the same request as recovered."""
+        with self._lock:
+            self.calls.append(call)
+            self._recover(call)
+
+    def begin(self, call: Call) -> int:
+        """Add a call whose streamed answer has only begun; returns its place, for ``complete``."""
+        with self._lock:
+            self.calls.append(call)
+            return len(self.calls) - 1
+
+    def complete(self, place: int, response: Response | None, seconds: float, *, whole: bool = True) -> None:
+        """Fill in the answer of a call added by ``begin``; ``whole=False`` if it was left before its end."""
+        with self._lock:
+            call = replace(self.calls[place], response=response, seconds=seconds)
+            self.calls[place] = call
+            if whole:
+                self._recover(call)
+
+    def fault(self, fault: Fault) -> None:
+        """Add a fault."""
+        with self._lock:
+            self.faults.append(fault)
+
+    def note(self, text: str) -> None:
+        """Add a sentence the person must see, once."""
+        with self._lock:
+            if text not in self.notes:
+                self.notes.append(text)
+
+    def unrecovered(self) -> tuple[Fault, ...]:
+        """The faults after which the same request was never answered."""
+        with self._lock:
+            return tuple(fault for fault in self.faults if not fault.recovered)
+
+    def lost_context(self) -> None:
+        """Count a call from a thread that had lost its context."""
+        with self._lock:
+            self.unattributed += 1
+
+    def _recover(self, call: Call) -> None:
+        for index, fault in enumerate(self.faults):
+            if (fault.digest, fault.nth) == (call.digest, call.nth) and not fault.recovered:
+                self.faults[index] = replace(fault, recovered=True)
+
+
+@dataclass(slots=True)
+class Prepared:
+    """The request that ``ask`` expects to see on the wire, and what became of it there."""
+
+    wire: WireRequest
+    digest: str
+    seen: bool = False
+    hit: bool = False
+
+
+current: ContextVar[Watch | None] = ContextVar("promptfuzz_watch", default=None)
+prepared: ContextVar[Prepared | None] = ContextVar("promptfuzz_prepared", default=None)
+_active: list[Watch] = []
+_active_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def watching(watch: Watch) -> Iterator[Watch]:
+    """Let ``watch`` see the model calls made inside the block, in this context and what inherits it."""
+    token = current.set(watch)
+    with _active_lock:
+        _active.append(watch)
+    try:
+        yield watch
+    finally:
+        with _active_lock:
+            # By identity, from the end: the same watch may be entered more than once.
+            for index in range(len(_active) - 1, -1, -1):
+                if _active[index] is watch:
+                    del _active[index]
+                    break
+        # In a generator fixture set-up and tear-down may run in different contexts.
+        with contextlib.suppress(ValueError):
+            current.reset(token)
+
+
+def attributed() -> tuple[Watch | None, tuple[Watch, ...]]:
+    """Whose call the running code makes.
+
+    Returns:
+        The watch, and the watches it might be instead. ``(watch, ())``: known, or nobody else runs.
+        ``(None, ())``: no trial is running. ``(None, watches)``: the context is lost and cannot be told.
+    """
+    watch = current.get()
+    if watch is not None:
+        return watch, ()
+    with _active_lock:
+        running = tuple({id(each): each for each in _active}.values())
+    if len(running) == 1 and not running[0].concurrent:
+        running[0].lost_context()
+        return running[0], ()
+    return None, running

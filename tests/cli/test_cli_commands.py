@@ -1,0 +1,442 @@
+"""The commands as a person runs them: real processes where the process matters, ``main`` where it does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_promptfuzz.cli.main import main
+from pytest_promptfuzz.reporting.text import columns
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROMPT = """\
+Classify the sentiment of the following text as either POSITIVE, NEGATIVE, or NEUTRAL. \
+Consider the overall tone. Return only one word.
+
+Text: {text}
+"""
+TEXT = "text=I love this phone, it is great."
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.txt").write_text(PROMPT, encoding="utf-8")
+    return tmp_path
+
+
+def process(*argv: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest_promptfuzz.cli", *argv],
+        input=stdin.encode(),
+        capture_output=True,
+        env={**os.environ, **environment},
+        check=False,
+        timeout=60,
+    )
+
+
+def test_version() -> None:
+    done = process("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"promptfuzz {_version()}\n".encode(), b"")
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("pytest-promptfuzz")
+
+
+# mutate
+
+
+def test_mutate_shows_word_diffs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(
+            [
+                "mutate",
+                "p.txt",
+                "-n",
+                "3",
+                "--operators",
+                "upper-case,synonym,sentence-shuffle",
+                "--width",
+                "80",
+            ]
+        )
+        == 0
+    )
+    out = capsys.readouterr().out
+    named = [line.split()[1].partition("@")[0] for line in out.split("\n") if line[:2] in {"1.", "2.", "3."}]
+    assert named == ["upper-case", "synonym", "sentence-shuffle"]
+    assert "[-" in out
+    assert "{+CLASSIFY" in " ".join(out.split())
+    assert "moved: " in out or "reordered: " in out
+    assert "\x1b" not in out
+    assert all(columns(row) <= 80 for row in out.split("\n"))
+
+
+def test_mutate_json_is_the_plan(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from pytest_promptfuzz.mutations.planner import mutate
+
+    assert main(["mutate", "p.txt", "-n", "5", "--seed", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = mutate(PROMPT, 5, seed=3)
+    assert [each["id"] for each in found["mutations"]] == [each.id for each in expected]
+    assert [each["text"] for each in found["mutations"]] == [each.text for each in expected]
+    assert (found["prompt"], found["seed"], found["requested"], found["format"]) == (PROMPT, 3, 5, 1)
+    for each in found["mutations"]:
+        assert "".join(text for kind, text in each["diff"] if kind != "-") == each["text"]
+        assert "".join(text for kind, text in each["diff"] if kind != "+") == PROMPT
+
+
+def test_mutate_reads_standard_input() -> None:
+    done = process("mutate", "-", "-n", "2", stdin="Sort the tickets below by topic and be brief.")
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"1. ")
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_no_encoding_makes_it_crash(folder: Path, encoding: str) -> None:
+    (folder / "wide.txt").write_text(
+        "Classify the text “日本語” now and then be brief, please.\nReturn a label.", encoding="utf-8"
+    )
+    done = process("mutate", "wide.txt", "-n", "6", PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stderr) == (0, b"")
+    done.stdout.decode(encoding)
+    assert ("日本語" if encoding == "utf-8" else "\\u65e5") in done.stdout.decode(encoding)
+
+
+def test_colour_is_forced_and_refused(folder: Path) -> None:
+    assert b"\x1b[" in process("mutate", "p.txt", FORCE_COLOR="1").stdout
+    assert b"\x1b" not in process("mutate", "p.txt", "--no-color", FORCE_COLOR="1").stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell pipe")
+def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
+    command = f"'{sys.executable}' -m pytest_promptfuzz.cli mutate p.txt -n 100 --json; echo code $? >&2"
+    done = subprocess.run(
+        ["sh", "-c", f"({command}) | head -c 5"], capture_output=True, check=False, timeout=60
+    )
+    assert done.stderr == b"code 0\n"
+
+
+def test_mutate_takes_counts_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = [
+        "mutate",
+        "p.txt",
+        "-n",
+        "double-space:2=1,sentence-shuffle+keyboard-typo:3=2,lexical=1",
+        "--json",
+    ]
+    assert main(argv) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["requested"] == 4
+    names = [[name.replace("@2", "@1") for name in each["operators"]] for each in found["mutations"]]
+    assert names[:3] == [["double-space@1:2"], *[["sentence-shuffle@1", "keyboard-typo@1:3"]] * 2]
+    assert len(found["mutations"][0]["edits"]) == 2
+    assert main(["mutate", "p.txt", "-n", "double-space,double-space", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["mutations"]) == 2
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_mutate_shows_two_columns(folder: Path, capsys: pytest.CaptureFixture[str], width: int) -> None:
+    argv = ["mutate", "p.txt", "-n", "sentence-shuffle+double-space=1,keyboard-typo=1", "--side-by-side"]
+    assert main([*argv, "--width", str(width)]) == 0
+    rows = capsys.readouterr().out.split("\n")
+    assert all(columns(row) <= width for row in rows)
+    room = (width - 3) // 2
+    table = [row for row in rows if row[room : room + 2] == " |"]
+    assert [row.split() for row in table if "mutated" in row] == [["original", "|", "mutated"]] * 2
+    halves = [(row[:room].strip(), row[room + 2 :].strip()) for row in table]
+    left, right = (" ".join(filter(None, side)) for side in zip(*halves, strict=True))
+    for mark in ("[-", "-]"):
+        assert mark in left
+        assert mark not in right
+    for mark in ("{+", "+}"):
+        assert mark in right
+        assert mark not in left
+    # However the lines above were wrapped, the last ones stand beside each other.
+    assert [("Text:" in one, "Text:" in other) for one, other in halves].count((True, True)) == 2
+
+
+def test_two_columns_are_coloured_and_long_prompts_shortened(folder: Path) -> None:
+    (folder / "long.txt").write_text(
+        "Sort the items.\n" + "".join(f"- item {number} of the list\n" for number in range(40)),
+        encoding="utf-8",
+    )
+    done = process("mutate", "long.txt", "-n", "synonym=1", "--side-by-side", FORCE_COLOR="1")
+    assert done.returncode == 0
+    assert b"\x1b[31;9m" in done.stdout
+    assert b"\x1b[32;1m" in done.stdout
+    assert b"[-" not in done.stdout
+    assert "… 34 lines are the same …" in done.stdout.decode()
+    assert b"item 2 " in done.stdout
+    assert b"item 20 " not in done.stdout
+
+
+def test_wide_and_long_words_fit_their_column(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "wide.txt").write_text(
+        f"Classify the text 日本語の文章を分類してください、短く答えてください now. Keep {'x' * 200} please.",
+        encoding="utf-8",
+    )
+    assert main(["mutate", "wide.txt", "-n", "4", "--side-by-side", "--width", "80"]) == 0
+    assert all(columns(row) <= 80 for row in capsys.readouterr().out.split("\n"))
+
+
+def test_control_characters_are_shown_and_never_obeyed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "bidi.txt").write_text(
+        "Classify \u202ethe text\u202c below. Please be brief. \u2067Return one word\u2069 only.",
+        encoding="utf-8",
+    )
+    for more in ([], ["--side-by-side"]):
+        assert main(["mutate", "bidi.txt", "-n", "6", *more]) == 0
+        out = capsys.readouterr().out
+        assert not set("\u202e\u202c\u2067\u2069") & set(out)
+    assert "<U+202E>" in out
+    assert main(["mutate", "bidi.txt", "-n", "6", "--json"]) == 0
+    for each in json.loads(capsys.readouterr().out)["mutations"]:
+        assert all(each["text"].count(mark) == 1 for mark in "\u202e\u202c\u2067\u2069")
+
+
+@pytest.mark.timeout(300)  # seconds on a quiet machine; benchmarks/growth.py measures how it grows
+def test_a_prompt_of_a_megabyte_is_planned() -> None:
+    from pytest_promptfuzz.mutations.planner import plan
+
+    line = "Please read the message below and choose the most relevant label; do not guess. Keep it short.\n"
+    assert len(plan("Message.\n" + line * (1_000_000 // len(line)), 8).mutations) == 8
+
+
+# operators
+
+
+def test_operators_of_a_dimension(capsys: pytest.CaptureFixture[str]) -> None:
+    from pytest_promptfuzz.mutations.mutation import DIMENSIONS
+    from pytest_promptfuzz.mutations.registry import all_operators
+
+    for dimension in DIMENSIONS:
+        assert main(["operators", "--dimension", dimension, "--json"]) == 0
+        found = [each["name"] for each in json.loads(capsys.readouterr().out)]
+        assert found == [each.name for each in all_operators().values() if each.dimension == dimension]
+        assert main(["operators", "--dimension", dimension]) == 0
+        shown = capsys.readouterr().out
+        assert all(name in shown for name in found)
+        assert shown.startswith(f"{dimension} (") or shown == "No operator has this dimension.\n"
+    assert main(["operators", "--dimension", "lexicl"]) == 2
+    assert "invalid choice: 'lexicl'" in capsys.readouterr().err
+    assert main(["operators", "synonym", "--dimension", "lexical"]) == 2
+    assert "name an operator or a dimension, not both" in capsys.readouterr().err
+
+
+def test_a_composition_is_described(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["operators", "double-space:2+sentence-shuffle"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("double-space:2+sentence-shuffle  double-space:2, then sentence-shuffle")
+    assert "only when named" in shown
+    assert main(["operators", "double-space:2+sentence-shuffle", "--json"]) == 0
+    described = json.loads(capsys.readouterr().out)
+    assert described["parts"] == ["double-space@1:2", "sentence-shuffle@2"]
+    assert described["preserves"] == "conditional"
+
+
+def test_operators_lists_all_and_describes_one(capsys: pytest.CaptureFixture[str]) -> None:
+    from pytest_promptfuzz.mutations.registry import all_operators
+
+    assert main(["operators", "--json"]) == 0
+    assert [each["name"] for each in json.loads(capsys.readouterr().out)] == list(all_operators())
+    assert main(["operators", "--width", "100"]) == 0
+    listed = capsys.readouterr().out
+    assert all(f"\n  {name} " in listed for name in all_operators())
+    assert main(["operators", "synonym"]) == 0
+    assert "  dimension  semantic\n" in capsys.readouterr().out
+
+
+def test_an_unknown_operator_is_a_clear_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["operators", "synonim"]) == 2
+    assert "'synonim'. Did you mean 'synonym'" in capsys.readouterr().err
+
+
+# run
+
+
+def test_run_passes_on_a_robust_prompt_and_calls_only_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["run", "p.txt", "--target", "simulated", "--set", TEXT, "-n", "6", "--json"]
+    assert main(argv) == 0
+    cold = json.loads(capsys.readouterr().out)
+    assert (cold["verdict"], cold["score"], cold["baseline"], cold["target"]) == (
+        "pass",
+        1.0,
+        "POSITIVE",
+        "simulated",
+    )
+    assert len(cold["trials"]) == 6
+    assert all("I love this phone, it is great." in trial["prompt"] for trial in cold["trials"])
+    assert cold["spent"]["calls"] == 7
+    assert main(argv) == 0
+    warm = json.loads(capsys.readouterr().out)
+    assert warm["spent"]["calls"] == 0
+    assert [trial["response"] for trial in warm["trials"]] == [trial["response"] for trial in cold["trials"]]
+
+
+def test_run_says_what_is_brittle_and_how_to_see_it_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = "simulated?noise=0.9&seed=1"
+    assert main(["run", "p.txt", "--target", target, "--set", TEXT, "-n", "8", "--width", "100"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("Brittle: the score ")
+    assert "Answers are simulated: no real model was called." in out
+    again = f"promptfuzz run p.txt --target '{target}' -n 8 --seed 0 --threshold 0.85 --set '{TEXT}' --trial "
+    assert again in out
+    trial = out.partition(again)[2].split()[0]
+    capsys.readouterr()
+    one = ["run", "p.txt", "--target", target, "--set", TEXT, "-n", "8", "--trial", trial]
+    assert main(one) == 1
+    assert f"only trial {trial} was run" in capsys.readouterr().out
+    assert "   baseline   " in out
+
+
+def test_run_takes_counts_by_name_and_says_how_to_see_it_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts = "upper-case=1,double-space:2=2"
+    command = ["run", "p.txt", "--target", "simulated", "-n", counts, "--set", TEXT, "--json"]
+    assert main(command) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [each["operators"] for each in report["trials"]] == [
+        ["upper-case@2"],
+        ["double-space@1:2"],
+        ["double-space@1:2"],
+    ]
+    assert f" -n {counts} " in report["trials"][0]["reproduce"]
+
+
+def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    targets = "simulated,simulated?noise=0.9&seed=1"
+    argv = ["run", "p.txt", "--target", targets, "--set", TEXT, "-n", "5"]
+    assert main([*argv, "--json"]) == 1
+    reports = json.loads(capsys.readouterr().out)
+    assert [each["test"] for each in reports] == ["p.txt [simulated]", "p.txt [simulated?noise=0.9&seed=1]"]
+    assert [t["id"] for t in reports[0]["trials"]] == [t["id"] for t in reports[1]["trials"]]
+    assert main([*argv, "--width", "120"]) == 1
+    out = capsys.readouterr().out
+    assert "verdict" in out
+    rows = [
+        row.split()
+        for row in out.split("\n")
+        if any(t["id"][:6] in row.split() for t in reports[0]["trials"])
+    ]
+    assert [row[2:] for row in rows] == [
+        [one["outcome"], other["outcome"]]
+        for one, other in zip(reports[0]["trials"], reports[1]["trials"], strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["run", "p.txt"], "No target: write --target openai:MODEL"),
+        (
+            ["run", "p.txt", "--target", "simulated"],
+            "p.txt has slots without a value: text. Add --set text=VALUE.",
+        ),
+        (["run", "no.txt", "--target", "simulated"], "There is no prompt file 'no.txt'"),
+        (["run", "p.txt", "--target", "simulated,", "--set", TEXT], "No target"),
+        (["run", "p.txt", "--target", "simulated,simulated", "--set", TEXT], "names simulated twice"),
+        (["run", "p.txt", "--target", "opnai:x", "--set", TEXT], "opnai"),
+        (["run", "p.txt", "--target", "simulated,opnai:x", "--set", TEXT], "opnai"),
+        (["run", "p.txt", "--target", "openai:gpt-5-mini", "--set", TEXT], "OPENAI_API_KEY"),
+        (["run", "p.txt", "--target", "simulated", "--set", TEXT, "--threshold", "85"], "Did you mean 0.85?"),
+        (["run", "p.txt", "--target", "simulated", "--set", TEXT, "--task", "sqll"], "Did you mean 'sql'?"),
+        (["run", "p.txt", "--target", "simulated", "--set", TEXT, "--operators", "tyop"], "tyop"),
+        (["mutate", "p.txt", "-n", "0"], "n=0"),
+        (["mutate", "p.txt", "-n", "two"], "'two'"),
+        (["mutate", "p.txt", "-n", "synonim=2"], "Did you mean 'synonym'"),
+        (["mutate", "p.txt", "-n", "synonym=2,lexical=0.5"], "mixes counts and weights"),
+        (["mutate", "p.txt", "-n", "synonym="], "'' is no count of 'synonym'; write synonym=2"),
+        (["mutate", "p.txt", "-n", "lexical=20000"], "20,000 are asked for; ask for 1 to 10,000"),
+        (["mutate", "p.txt", "-n", "10001"], "10,000"),
+        (["mutate", "p.txt", "-n", "synonym=2", "--operators", "synonym"], "keep one of them"),
+        (
+            ["mutate", "p.txt", "--operators", "synonym+dobule-space:3"],
+            "'dobule-space' in 'synonym+dobule-space:3'",
+        ),
+        (["mutate", "p.txt", "--operators", "double-space:0"], "the intensity 0 changes nothing"),
+        (["mutate", "p.txt", "--operators", "upper-case:2"], "'upper-case' has no intensity"),
+        (["mutate", "nul.txt"], "holds a NUL character in line 2 (character 12)"),
+        (
+            ["mutate", "protected.txt"],
+            "protected.txt: nothing to mutate: everything in the prompt is protected",
+        ),
+        (["mutate", "p.txt", "--width", "20"], "'20' is not a number of columns from 40"),
+        (["mutate", "p.txt", "--operators", "a,,b"], "holds an empty name"),
+        (["mutate", "empty.txt"], "empty"),
+        (["mutate", "latin.txt"], "not UTF-8"),
+        (["search", "p.txt"], "invalid choice: 'search'"),
+        ([], "COMMAND"),
+    ],
+)
+def test_what_is_wrong_is_one_message_and_exit_code_2(
+    folder: Path, capsys: pytest.CaptureFixture[str], argv: list[str], message: str
+) -> None:
+    (folder / "empty.txt").write_text(" \n", encoding="utf-8")
+    (folder / "latin.txt").write_bytes("Schön".encode("latin-1"))
+    (folder / "nul.txt").write_bytes(b"Classify it\n\0 now.")
+    (folder / "protected.txt").write_text('{a} "quoted words" 123 `code` https://x.org', encoding="utf-8")
+    assert main(argv) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err
+    assert "Traceback" not in captured.err
+    if not captured.err.startswith("usage"):
+        assert captured.err.count("\n") == 1
+
+
+def test_errors_of_the_provider_leave_the_verdict_open(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pytest_promptfuzz.testing.faults import NotFound
+    from pytest_promptfuzz.testing.server import ModelServer
+
+    def mutated(body: str) -> bool:
+        return "Consider the overall tone. Return only one word" not in body
+
+    with ModelServer(faults=[NotFound(times=None, when=mutated)]) as server:
+        target = f"compatible:simulated@{server.openai_url}"
+        code = main(
+            [
+                "run",
+                "p.txt",
+                "--target",
+                target,
+                "--set",
+                TEXT,
+                "-n",
+                "4",
+                "--operators",
+                "sentence-shuffle,upper-case",
+            ]
+        )
+    out = capsys.readouterr().out
+    assert code == 3
+    assert out.startswith("Inconclusive. ")
+    assert "errors: these trials say nothing about the prompt" in out
+
+
+def test_serve_reads_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--help"]) == 0
+    assert "--port" in capsys.readouterr().out

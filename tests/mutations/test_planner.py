@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections import Counter
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mutation_samples import PROMPTS, TEXTS, TRIAGE
+
+from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError
+from pytest_promptfuzz.mutations import registry
+from pytest_promptfuzz.mutations.allocation import largest_remainder
+from pytest_promptfuzz.mutations.casing import fold
+from pytest_promptfuzz.mutations.edits import apply_edits, check_edits, insert
+from pytest_promptfuzz.mutations.mutation import Mutation
+from pytest_promptfuzz.mutations.operator import operator
+from pytest_promptfuzz.mutations.planner import mutate, plan
+from pytest_promptfuzz.prompts.prompt import Prompt
+
+GOLDEN = "a0c411412fbfade7ff82dcf97d72051d9dbb8c8ade636a0eb0a37f40fccacbef"
+
+
+def name_of(mutation: Mutation) -> str:
+    return mutation.operators[0].partition("@")[0]
+
+
+def digest_of_plans() -> str:
+    ids = [[m.id, m.severity, *m.operators] for text in PROMPTS for m in plan(text, 12, seed=7).mutations]
+    return hashlib.sha256(json.dumps(ids).encode()).hexdigest()
+
+
+def test_plans_are_what_they_were() -> None:
+    """A change here is a change of some operator's output: raise its version, and say so in the change log."""
+    assert digest_of_plans() == GOLDEN
+
+
+def test_plans_do_not_depend_on_the_hash_seed() -> None:
+    code = "import test_planner; print(test_planner.digest_of_plans())"
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parent)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    assert seen == {GOLDEN}
+
+
+@pytest.mark.parametrize(
+    ("total", "weights", "shares"),
+    [
+        (8, (40, 30, 30), (3, 3, 2)),
+        (10, (40, 30, 30), (4, 3, 3)),
+        (1, (40, 30, 30), (1, 0, 0)),
+        (4, (40, 30, 30), (2, 1, 1)),
+        (5, (1, 1), (3, 2)),
+        (6, (4, 2), (4, 2)),
+        (3, (0.1, 0.2), (1, 2)),
+        (7, (1,), (7,)),
+        (0, (1, 1), (0, 0)),
+    ],
+)
+def test_largest_remainder(total: int, weights: tuple[float, ...], shares: tuple[int, ...]) -> None:
+    assert largest_remainder(total, weights) == shares
+
+
+@given(st.integers(0, 500), st.lists(st.integers(1, 100), min_size=1, max_size=8))
+def test_largest_remainder_is_fair(total: int, weights: list[int]) -> None:
+    shares = largest_remainder(total, tuple(weights))
+    assert sum(shares) == total
+    for share, weight in zip(shares, weights, strict=True):
+        assert abs(share - total * weight / sum(weights)) < 1
+
+
+@given(TEXTS, st.integers(1, 24), st.integers(-5, 2**70))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_plan_holds_what_it_promises(text: str, n: int, seed: int) -> None:
+    made = plan(text, n, seed=seed)
+    spans = [(start, end) for start, end, _ in Prompt(text).spans]
+    known = registry.builtin()
+    assert len(made.mutations) <= n
+    assert made.shortage == n - len(made.mutations)
+    if made.shortage:
+        assert made.notes
+    texts = [text, *(m.text for m in made.mutations)]
+    assert len(set(texts)) == len(texts)
+    deep = [fold(m.text) for m in made.mutations if not known[name_of(m)].surface]
+    assert len({fold(text), *deep}) == len(deep) + 1
+    assert max(Counter(map(name_of, made.mutations)).values(), default=0) <= -(-n // 4)
+    for mutation in made.mutations:
+        assert mutation.text == apply_edits(text, mutation.edits)
+        assert 0 <= mutation.severity <= known[name_of(mutation)].severity
+        assert Mutation.from_json(json.loads(json.dumps(mutation.to_json()))) == mutation
+        if not known[name_of(mutation)].touches:
+            check_edits(mutation.edits, len(text), spans)
+    again = plan(text, n, seed=seed)
+    assert again == made
+
+
+def test_the_default_is_stratified_and_seeded() -> None:
+    made = plan(PROMPTS[1], 10)
+    assert Counter(m.dimension for m in made.mutations) == {"lexical": 4, "semantic": 3, "structural": 3}
+    assert made.notes == ()
+    assert plan(PROMPTS[1], 10, seed=1).mutations != made.mutations
+    assert plan(PROMPTS[1], 10, seed=0).mutations == made.mutations
+
+
+def test_an_empty_stratum_gives_way_and_says_so() -> None:
+    made = plan("Classify {text} as spam or ham.", 8)
+    assert len(made.mutations) == 8
+    assert made.notes[0].startswith("The prompt allows ")
+    assert "0 of 2 structural" in made.notes[0]
+
+
+def test_fewer_than_asked_is_a_warning_and_none_an_error() -> None:
+    with pytest.warns(PromptfuzzWarning, match=r"\d of the 40 mutations asked for exist"):
+        few = mutate("Go.", 40)
+    assert 0 < len(few) < 40
+    with pytest.raises(UsageError, match="everything in the prompt is protected"):
+        mutate(Prompt("Classify it.", protect=["Classify it."]), operators=["upper-case"])
+    with pytest.raises(UsageError, match="finds no place"):
+        mutate("Classify it.", operators=["bullet-reorder"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(mutate(TRIAGE, 8)) == 8
+
+
+def test_named_operators_may_fill_the_plan() -> None:
+    made = mutate(TRIAGE, 6, operators=["keyboard-typo"])
+    assert {name_of(m) for m in made} == {"keyboard-typo"}
+    assert len({m.text for m in made}) == 6
+    made = mutate(TRIAGE, 6, operators={"keyboard-typo": 4, "synonym": 2})
+    assert Counter(map(name_of, made)) == {"keyboard-typo": 4, "synonym": 2}
+    made = mutate(TRIAGE, 6, operators={"lexical": 2, "semantic": 1, "structural": 0})
+    assert Counter(m.dimension for m in made) == {"lexical": 4, "semantic": 2}
+    assert [m.dimension for m in mutate(TRIAGE, 3, operators="semantic")] == ["semantic"] * 3
+    assert {name_of(m) for m in mutate(TRIAGE, 1, operators="upper-case@2")} == {"upper-case"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": 0}, "n=0"),
+        ({"n": 10_001}, "10,000"),
+        ({"n": True}, "n=True"),
+        ({"n": "8"}, "n='8'"),
+        ({"n": 2.0}, "n=2.0"),
+        ({"seed": "x"}, "seed='x'"),
+        ({"seed": True}, "seed=True"),
+        ({"seed": None}, "seed=None"),
+        ({"prompt": ""}, "empty"),
+        ({"prompt": "  \n"}, "empty|blank"),
+        ({"prompt": 3}, "prompt is int"),
+        ({"prompt": None}, "prompt is NoneType"),
+        ({"operators": ["uper-case"]}, "Did you mean 'upper-case'"),
+        ({"operators": {"lexicl": 1}}, "Did you mean 'lexical'"),
+        ({"operators": "upper-case@9"}, "version 2 here, not 9"),
+        ({"operators": []}, "nothing is selected"),
+        ({"operators": {"synonym": 0}}, "nothing is selected"),
+        ({"operators": {"synonym": -1}}, "weight of 'synonym' is -1"),
+        ({"operators": {"synonym": True}}, "weight of 'synonym' is True"),
+        ({"operators": {"synonym": float("nan")}}, "is nan"),
+        ({"operators": {"synonym": float("inf")}}, "is inf"),
+        ({"operators": ["synonym", "synonym"]}, "named twice"),
+        ({"operators": ["lexical", "lexical"]}, "named twice"),
+        ({"operators": [3]}, "is int"),
+        ({"operators": 3}, "int is not accepted"),
+    ],
+)
+def test_bad_arguments_are_named(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        mutate(**{"prompt": TRIAGE, **arguments})  # type: ignore[arg-type]
+
+
+def test_a_chat_stays_a_chat() -> None:
+    chat = Prompt.from_messages(
+        [
+            {"role": "system", "content": "You are a careful editor. Use plain English. Be brief."},
+            {"role": "user", "content": "Summarize the report.\n\nReport: {report}"},
+            {"role": "assistant", "content": "Sure. Send the report."},
+            {"role": "user", "content": "Keep the summary short. Do not mention names."},
+        ]
+    )
+    made = mutate(chat, 24, seed=3)
+    assert len({m.text for m in made}) == 24
+    for mutation in made:
+        after = mutation.prompt
+        assert after.is_chat
+        assert [m["role"] for m in after.messages] == ["system", "user", "assistant", "user"]
+        assert after.messages[2] == chat.messages[2]
+        assert after.text == mutation.text
+        assert "{report}" in str(after.messages[1]["content"])
+    stored = made[0].to_json()
+    assert Mutation.from_json(stored, source=chat).prompt == made[0].prompt
+    with pytest.raises(UsageError, match="another prompt"):
+        Mutation.from_json(stored, source=Prompt("other"))
+
+
+def test_a_prompts_own_protection_holds() -> None:
+    prompt = Prompt("Please classify the very important ticket. Be brief.", protect=["very important"])
+    for mutation in mutate(prompt, 16):
+        assert "very important" in mutation.text
+        assert mutation.prompt.text == mutation.text
+
+
+def test_operators_of_ones_own_are_used_when_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    @operator("wave", dimension="lexical", severity=0.1)
+    def wave(draft, rng):
+        yield [insert(len(draft.text), " ~")]
+
+    monkeypatch.setattr(registry, "_added", {})
+    assert mutate("Go on.", 1, operators=[wave])[0].text == "Go on. ~"
+    with pytest.raises(UsageError, match="no operator or dimension 'wave'"):
+        mutate("Go on.", 1, operators=["wave"])
+    registry.register(wave)
+    registry.register(wave)
+    assert mutate("Go on.", 1, operators=["wave"])[0].operators == ("wave@1",)
+    assert "wave" not in {name_of(m) for m in plan(TRIAGE, 40).mutations}
+
+    @operator("wave", dimension="semantic", severity=0.1)
+    def other(draft, rng):
+        return []
+
+    with pytest.raises(UsageError, match="exists already"):
+        registry.register(other)
+    with pytest.raises(UsageError, match="decorate"):
+        registry.register(lambda draft, rng: [])  # type: ignore[arg-type]
+
+
+def test_only_surface_operators_may_differ_in_case_and_space_alone() -> None:
+    @operator("deep", dimension="lexical", severity=0.1)
+    def deep(draft, rng):
+        yield [insert(2, " ")]
+        yield [insert(2, " now")]
+        yield [insert(2, " NOW")]
+
+    @operator("shallow", dimension="lexical", severity=0.1, surface=True)
+    def shallow(draft, rng):
+        yield [insert(2, " ")]
+        yield [insert(2, "  ")]
+
+    assert [m.text for m in plan("Go on.", 3, operators=[deep]).mutations] == ["Go now on."]
+    assert [m.text for m in plan("Go on.", 3, operators=[shallow]).mutations] == ["Go  on.", "Go   on."]
+
+
+def test_operators_of_packages_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "wavy_package.py").write_text(
+        "from pytest_promptfuzz.mutations.edits import insert\n"
+        "from pytest_promptfuzz.mutations.operator import operator\n"
+        "@operator('wavy', dimension='lexical', severity=0.1)\n"
+        "def wavy(draft, rng):\n    yield [insert(0, '~ ')]\n"
+    )
+    info = tmp_path / "wavy_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: wavy-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[promptfuzz.operators]\nwavy = wavy_package:wavy\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry.installed.cache_clear()
+    try:
+        assert [point.name for point in metadata.entry_points(group=registry.ENTRY_POINTS)].count("wavy") == 1
+        assert mutate("Go on.", 1, operators=["wavy"])[0].text == "~ Go on."
+        assert "wavy" in registry.all_operators()
+        assert "wavy" not in {name_of(m) for m in plan(TRIAGE, 40).mutations}
+        (info / "entry_points.txt").write_text("[promptfuzz.operators]\nwavy = wavy_package:nothing\n")
+        registry.installed.cache_clear()
+        with pytest.raises(UsageError, match=r"'wavy' .* does not load"):
+            registry.get("unknown")
+    finally:
+        registry.installed.cache_clear()

@@ -1,0 +1,60 @@
+"""A small project, run by a real pytest process."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INI = """
+[pytest]
+asyncio_default_fixture_loop_scope = function
+promptfuzz_target = simulated
+filterwarnings = error
+"""
+PROMPT = '''
+from pytest_promptfuzz import Prompt, robust
+
+TRIAGE = Prompt("""Classify the support ticket below into exactly one of: BILLING, TECHNICAL, ACCOUNT, OTHER.
+
+Rules:
+- Answer with the label only
+- Do not explain your choice
+
+Ticket:
+{ticket}""")
+TICKET = "I was charged twice for my subscription this month and want a refund."
+'''
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pytest.RunResult]:
+    """Write one test module (``PROMPT`` in front) and run pytest on it in a process of its own."""
+    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.delenv("CI", raising=False)
+    pytester.makefile(".ini", pytest=INI)
+
+    def run(source: str, *arguments: str, **files: str) -> pytest.RunResult:
+        pytester.makepyfile(test_it=PROMPT + textwrap.dedent(source), **files)
+        return pytester.runpytest_subprocess(*arguments)
+
+    return run
+
+
+def summary_of(result: pytest.RunResult) -> dict[str, Any]:
+    """The rows of the table of robust tests: verdict by test name."""
+    rows: dict[str, Any] = {}
+    inside = False
+    for line in result.outlines:
+        if "prompt robustness" in line:
+            inside = True
+        elif inside and " robust test" in line:
+            break
+        elif inside and (row := re.match(r"(.*::.*?)\s+(pass|brittle|noisy|inconclusive)\s", line)):
+            rows[row[1].rpartition("::")[2]] = row[2]
+    return rows

@@ -1,0 +1,386 @@
+"""Bad input, through real pytest runs: one message that names the test, the value and the mend; nothing else is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from tests.plugin.conftest import PROMPT, summary_of
+
+INI = "[pytest]\npromptfuzz_target = simulated\nfilterwarnings = error\n"
+ASK = "def test_bad(prompt, llm): return llm(prompt.format(ticket=TICKET))"
+SEND = "def test_bad(prompt, llm): return llm(prompt)"
+
+# What stands in front of `test_bad`, the test, and what its one message must say.
+MARKS: dict[str, list[str]] = {
+    "operators=['tyop']": [
+        "operators: there is no operator or dimension 'tyop'",
+        "`promptfuzz operators` lists them",
+    ],
+    "operators=['uper-case']": ["'uper-case'", "Did you mean 'upper-case'"],
+    "operators=[]": ["operators: nothing is selected", "name at least one"],
+    "operators=3": ["operators: int is not accepted", "give names in a list"],
+    "operators={'keyboard-typo': -1}": ["the weight of 'keyboard-typo' is -1"],
+    "task='clasification'": ["unknown task 'clasification'", "Did you mean 'classification'?"],
+    "threshold=85": ["threshold=85", "from 0 to 1", "Did you mean 0.85?"],
+    "threshold=-0.1": ["threshold=-0.1", "from 0 to 1"],
+    "threshold=float('nan')": ["threshold=nan", "from 0 to 1"],
+    "threshold='0.85'": ["threshold='0.85'", "number from 0 to 1, not str"],
+    "threshold=True": ["threshold=True", "not bool"],
+    "mutations=0": ["mutations=0", "from 1 to 10,000"],
+    "mutations=True": ["mutations=True", "whole number, not bool"],
+    "mutations='8'": ["mutations='8'", "whole number, not str"],
+    "mutations=10001": ["mutations=10001", "from 1 to 10,000"],
+    "mutations=8.0": ["mutations=8.0", "whole number, not float"],
+    "seed='x'": ["seed='x'", "whole number"],
+    "treshold=0.9": ["no key 'treshold'", "Did you mean 'threshold'?"],
+    "ignore=['$[']": ["ignore='$['", "steps are .name"],
+    "compare='no'": ["compare='no'", "True or False"],
+    "max_deviations=-1": ["max_deviations=-1", "0 or more"],
+    "equivalent_at=0.5, minor_at=0.9": ["minor_at=0.9", "equivalent_at=0.5", "swap them"],
+    "profile='quirks'": ["unknown profile 'quirks'", "'quirx'"],
+    "fixtures='new'": ["fixtures='new'", "'shared' or 'fresh'"],
+    "target='gpt-5'": ["'gpt-5'", "Write 'openai:gpt-5'"],
+    "target='opnai:gpt-5'": ["'opnai'", "Did you mean 'openai'"],
+    "target='openai:'": ["names no model", "'openai:gpt-5-mini'"],
+    "target='compatible:llama'": ["needs a model and a base URL", "'compatible:llama3.2@http://"],
+    "target=7": ["target", "int", "'openai:MODEL'"],
+    "target=lambda prompt: 'x'": ["`llm` calls models", "Call it in the test's body"],
+    "mutate='promt'": ["mutate='promt'", "Its arguments: llm, prompt", "Did you mean 'prompt'?"],
+    "mutate='nowhere.at.all'": ["mutate='nowhere.at.all'", "no module 'nowhere'"],
+    "mutate='os.path.joyn'": ["mutate='os.path.joyn'", "os.path has no 'joyn'", "Did you mean 'join'?"],
+    "mutate=3": ["mutate=3", "an argument of the test or a dotted path"],
+    "mutate='os.path.sep'": ["nothing to mutate", "protected"],
+}
+PROMPTS: dict[str, list[str]] = {
+    "''": ["The prompt is empty", "give it some text"],
+    "' \\n '": ["The prompt is empty"],
+    "'{x}'": ["nothing to mutate", "protected"],
+    "'https://example.org/a {x} 12-18%'": ["nothing to mutate", "protected"],
+    "42": ["not an int: 42", "list of chat messages"],
+    "[]": ["The prompt is empty"],
+    "['hi']": ["message 0 is a str", "{'role': 'user', 'content': 'text'}"],
+    "[{'role': 'usr', 'content': 'hello'}]": ["message 0", "unknown role 'usr'", "Did you mean 'user'?"],
+    "[{'role': 'user'}]": ["message 0", "NoneType for its content", "give a str"],
+    "[{'content': 'hello there'}]": ["message 0", "role None", "system"],
+    "TRIAGE, 'another'": ["one prompt, not 2", "'another'"],
+}
+TESTS: dict[str, tuple[str, list[str]]] = {
+    "the same key twice": (
+        f"@robust(TRIAGE, mutations=3)\n@robust(mutations=4)\n{ASK}",
+        ["mutations= twice", "keep one of them"],
+    ),
+    "no prompt": (f"@robust\n{SEND}", ["no prompt is given", "@robust(PROMPT)"]),
+    "no argument": ("@robust\ndef test_bad(): assert 1", ["It has no arguments", "Add 'prompt'"]),
+    "numbers parametrized": (
+        f"@pytest.mark.parametrize('prompt', [7])\n@robust\n{SEND}",
+        ["test_bad[7]", "the argument 'prompt'", "not an int: 7"],
+    ),
+    "no prompt file": (
+        """
+@pytest.fixture
+def text(): return Prompt.from_file('prompts/triage.txt')
+@robust(mutate='text')
+def test_bad(text, llm): return llm(text)""",
+        ["no prompt file 'prompts/triage.txt'", "relative paths start at"],
+    ),
+    "a slot without a value": (
+        "@robust(TRIAGE)\ndef test_bad(prompt, llm): return llm(prompt.format())",
+        ["no value for the slot 'ticket'", "format(ticket=…)"],
+    ),
+    "a slot that is not there": (
+        "@robust(TRIAGE)\ndef test_bad(prompt, llm): return llm(prompt.format(tickett='x'))",
+        ["no slot 'tickett'", "Did you mean 'ticket'?"],
+    ),
+    "no text to ask": (
+        "@robust(TRIAGE)\ndef test_bad(prompt, llm): return llm(None)",
+        ["type NoneType", "Give text, a Prompt, or messages"],
+    ),
+    "a response that is not text": (
+        "@robust(TRIAGE)\ndef test_bad(prompt, llm):\n    llm('hi')\n    return {'a': object()}",
+        ["return value cannot be compared", "$.a", "object", "return text, a Response"],
+    ),
+    "nothing awaited": (
+        "async def reply(prompt): return 'x'\n@robust(TRIAGE)\ndef test_bad(prompt): return reply(prompt)",
+        ["returned a coroutine", "`async def`"],
+    ),
+    "unittest": (
+        "class TestCase(unittest.TestCase):\n    @robust(TRIAGE)\n    def test_bad(self): pass",
+        ["TestCase::test_bad", "unittest.TestCase", "plain class"],
+    ),
+}
+TESTS |= {each: (f"@robust(TRIAGE, {each})\n{ASK}", wanted) for each, wanted in MARKS.items()}
+TESTS |= {f"prompt {each}": (f"@robust({each})\n{SEND}", wanted) for each, wanted in PROMPTS.items()}
+GOOD = f"\n\ndef test_plain(): assert 1\n\n@robust(TRIAGE, mutations=3)\n{ASK.replace('test_bad', 'test_good')}\n"
+
+
+@pytest.fixture(scope="module")
+def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What one pytest run says of each bad test, by file; every file also holds two good tests."""
+    root = tmp_path_factory.mktemp("bad")
+    (root / "pytest.ini").write_text(INI, encoding="utf-8")
+    for number, (source, _) in enumerate(TESTS.values()):
+        text = f"import unittest\nimport pytest\n{PROMPT}\n{source}\n{GOOD}"
+        (root / f"test_{number:02}.py").write_text(text, encoding="utf-8")
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PROMPTFUZZ", "PYTEST"))
+    }
+    options = (
+        "-p",
+        "no:asyncio",
+        "-p",
+        "no:anyio",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:hypothesispytest",
+        "-rA",
+    )
+    process = subprocess.run(
+        [sys.executable, "-m", "pytest", *options],
+        check=False,
+        cwd=root,
+        env={**environment, "COLUMNS": "160"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert process.returncode == 1, process.stdout
+    assert "INTERNALERROR" not in process.stdout + process.stderr
+    found = re.split(
+        r"^_+ (?:ERROR at (?:setup|verdict) of )?(?:TestCase\.)?test_bad\S* _+$",
+        process.stdout,
+        flags=re.MULTILINE,
+    )
+    found[-1] = found[-1].partition("prompt robustness")[0]
+    return {"": process.stdout} | dict(zip(TESTS, found[1:], strict=True))
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_one_message_names_the_test_the_value_and_the_mend(sections, name):
+    said = [line for line in sections[name].splitlines() if line.strip()]
+    number = list(TESTS).index(name)
+    (message,) = [line for line in said if line.startswith(("UsageError: ", "ConfigurationError: "))]
+    assert f"test_{number:02}.py::" in message
+    assert "test_bad" in message
+    for wanted in TESTS[name][1]:
+        assert wanted in message
+    assert not any("site-packages" in line or "pytest_promptfuzz" in line for line in said), said
+
+
+def test_the_other_tests_of_the_file_run_and_pass(sections):
+    outcomes = Counter(
+        re.findall(r"^(PASSED|FAILED|ERROR|INCONCLUSIVE) test_\d+\.py", sections[""], flags=re.MULTILINE)
+    )
+    assert outcomes == {"ERROR": len(TESTS), "PASSED": 2 * len(TESTS)}
+
+
+# Settings of the whole run are read before any test runs.
+OPTIONS: dict[str, tuple[list[str], list[str]]] = {
+    "mutations": (
+        ["--promptfuzz-mutations=many"],
+        ["--promptfuzz-mutations", "'many'", "a whole number of 1 or more"],
+    ),
+    "no mutations": (["--promptfuzz-mutations=0"], ["--promptfuzz-mutations", "'0'", "1 or more"]),
+    "threshold": (["--promptfuzz-threshold=85"], ["--promptfuzz-threshold", "'85'", "a number from 0 to 1"]),
+    "mode": (["--promptfuzz-mode=lve"], ["--promptfuzz-mode", "'lve'", "Did you mean 'live'?"]),
+    "inconclusive": (["--promptfuzz-inconclusive=skp"], ["'skp'", "Did you mean 'skip'?"]),
+    "concurrency": (["--promptfuzz-concurrency=0"], ["--promptfuzz-concurrency", "'0'", "1 or more"]),
+    "override": (["--promptfuzz-override=mutations"], ["--promptfuzz-override", "'mutations'", "KEY=VALUE"]),
+    "override key": (["--promptfuzz-override=mutation=3"], ["'mutation'", "Did you mean 'mutations'"]),
+    "override value": (["--promptfuzz-override=mutations=x"], ["'mutations=x'", "'x' is not a number"]),
+    "ini int": (["-o", "promptfuzz_mutations=many"], ["promptfuzz_mutations", "a whole number"]),
+    "ini float": (["-o", "promptfuzz_threshold=2"], ["promptfuzz_threshold", "2", "a number from 0 to 1"]),
+    "ini choice": (["-o", "promptfuzz_mode=never"], ["promptfuzz_mode", "'never'", "auto, live"]),
+    "environment": (["PROMPTFUZZ_SEED=x"], ["PROMPTFUZZ_SEED", "'x'", "a whole number"]),
+    "environment share": (
+        ["PROMPTFUZZ_THRESHOLD=2"],
+        ["PROMPTFUZZ_THRESHOLD", "'2'", "a number from 0 to 1"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_setting_that_cannot_be_read_ends_the_run_before_it_starts(pytester, monkeypatch, name):
+    arguments, wanted = OPTIONS[name]
+    if arguments[0].startswith("PROMPTFUZZ_"):
+        monkeypatch.setenv(*arguments[0].split("="))
+        arguments = []
+    result = pytester.runpytest_inprocess("-p", "no:asyncio", "-p", "no:anyio", *arguments)
+    said = [line for line in result.errlines if line.strip()]
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert len(said) == 1, said
+    assert said[0].startswith("ERROR: ")
+    for each in wanted:
+        assert each in said[0]
+
+
+def test_the_same_in_a_process_of_its_own(project):
+    result = project(GOOD, "--promptfuzz-mode=lve")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert [line for line in result.errlines if line] == [
+        "ERROR: --promptfuzz-mode: 'lve' is not one of auto, live. Did you mean 'live'?"
+    ]
+
+
+def test_a_target_of_the_run_that_is_not_known_fails_only_the_tests_that_need_it(project):
+    result = project(GOOD, "--promptfuzz-target=gpt-5")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["UsageError: *'gpt-5' names no provider. Write 'openai:gpt-5'.*test_good*"])
+
+
+def test_no_target(project):
+    result = project(GOOD, "-o", "promptfuzz_target=")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["ConfigurationError: *no target is configured. Write @robust(target=*"])
+
+
+BOTH = f"""
+@robust(TRIAGE, target="openai:any")
+{ASK.replace("test_bad", "test_openai")}
+
+@robust(TRIAGE, target="anthropic:any")
+{ASK.replace("test_bad", "test_anthropic")}
+{GOOD}"""
+
+
+def test_no_key(project, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    result = project(BOTH)
+    result.assert_outcomes(passed=2, errors=2)
+    for name in ("openai", "anthropic"):
+        wanted = f"*'{name}:any' needs a key, and {name.upper()}_API_KEY is not set.*test_{name}*"
+        result.stdout.fnmatch_lines_random([f"ConfigurationError: {wanted}"])
+
+
+def test_no_extra(project, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
+    blocker = """
+        import sys
+
+        class Blocked:
+            def find_spec(self, name, path=None, target=None):
+                if name.partition(".")[0] in {"openai", "anthropic"}:
+                    raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+        sys.meta_path.insert(0, Blocked())
+        """
+    result = project(BOTH, conftest=blocker)
+    result.assert_outcomes(passed=2, errors=2)
+    for name in ("openai", "anthropic"):
+        wanted = f"*needs the package {name!r}*pip install 'pytest-promptfuzz?{name}?'*test_{name}*"
+        result.stdout.fnmatch_lines_random([f"ConfigurationError: {wanted}"])
+
+
+def test_an_async_test_without_an_async_plugin(project):
+    source = f"@robust(TRIAGE)\nasync {ASK.replace('return llm', 'return await llm')}\n{GOOD}"
+    result = project(source, "-p", "no:asyncio", "-p", "no:anyio", "-o", "filterwarnings=default")
+    result.assert_outcomes(passed=2, failed=1, warnings=1)
+    result.stdout.fnmatch_lines(["async def functions are not natively supported.", "*pytest-asyncio*"])
+    assert "INTERNALERROR" not in result.stdout.str()
+    assert summary_of(result) == {"test_good": "pass"}
+
+
+def test_a_mark_on_what_is_no_test_function(project):
+    source = f"""
+import pytest
+pytestmark = robust(TRIAGE, mutations=3)
+
+class TestNothing:
+    pass
+
+def helper():
+    \"\"\"
+    >>> 1 + 1
+    2
+    \"\"\"
+
+{ASK}
+"""
+    result = project(source, "--doctest-modules")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(
+        ["UsageError: *is for Python test functions, not for DoctestItem*test_it.helper*"]
+    )
+
+
+EVALUATE = """
+import pytest
+from pytest_promptfuzz import UsageError
+
+def raises(prompt):
+    raise RuntimeError("the database is away")
+
+def number(prompt):
+    return object()
+
+FILLED = TRIAGE.format(ticket=TICKET)
+
+def test_raises(promptfuzz):
+    promptfuzz.evaluate(FILLED, raises)
+
+def test_not_text(promptfuzz):
+    result = promptfuzz.evaluate(FILLED, number)
+    assert (result.verdict, result.reason) == ("inconclusive", "baseline-error")
+    assert "test_it.number" in result.explanation
+    assert "not text" in result.explanation
+    assert "Return text, a Response, or plain data" in result.explanation
+
+@pytest.mark.parametrize(("settings", "wanted"), [
+    ({"treshold": 1}, "unknown setting 'treshold'. Did you mean 'threshold'?"),
+    ({"mutations": 0}, "mutations=0 is out of range"),
+    ({"task": "clasification"}, "Did you mean 'classification'?"),
+])
+def test_settings(promptfuzz, settings, wanted):
+    with pytest.raises(UsageError, match="evaluate: ") as caught:
+        promptfuzz.evaluate(FILLED, "simulated", **settings)
+    assert wanted in str(caught.value)
+"""
+
+
+def test_a_callable_target_that_raises_or_answers_no_text(project):
+    result = project(EVALUATE)
+    result.assert_outcomes(passed=4, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            '*raise RuntimeError("the database is away")',
+            "E   *BaselineFailed: the unmutated prompt already fails: RuntimeError: the database is away",
+        ]
+    )
+
+
+def test_a_damaged_cache_is_left_and_the_run_goes_on(project, pytester):
+    project(GOOD).assert_outcomes(passed=2)
+    (database,) = (pytester.path / ".promptfuzz").rglob("*.db")
+    database.write_bytes(b"this is no database" * 100)
+    result = project(GOOD)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["promptfuzz: *was damaged*left as it is*"])
+    assert database.read_bytes() == b"this is no database" * 100
+    again = project(GOOD)
+    again.assert_outcomes(passed=2)
+    again.stdout.fnmatch_lines(["*; 0 calls *"])
+    assert "was damaged" not in again.stdout.str()
+
+
+def test_a_cache_directory_that_is_a_file_costs_the_cache_only(project, pytester):
+    pytester.path.joinpath("taken").write_text("mine", encoding="utf-8")
+    result = project(GOOD, "--promptfuzz-cache-dir=taken")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["promptfuzz: *taken*"])
+    assert pytester.path.joinpath("taken").read_text(encoding="utf-8") == "mine"
+
+
+def test_bad_input_loses_nothing_that_is_stored(project):
+    project(GOOD).assert_outcomes(passed=2)
+    project(GOOD, "--promptfuzz-override=task=clasification").assert_outcomes(passed=1, errors=1)
+    result = project(GOOD)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*; 0 calls *"])

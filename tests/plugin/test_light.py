@@ -1,0 +1,135 @@
+"""The plugin loads next to nothing where nothing is robust, and no SDK where all answers are in the store."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_promptfuzz.testing.server import ModelServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLUGIN = "pytest_promptfuzz.plugin.hooks"
+NEVER = {
+    "anthropic",
+    "diskcache",
+    "http.server",
+    "jsonschema",
+    "numpy",
+    "openai",
+    "rapidfuzz",
+    "sentence_transformers",
+    "sqlite3",
+    "ssl",
+    "torch",
+}
+NOT_WHEN_WARM = {
+    "anthropic",
+    "anyio",
+    "http.server",
+    "httpcore",
+    "httpx",
+    "httpx2",
+    "jsonschema",
+    "numpy",
+    "onnxruntime",
+    "openai",
+    "pydantic",
+    "sentence_transformers",
+    "ssl",
+    "tokenizers",
+    "torch",
+    "transformers",
+}
+CONFTEST = """
+import json
+import sys
+from pathlib import Path
+
+def pytest_unconfigure():
+    Path("modules.json").write_text(json.dumps(sorted(sys.modules)))
+"""
+ROBUST = '''
+from pytest_promptfuzz import Prompt, robust
+
+TRIAGE = Prompt("""Classify the support ticket below into exactly one of: BILLING, TECHNICAL, ACCOUNT, OTHER.
+
+Answer with the label only.
+
+Ticket:
+{ticket}""")
+
+@robust(TRIAGE, mutations=4, threshold=0.0)
+def test_triage(prompt, llm):
+    return llm(prompt.format(ticket="I was charged twice this month and want a refund."))
+'''
+
+
+@pytest.fixture
+def modules(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
+    """Run pytest without anybody else's plugins; what it printed, and the modules loaded at its end."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    for name in ("PROMPTFUZZ_TARGET", "OPENAI_API_KEY", "PYTEST_ADDOPTS"):
+        monkeypatch.delenv(name, raising=False)
+    pytester.makeconftest(CONFTEST)
+    pytester.makeini("[pytest]\nfilterwarnings = error\n")
+
+    def run(*arguments: str, plugin: bool = True) -> tuple[str, set[str]]:
+        loaded = ("-p", PLUGIN) if plugin else ()
+        result = pytester.runpytest_subprocess(*loaded, "-p", "no:cacheprovider", *arguments)
+        assert result.ret == 0, result.stdout.str()
+        return result.stdout.str(), set(json.loads((pytester.path / "modules.json").read_text()))
+
+    return run
+
+
+@pytest.mark.parametrize("arguments", [("--co", "-q"), ("--co",), ()], ids=["collect", "header", "run"])
+def test_a_run_without_robust_tests_loads_our_own_modules_only(pytester, modules, arguments):
+    pytester.makepyfile("def test_nothing():\n    pass\n")
+    _, without = modules(*arguments, plugin=False)
+    _, loaded = modules(*arguments)
+    assert PLUGIN in loaded
+    assert not loaded & NEVER
+    ours = {name for name in loaded if name.partition(".")[0] == "pytest_promptfuzz"}
+    assert loaded - without - ours == set()
+    rooms = {name.split(".")[1] for name in ours if "." in name}
+    assert rooms <= {"errors", "evaluating", "plugin", "reporting", "testing"}
+
+
+def test_importing_the_package_and_marking_a_test_stay_light(pytester, modules):
+    pytester.makepyfile(ROBUST)
+    _, loaded = modules("--co", "-q")
+    assert "pytest_promptfuzz.prompts.prompt" in loaded
+    assert not loaded & NEVER
+
+
+def answered_twice(pytester: pytest.Pytester, modules, monkeypatch, model: Path) -> tuple[str, set[str]]:
+    """The second of two runs; the server of the first is gone."""
+    pytester.makepyfile(ROBUST)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    arguments = ("--promptfuzz-target=openai:gpt-5-mini", f"--promptfuzz-model={model}")
+    with ModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        _, cold = modules(*arguments)
+        assert server.calls == 5
+    assert "openai" in cold
+    return modules(*arguments)
+
+
+def test_a_warm_run_loads_no_sdk_and_no_model(pytester, modules, monkeypatch, tmp_path):
+    # The folder only has to be there: what it holds is read when words cannot tell, and here they can.
+    said, loaded = answered_twice(pytester, modules, monkeypatch, tmp_path)
+    assert "0 calls made; 5 answers from the store" in " ".join(said.split())
+    assert not loaded & NOT_WHEN_WARM
+
+
+def test_a_simulated_run_loads_no_sdk_and_no_model(pytester, modules, tmp_path):
+    pytester.makepyfile(ROBUST)
+    arguments = ("--promptfuzz-target=simulated", f"--promptfuzz-model={tmp_path}")
+    for calls, hits in ((5, 0), (0, 5)):
+        said, loaded = modules(*arguments)
+        assert f"{calls} calls to the simulated model; {hits} answers" in " ".join(said.split())
+        assert not loaded & NOT_WHEN_WARM

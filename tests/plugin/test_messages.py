@@ -1,0 +1,39 @@
+"""What a newcomer's mistakes are answered with."""
+
+from __future__ import annotations
+
+
+def test_a_mistake_is_named_before_the_place_so_that_the_short_summary_shows_it(project):
+    result = project(
+        """
+        @robust(TRIAGE, threshold=85)
+        def test_share(prompt, llm):
+            return llm(prompt.format(ticket=TICKET))
+
+        @robust("prompts/triage.txt")
+        def test_file(prompt, llm):
+            return llm(prompt.format(ticket=TICKET))
+        """
+    )
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines_random(
+        [
+            "UsageError: threshold=85 is out of range; *Did you mean 0.85? (test_it.py::test_share)",
+            "UsageError: *looks like a file's name. Write @robust(Prompt.from_file('prompts/triage.txt'))*",
+            "ERROR test_it.py::test_share - UsageError: threshold=85 is out of range; *",
+        ]
+    )
+
+
+def test_one_line_tracebacks_name_place_and_verdict(project):
+    result = project(
+        """
+        @robust(TRIAGE, mutations=2, max_deviations=0, compare=False)
+        def test_case(prompt):
+            assert prompt.text == TRIAGE.text
+        """,
+        "--tb=line",
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["test_it.py:*: brittle: *2 of 2 deviate*"])
+    assert "object at 0x" not in result.stdout.str()

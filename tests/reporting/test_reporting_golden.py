@@ -1,0 +1,168 @@
+"""The whole output for hand-made reports, at 80 and 120 columns, with and without colour."""
+
+from __future__ import annotations
+
+import re
+
+import goldens
+import handmade
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_promptfuzz.reporting.side_by_side import side_by_side_lines
+from pytest_promptfuzz.reporting.terminal import failure_lines, one_line, render, summary_lines
+from pytest_promptfuzz.reporting.text import columns
+
+
+@pytest.mark.parametrize("name", goldens.NAMES)
+def test_pages_look_as_they_should(name: str) -> None:
+    expected = (goldens.HERE / f"{name}.txt").read_text(encoding="utf-8")
+    assert goldens.page(name) == expected, "run tests/reporting/goldens.py and read the difference"
+
+
+def test_no_golden_is_left_over() -> None:
+    assert sorted(path.stem for path in goldens.HERE.glob("*.txt")) == sorted(goldens.NAMES)
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+@pytest.mark.parametrize("name", list(handmade.ALL))
+@pytest.mark.parametrize("width", [40, 61, 80, 120, 200])
+def test_nothing_is_wider_than_asked_but_commands(name: str, width: int) -> None:
+    report = handmade.ALL[name]()
+    lines = [*failure_lines(report, width=width), *summary_lines([report], width=width)]
+    lines += side_by_side_lines([report, report, report], width=width)
+    for row in render(lines, width=width, color=False).split("\n"):
+        assert columns(row) <= width or "--promptfuzz-trial" in row or "pytest '" in row, row
+
+
+@pytest.mark.parametrize("name", list(handmade.ALL))
+def test_colour_changes_no_word_but_the_marks(name: str) -> None:
+    report = handmade.ALL[name]()
+    coloured = plain(render(failure_lines(report), width=200, color=True))
+    uncoloured = render(failure_lines(report), width=200, color=False)
+    for mark in ("[-", "-]", "{+", "+}"):
+        uncoloured = uncoloured.replace(mark, "")
+    assert "".join(uncoloured.split()) == "".join(coloured.split())
+
+
+@pytest.mark.parametrize("color", [False, True])
+def test_hostile_output_does_nothing(color: bool) -> None:
+    report = handmade.hostile()
+    lines = [*failure_lines(report), *summary_lines([report])]
+    shown = render(lines, width=80, color=color) + one_line(report)
+    shown.encode("utf-8")
+    bare = plain(shown)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", bare)
+    assert not re.search(r"^\s*::\w", bare, re.MULTILINE)
+    assert "##vso[" not in bare
+    assert "␛]0;owned␇" in bare
+    assert "\n" not in one_line(report)
+
+
+hostile_text = st.text(
+    st.characters(codec=None) | st.sampled_from("\x1b\r\n\t:#[ \u202e\ud800\u3042\u0301"), max_size=120
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(hostile_text, hostile_text, hostile_text, st.integers(40, 130))
+def test_any_text_anywhere_is_laid_out_safely(one: str, other: str, third: str, width: int) -> None:
+    trial = handmade.trial(
+        1,
+        outcome="deviation",
+        response=one,
+        explanation=other,
+        diff=[["=", one], ["-", other], ["+", third], ["=", one]],
+        failure={"type": "AssertionError", "message": third, "traceback": one},
+        reproduce="",
+    )
+    report = handmade.report(
+        test=other, verdict="brittle", baseline=third, trials=[trial], notes=[one], planned=1
+    )
+    shown = render([*failure_lines(report), *summary_lines([report], width=width)], width=width, color=False)
+    shown.encode("utf-8")
+    for row in shown.split("\n"):
+        assert columns(row) <= width
+        assert not re.match(r"\s*::\S", row)
+        assert not re.search(r"[\x00-\x1f\x7f-\x9f]|##[A-Za-z]*\[", row)
+
+
+def test_one_line_names_who_deviates() -> None:
+    assert one_line(handmade.brittle()) == (
+        "brittle: 0.62 < 0.85, 3 of 8 deviate (synonym, politeness, sentence-shuffle)"
+    )
+    assert one_line(handmade.passing()) == "pass: 1.00 >= 0.85"
+    assert one_line(handmade.rate_limited()) == (
+        "inconclusive (errors-decide): score between 0.62 and 1.00, threshold 0.85, "
+        "3 of 8 errors (rate-limit, not-exercised)"
+    )
+    nothing = handmade.report(
+        verdict="inconclusive",
+        reason="nothing-scored",
+        explanation="No trial entered the score.",
+        score=None,
+        trials=[],
+    )
+    assert one_line(nothing) == "inconclusive (nothing-scored): No trial entered the score."
+
+
+def test_a_score_never_looks_like_the_threshold_it_missed() -> None:
+    report = handmade.report(
+        verdict="brittle", reason="score-below-threshold", score=0.8499, trials=[handmade.trial(1)]
+    )
+    assert one_line(report) == "brittle: 0.8499 < 0.85"
+    assert "the score 0.8499 is below the threshold 0.85" in render(
+        failure_lines(report), width=80, color=False
+    )
+
+
+def test_worst_first() -> None:
+    shown = render(
+        summary_lines([make() for make in handmade.ALL.values()], width=120), width=120, color=False
+    )
+    verdicts = re.findall(r"^tests/.*?  (brittle|noisy|inconclusive|pass) ", shown, re.MULTILINE)
+    assert verdicts == ["brittle"] * 5 + ["inconclusive"] * 2 + ["pass"]
+
+
+def test_no_tests_no_table() -> None:
+    assert summary_lines([]) == []
+
+
+def test_an_example_beyond_the_first_is_shown_against_its_own_baseline() -> None:
+    trials = [
+        handmade.trial(1),
+        handmade.trial(2, case=1, outcome="deviation", response="SPAM", baseline="HAM"),
+    ]
+    report = handmade.report(verdict="brittle", reason="score-below-threshold", score=0.5, trials=trials)
+    shown = render(failure_lines(report), width=80, color=False)
+    assert "example 2" in shown
+    assert "baseline   HAM" in shown
+    assert "POSITIVE" not in shown.partition("example 2")[2]
+
+
+def test_a_command_that_is_the_same_for_all_trials_stands_once() -> None:
+    trials = [
+        handmade.trial(n, outcome="deviation", explanation=f"why {n}", reproduce="promptfuzz run p.txt")
+        for n in range(3)
+    ]
+    report = handmade.report(verdict="brittle", reason="score-below-threshold", score=0.0, trials=trials)
+    shown = render(failure_lines(report), width=80, color=False)
+    assert shown.count("promptfuzz run p.txt") == 1
+    assert shown.index("why 2") < shown.index("promptfuzz run p.txt")
+
+
+def test_notes_name_at_most_five_tests() -> None:
+    many = [handmade.report(test=f"tests/test_a.py::test_{n}", oracle_only=True) for n in range(7)]
+    shown = render(summary_lines(many, width=200), width=200, color=False)
+    assert "test_4 and 2 more" in shown
+
+
+def test_simulated_answers_are_named_as_such() -> None:
+    report = handmade.report(target="simulated?seed=3")
+    shown = render(summary_lines([report]), width=120, color=False)
+    assert "Answers are simulated: no real model was called." in shown
+    assert "9 calls to the simulated model" in shown

@@ -1,0 +1,46 @@
+"""``promptfuzz serve`` as a process: it prints where it is, answers, logs, and stops on a signal."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = "import sys; from pytest_promptfuzz.testing.serve import serve; sys.exit(serve(sys.argv[1:]))"
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_serves_until_it_is_stopped(signum: signal.Signals) -> None:
+    command = [sys.executable, "-c", PROGRAM, "--port", "0", "--log", "--fault", "rate-limit:retry-after=1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        lines = [process.stdout.readline().strip() for _ in range(4)]
+        assert lines[2].startswith("OPENAI_BASE_URL=http://127.0.0.1:")
+        assert lines[3].startswith("ANTHROPIC_BASE_URL=http://127.0.0.1:")
+        host = lines[3].removeprefix("ANTHROPIC_BASE_URL=http://")
+        body = json.dumps(
+            {"model": "m", "messages": [{"role": "user", "content": "Classify as spam or ham: hi mum"}]}
+        )
+        statuses = []
+        for _ in range(2):
+            connection = http.client.HTTPConnection(host, timeout=5)
+            connection.request("POST", "/v1/chat/completions", body)
+            answer = connection.getresponse()
+            statuses.append((answer.status, answer.getheader("retry-after")))
+            answer.read()
+            connection.close()
+        assert statuses == [(429, "1"), (200, None)]
+        process.send_signal(signum)
+        rest = process.stdout.read()
+        assert process.wait(timeout=10) == 0
+        assert process.stderr.read() == ""
+    assert rest.splitlines() == [
+        "POST /v1/chat/completions 429",
+        "POST /v1/chat/completions 200",
+        "Stopped after 2 calls.",
+    ]

@@ -1,0 +1,114 @@
+"""The folders are layers: imports point up the table of docs/architecture.md only."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import pytest_promptfuzz
+
+PACKAGE = Path(pytest_promptfuzz.__file__).parent
+LAYERS = [
+    "errors",
+    "prompts",
+    "mutations",
+    "targets",
+    "wire",
+    "running",
+    "comparing",
+    "scoring",
+    "assisting",
+    "searching",
+    "history",
+    "evaluating",
+    "reporting",
+    "testing",
+    "plugin",
+    "cli",
+]
+PURE = {"prompts", "mutations", "comparing", "scoring", "searching"}
+IMPURE_MODULES = {
+    "pytest",
+    "_pytest",
+    "openai",
+    "anthropic",
+    "random",
+    "time",
+    "socket",
+    "subprocess",
+    "httpx",
+    "httpx2",
+}
+HEAVY = {
+    "openai",
+    "anthropic",
+    "torch",
+    "numpy",
+    "jsonschema",
+    "diskcache",
+    "sentence_transformers",
+    "onnxruntime",
+}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports(tree: ast.AST) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            module = node.module or ""
+            found.add(module)
+            found |= {f"{module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def top_level_imports(tree: ast.Module) -> set[str]:
+    body = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return imports(ast.Module(body=list(body), type_ignores=[]))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_point_up(path: Path) -> None:
+    here = room(path)
+    if here == "__init__":
+        return
+    assert here in LAYERS, f"{here} is not a room of docs/architecture.md"
+    for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
+        parts = name.split(".")
+        if parts[0] != "pytest_promptfuzz" or len(parts) < 2 or parts[1] not in LAYERS:
+            continue
+        assert LAYERS.index(parts[1]) <= LAYERS.index(here), f"{here} imports {name}, which lies below it"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_rooms_keep_to_themselves(path: Path) -> None:
+    here = room(path)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    roots = {name.split(".")[0] for name in imports(tree)}
+    if here not in {"plugin", "testing"}:
+        assert not roots & {"pytest", "_pytest"}, "only plugin/ and testing/ import pytest"
+    if here in PURE:
+        assert not roots & IMPURE_MODULES, f"{here}/ does no I/O and reads no clock"
+    top = {name.split(".")[0] for name in top_level_imports(tree)}
+    assert not top & HEAVY, "heavy libraries are imported where they are used"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_modules_stay_readable(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 350
+
+
+def test_the_table_of_the_docs_names_every_room() -> None:
+    text = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = {room(path) for path in MODULES} - {"__init__"}
+    assert [each for each in sorted(rooms) if f"`{each}" not in text] == []
