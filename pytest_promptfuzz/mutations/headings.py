@@ -158,3 +158,56 @@ def _names(lines: Sequence[Line], heading: Heading, title: str) -> bool:
     # A name goes for one paragraph, a heading for all up to the next one.
     under = [line.kind == "blank" for line in lines[number + 1 :] if line.start < heading.body_end]
     return not any(under[under.index(False) :])
+
+
+_RULE = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*\r?")
+_SLOTS = re.compile(r"[\W\x00]*\x00[\W\x00]*")
+_DATA = frozenset({"block", "table", "bullet", "number", "field"})
+_HOLDS_DATA = re.compile(
+    r"(?:the |your |input |source )*(?:text|input|article|documents?|context|question|review|message|e-?mail|ticket"
+    r"|data|source|conversation|transcript|content|letter|notes)\b",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(r"\W*(?:please |kindly |do not |don['’]t |never )*(?P<verb>[A-Za-z]+)\b", re.IGNORECASE)
+
+
+def section_end(draft: Draft, heading: Heading) -> int | None:
+    """Where that ends which a heading names: before a rule, and before what is told after its data or its list.
+
+    Returns:
+        The offset behind its last character; ``None`` where it cannot be told.
+    """
+    paragraphs: list[list[Line]] = [[]]
+    for line in draft.lines:
+        if not heading.end < line.start < heading.body_end:
+            continue
+        if line.kind == "blank":
+            paragraphs.append([])
+        elif _RULE.fullmatch(draft.free, line.start, line.end):
+            break
+        else:
+            paragraphs[-1].append(line)
+    paragraphs = [each for each in paragraphs if each]
+    title = draft.text[heading.title : heading.title_end].lower()
+    data = next((n for n, each in enumerate(paragraphs) if not _is_data(draft, each)), len(paragraphs))
+    if title.startswith("example") and (
+        data < len(paragraphs) or "\x00" in draft.free[heading.end : heading.body_end]
+    ):
+        return None  # the last of the examples may be the question itself
+    if not paragraphs or (
+        not data and _HOLDS_DATA.match(title) and any(_instructs(draft, each[0]) for each in paragraphs[1:])
+    ):
+        return None
+    last = paragraphs[(data or len(paragraphs)) - 1][-1]
+    return last.start + len(draft.text[last.start : last.end].rstrip())
+
+
+def _is_data(draft: Draft, lines: Sequence[Line]) -> bool:
+    """Whether a paragraph is a list, a table, fields or nothing but slots."""
+    return all(each.kind in _DATA or _SLOTS.fullmatch(draft.free, each.start, each.end) for each in lines)
+
+
+def _instructs(draft: Draft, line: Line) -> bool:
+    """Whether a line begins with an instruction."""
+    match = _OPENING.match(draft.free, line.content, line.end)
+    return match is not None and match["verb"].lower() in IMPERATIVES

@@ -15,7 +15,7 @@ from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.table import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_promptfuzz.mutations.draft import Draft
     from pytest_promptfuzz.mutations.layout import Line, Sentence
@@ -98,6 +98,21 @@ def counts(text: str, tokens: list[str]) -> bool:
             match.start() == 0 or text[match.start() - 1] in " (\n" for match in _INLINE_NUMBER.finditer(text)
         )
     )
+
+
+_TAKING_UP = re.compile(
+    r"(?:in |on |for |with )?(?:every|each|the|all|both|these|those|one)(?: of (?:the|them))?(?: (?P<one>[a-z]{4,}))?"
+    r"(?: (?P<two>[a-z]{4,}))?"
+)
+
+
+def takes_up(sentence: str, before: Sequence[str]) -> bool:
+    """Whether a sentence begins with what the ones before it brought up: "Use four lines. Every line holds ..."."""
+    match = _TAKING_UP.match(sentence)
+    if match is None:
+        return False
+    nouns = [each.removesuffix("s") for each in match.groups() if each]
+    return any(re.search(rf"\b{each}s?\b", text) for each in nouns for text in before)
 
 
 def leans(text: str, tokens: list[str]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from pytest_promptfuzz.mutations.instructing import heading_above, instruction_lines, titles
 from pytest_promptfuzz.mutations.layout import LineIndex
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.order import TOKENS, counts, leans, places
+from pytest_promptfuzz.mutations.order import TOKENS, counts, leans, places, takes_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -245,7 +245,7 @@ def _units_of(
         head, stop = stop, stop + 1
         if group[head].start not in hits or _leaning(draft, group[head]):
             continue
-        while stop < len(group) and _leaning(draft, group[stop]):
+        while stop < len(group) and _leaning(draft, group[stop], lowered[head:stop]):
             stop += 1
         texts = (draft.free[each.start : each.end].lower() for each in group[head:stop])
         if any(places(text) or text.rstrip().endswith(":") for text in texts):
@@ -263,10 +263,10 @@ def _start(group: list[Sentence], number: int) -> int:
     return group[number].start if number < len(group) else -1
 
 
-def _leaning(draft: Draft, sentence: Sentence) -> bool:
-    """Whether a sentence leans on the one before it; in what is protected, such as a label OTHER, no word does."""
+def _leaning(draft: Draft, sentence: Sentence, before: Sequence[str] = ()) -> bool:
+    """Whether a sentence leans on the ones before it; in what is protected, such as a label OTHER, no word does."""
     text = draft.free[sentence.start : sentence.end].lower()
-    return leans(text, TOKENS.findall(text) or [""])
+    return leans(text, TOKENS.findall(text) or [""]) or takes_up(text, before)
 
 
 def _ends_well(draft: Draft, index: LineIndex, last: Sentence, after: Sentence | None) -> bool:
@@ -274,7 +274,8 @@ def _ends_well(draft: Draft, index: LineIndex, last: Sentence, after: Sentence |
     number = index.number(last.end) + 1
     if number < len(index.lines) and index.lines[number].kind in {"bullet", "number", "block", "table"}:
         return False
-    return after is None or after.kind != "prose" or not _leaning(draft, after)
+    before = [draft.text[last.start : last.end].lower()]
+    return after is None or after.kind != "prose" or not _leaning(draft, after, before)
 
 
 def _cut(draft: Draft, index: LineIndex, group: list[Sentence], head: int, stop: int) -> Unit:

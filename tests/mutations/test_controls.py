@@ -249,10 +249,22 @@ REPLACED = [
         "Pick one of these labels:\n- red: warm\n- green: cool\n\n{text}",
         "Pick one of these labels:\n- alpha: warm\n- beta: cool\n\n{text}",
     ),
+    (
+        "Choose one: **GO**, **WAIT** or **REFER**. Whoever took pills has to wait a day. If in doubt, choose REFER.",
+        "Choose one: **ALPHA**, **BETA** or **GAMMA**. Whoever took pills has to wait a day. If in doubt, choose GAMMA.",
+    ),
+    (
+        'Classify it as fresh or blue. If it has veins, the category is blue; if not, answer "fresh".',
+        'Classify it as alpha or beta. If it has veins, the category is beta; if not, answer "alpha".',
+    ),
+    ("Classify it as red or green.\n\nfire => red", "Classify it as alpha or beta.\n\nfire => alpha"),
     ("Answer with yes or no.", "Answer with alpha or beta."),
     ("Classify it as red or green.\n\nExample: fire\nLabel: red", "Classify it as alpha or beta.\n\nExample: fire\nLabel: alpha"),
 ]  # fmt: skip
 NOT_REPLACED = [
+    'Name the "object", the line and the time.\n\nReturn JSON with the keys "object", "line" and "time".',
+    "Classify the cheese as fresh, blue or hard. A cheese with blue veins is not fresh.",
+    "Decide: wait or act. The donor has to wait 28 days.",
     "The text has no labels.",
     "Answer with 1 or 2.",
     'Classify it as red or green, like {"label": "red"}.',

@@ -111,6 +111,19 @@ NOTHING = [
     ("json", "Answer in the following format:\nName: <name>\nAge: <age>"),
     ("xml", "Return the rows as CSV."),
     ("json", "{everything}"),
+    ("html", 'Grade the answer. Return JSON with the keys "grade" and "hint".'),
+    ("text", "Return a list of the facts with a box in front of each item: `[ ]`."),
+    ("text", "Return a checklist for the trip."),
+    *(
+        (
+            name,
+            (
+                'Name the "object", the line and the time. The result must be returned as a JSON object with the keys'
+                ' "object", "line" and "time".'
+            ),
+        )
+        for name in ("yaml", "xml", "html", "markdown", "text")
+    ),
     ("yaml", "Return `JSON`."),
 ]
 

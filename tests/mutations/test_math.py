@@ -125,6 +125,7 @@ NOT_GROUPED = [
     "The 2024 elections and the 1850 prices are in the text.",
 ]  # fmt: skip
 SPACED = [
+    ("Use a+b=c. The last line has the form h = N m.", {"Use a + b = c. The last line has the form h = N m."}),
     ("Is 2+3=5 right?", {"Is 2 + 3 = 5 right?"}),
     ("Is 2 + 3 = 5 right?", {"Is 2+3=5 right?"}),
     ("Solve x^2+3x=7 for x.", {"Solve x^2 + 3x = 7 for x."}),
@@ -139,6 +140,11 @@ SPACED = [
     ("Compute 10-3=7 now.", {"Compute 10 - 3 = 7 now."}),
 ]  # fmt: skip
 NOT_SPACED = [
+    "Solve it. The last line has the form h = N m.",
+    "Write every step as an equation like this: 6 * 20 = 120.",
+    "Finish with the line that shows the result, in the format gcd = N.",
+    "Answer with x = 3 or y = 4.",
+    "The last line must be:\nh = 4 m",
     "Use temperature=0.7 and max_tokens=200 for the call.",
     "Write key=value pairs and nothing else.",
     "Read the code `x=1+2` and the fence\n```python\nx=1+2\n```\n",

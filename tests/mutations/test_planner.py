@@ -25,7 +25,7 @@ from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.planner import mutate, plan
 from pytest_promptfuzz.prompts.prompt import Prompt
 
-GOLDEN = "a0c411412fbfade7ff82dcf97d72051d9dbb8c8ade636a0eb0a37f40fccacbef"
+GOLDEN = "e09c79ffd5124fc474a389d9462895852df03a502d34fc35023b83b53a24c5fe"
 
 
 def name_of(mutation: Mutation) -> str:

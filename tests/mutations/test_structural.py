@@ -115,6 +115,20 @@ ACTS = [
     ),
     (
         "output-instructions-last",
+        (
+            "Read the call.\n\n<call>\n{call}\n</call>\n\nAnswer with four lines. Every line holds a number. Be fair. Stay kind."
+        ),
+        (
+            "Read the call.\n\n<call>\n{call}\n</call>\n\nBe fair. Stay kind. Answer with four lines. Every line holds a number."
+        ),
+    ),
+    (
+        "output-instructions-first",
+        "Read the mail. Return only a label. The label must be in lower case. Be fair.\n\n{mail}",
+        "Return only a label. The label must be in lower case. Read the mail. Be fair.\n\n{mail}",
+    ),
+    (
+        "output-instructions-last",
         "Respond in French. Explain the error in the log to a beginner. Stay friendly.",
         "Explain the error in the log to a beginner. Stay friendly. Respond in French.",
     ),
@@ -301,6 +315,21 @@ ACTS = [
     ),
     (
         "headings-to-tags",
+        "Sort it.\n\n**Categories:**\n- fresh\n- blue\n\nDo not name two. Answer in lower case.",
+        "Sort it.\n\n<categories>\n- fresh\n- blue\n</categories>\n\nDo not name two. Answer in lower case.",
+    ),
+    (
+        "headings-to-tags",
+        "**Structure:**\n\n1. Aim\n2. Budget\n\n---\n\n**Proposal:**\n\n{proposal}\n\n---\n\nUse 120 words.",
+        "<structure>\n\n1. Aim\n2. Budget\n</structure>\n\n---\n\n<proposal>\n\n{proposal}\n</proposal>\n\n---\n\nUse 120 words.",
+    ),
+    (
+        "headings-to-tags",
+        "## Role\nAn editor.\n\nYou like brevity.\n\n## Letter\n{letter}\n\nSum it up.",
+        "<role>\nAn editor.\n\nYou like brevity.\n</role>\n\n<letter>\n{letter}\n</letter>\n\nSum it up.",
+    ),
+    (
+        "headings-to-tags",
         "Be kind.\n\n# Output format\n\nOne line.\n\n# Text\n\n{text}\n",
         "Be kind.\n\n<output_format>\n\nOne line.\n</output_format>\n\n<text>\n\n{text}\n</text>\n",
     ),
@@ -461,6 +490,12 @@ STAYS = [
     ("headings-to-tags", "## Do not\nLie.\n\n## Facts\nNone."),
     ("headings-to-tags", "# Role\nAn editor.\n\n## Rules\nBe brief."),
     ("headings-to-tags", "## Task 1\nSort.\n\n## Task 2\nCount."),
+    (
+        "headings-to-tags",
+        "**Examples:**\n\nText: a\nLabel: b\n\nText: {text}\nLabel:\n\nReturn only the label.",
+    ),
+    ("headings-to-tags", "## Task\nSort.\n\n## Examples\nText: a\nLabel: b\n\nReturn only the label."),
+    ("headings-to-tags", "## Text\nThe fox jumped over the dog.\n\nSummarise it in one sentence."),
     ("tags-to-headings", "<text>\n{text}\n</text>\n\nSummarise the text."),
     ("tags-to-headings", "<task>\nSummarise.\n</task>\n<text>\n{text}\n</text>\nAnswer in <answer> tags."),
     ("tags-to-headings", "<task>\nCount the <b> tags.\n</task>\n<text>\n{text}\n</text>"),

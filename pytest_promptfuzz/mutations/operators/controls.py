@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.casing import capitalised, like, lower
 from pytest_promptfuzz.mutations.edits import Edit, insert, replace
+from pytest_promptfuzz.mutations.label_places import (
+    OPEN,
+    is_open,
+    joined,
+    label_places,
+    marked,
+    names_label,
+    noted,
+    one_list,
+)
 from pytest_promptfuzz.mutations.layout import sections_of
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.numerals_output import binds_answer
@@ -17,8 +26,7 @@ from pytest_promptfuzz.mutations.numerals_quantities import Quantity, quantities
 from pytest_promptfuzz.mutations.numerals_words import MOST, spelled
 from pytest_promptfuzz.mutations.operator import Operator, operator
 from pytest_promptfuzz.mutations.tasks import tasks_of
-from pytest_promptfuzz.prompts.labels import label_occurrences, labels
-from pytest_promptfuzz.prompts.logic import logic_words
+from pytest_promptfuzz.prompts.labels import labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,10 +37,10 @@ if TYPE_CHECKING:
 _ANSWERS = ("BANANA", "ZEBRA", "VIOLIN", "LANTERN", "PENGUIN", "TEAPOT", "PURPLE")
 _CONDITIONS = words("if unless when whenever where once")
 _NO_ANSWERS = re.compile(r"\b(?:avoid|never|do not|don['’]t|not|such as|like|without)\b", re.IGNORECASE)
-_AND = "(?:or|and|oder|und|ou|et|o|y|e|или|и)"
-_JOINT = re.compile(rf"\s?(?:[,;/|、，]\s{{0,2}}(?:{_AND}\s)?|(?<=\s){_AND}\s)|または|或者?|和")
-_NOTE = re.compile(r"\s?\([^()\n]{1,160}\)")
-_PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`", "*": "*", "「": "」"}
+# The keys of an object are the names of what is asked for, and their names say what that is.
+_KEYS = re.compile(
+    r"\b(?:keys?|fields?|columns?|propert(?:y|ies)|attributes?|headings?|elements?)\b", re.IGNORECASE
+)
 _NAME = re.compile(r"[^\W\d_]{2,}(?:[ _-][^\W_]+)*")
 _SLUG = re.compile(r"[A-Za-z0-9]+(?:[ _-][A-Za-z0-9]+)*")
 _INVENTED = (
@@ -40,7 +48,6 @@ _INVENTED = (
     "acorn bramble clover dahlia elder fennel ginger hazel iris juniper lavender maple nettle oleander poppy rowan",
     "anchor basket candle drum engine feather garnet hammer island jacket kettle ladder mirror needle oven pillow",
 )
-_OPEN = ("label", "quote", "number")
 
 
 @operator(
@@ -148,10 +155,10 @@ def _changed(group: tuple[Quantity, ...], *, again: bool) -> list[Edit]:
     "labels-replaced",
     dimension="control",
     severity=0.8,
-    version=2,
+    version=3,
     preserves="no",
     relation="must-change",
-    touches=_OPEN,
+    touches=OPEN,
     sources=("CheckList",),
     example=("Classify it as billing or other.", "Classify it as alpha or beta."),
     trusted=True,
@@ -162,12 +169,20 @@ def labels_replaced(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     names = labels(draft.text) if draft.kinds else ()
     if len(names) < 2 or not all(map(_NAME.fullmatch, names)):
         return
-    places = _places(draft.text, names)
-    if not all(_is_open(draft, *_marked(draft.text, *place)) for place in places) or not _one_list(
-        draft, names, places
-    ):
+    places = label_places(draft.text, names)
+    if not all(is_open(draft, *marked(draft.text, *place)) for place in places):
         return
-    if not _are_answers(draft, places[0][0]):
+    listed = one_list(draft, names, places)
+    if not listed or not _are_answers(draft, listed[0][0]):
+        return
+    forms = {draft.text[start:end] for start, end in listed}
+    capitals = all(map(str.isupper, forms)) and not draft.text.isupper()
+    in_list = {*listed}
+    named = [
+        place for place in places if place in in_list or names_label(draft, place, forms, capitals=capitals)
+    ]
+    # Beside a label WAIT, "has to wait" is a word like any other; beside a label "wait" nobody can tell.
+    if named != places and not capitals:
         return
     order = list(dict.fromkeys(lower(name) for name in names))
     present = lower(draft.text)
@@ -176,28 +191,9 @@ def labels_replaced(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         if len(invented) >= len(order):
             yield [
                 replace(start, end, like(form, invented[order.index(lower(form))]))
-                for start, end in places
+                for start, end in named
                 for form in (draft.text[start:end],)
             ]
-
-
-def _one_list(draft: Draft, names: tuple[str, ...], places: list[tuple[int, int]]) -> bool:
-    """Whether the labels stand together in one list, and none that is a logical word (``no``) anywhere else."""
-    text = draft.text
-    forms = [lower(text[start:end]) for start, end in places]
-    if any(logic_words(name) and forms.count(lower(name)) > 1 for name in names):
-        return False
-    items = [_noted(text, *_marked(text, *place)) for place in places]
-    heads = {line.content for line in draft.lines if line.content > line.start}
-    run = [forms[0]]
-    for before, after, form in zip(items, items[1:], forms[1:], strict=False):
-        if {before[0], after[0]} <= heads or _joined(draft, before, after):
-            run.append(form)
-        else:
-            if {*run} >= {*forms}:
-                return True
-            run = [form]
-    return {*run} >= {*forms}
 
 
 def _are_answers(draft: Draft, position: int) -> bool:
@@ -210,6 +206,8 @@ def _are_answers(draft: Draft, position: int) -> bool:
     if mine is not None and mine.prepares and any(not each.prepares for each in tasks):
         return False
     before = draft.free[sentence.start : position]
+    if _KEYS.search(before):
+        return False
     return before.partition(" ")[0].lower() not in _CONDITIONS and not _NO_ANSWERS.search(before)
 
 
@@ -242,7 +240,7 @@ def without_label(label: str) -> Operator:
         severity=0.7,
         preserves="no",
         relation="must-change",
-        touches=_OPEN,
+        touches=OPEN,
         sources=("CheckList",),
         summary=f"The label {wanted!r} is taken out of the list of labels.",
         trusted=True,
@@ -262,8 +260,8 @@ def _without(draft: Draft, label: str) -> list[Edit]:
     names = labels(text) if draft.kinds else ()
     if lower(label) not in map(lower, names):
         return []
-    items = [_noted(text, *_marked(text, *place)) for place in _places(text, names)]
-    mine = [_noted(text, *_marked(text, *place)) for place in _places(text, [label])]
+    items = [noted(text, *marked(text, *place)) for place in label_places(text, names)]
+    mine = [noted(text, *marked(text, *place)) for place in label_places(text, [label])]
     if len(mine) != 1 or mine[0] not in items:
         return []
     line = next(
@@ -275,12 +273,12 @@ def _without(draft: Draft, label: str) -> list[Edit]:
             first, last = max(0, line.start - 1), line.end
         else:
             first, last = line.start, line.end + (2 if text.startswith("\r\n", line.end) else 1)
-        return [replace(first, last, "")] if _is_open(draft, first, last) else []
+        return [replace(first, last, "")] if is_open(draft, first, last) else []
     at = items.index(mine[0])
     low = high = at
-    while low and _joined(draft, items[low - 1], items[low]):
+    while low and joined(draft, items[low - 1], items[low]):
         low -= 1
-    while high + 1 < len(items) and _joined(draft, items[high], items[high + 1]):
+    while high + 1 < len(items) and joined(draft, items[high], items[high + 1]):
         high += 1
     if low == high:
         return []
@@ -291,44 +289,4 @@ def _without(draft: Draft, label: str) -> list[Edit]:
         if at == high and at - 1 > low:  # "a, b or c" without c is "a or b"
             joint = text[items[at - 1][1] : items[at][0]]
             edits.insert(0, replace(items[at - 2][1], items[at - 1][0], joint))
-    return edits if all(_is_open(draft, each.start, each.end) for each in edits) else []
-
-
-def _places(text: str, names: tuple[str, ...] | list[str]) -> list[tuple[int, int]]:
-    """Where labels stand, the longest of those that overlap."""
-    found: list[tuple[int, int]] = []
-    for start, end, _ in sorted(label_occurrences(text, names), key=lambda each: (each[0], -each[1])):
-        if not found or start >= found[-1][1]:
-            found.append((start, end))
-    return found
-
-
-def _joined(draft: Draft, before: tuple[int, int], after: tuple[int, int]) -> bool:
-    """Whether what stands between two labels makes them neighbours in a list; "of" does in Dutch only."""
-    between = draft.text[before[1] : after[0]]
-    return _JOINT.fullmatch(between) is not None or (between == " of " and draft.language == "nl")
-
-
-def _marked(text: str, start: int, end: int) -> tuple[int, int]:
-    """A label with the quotes or asterisks around it."""
-    while start and end < len(text) and _PAIRS.get(text[start - 1]) == text[end]:
-        start, end = start - 1, end + 1
-    return start, end
-
-
-def _noted(text: str, start: int, end: int) -> tuple[int, int]:
-    """A label with the note in parentheses behind it."""
-    note = _NOTE.match(text, end)
-    return start, note.end() if note else end
-
-
-def _is_open(draft: Draft, start: int, end: int) -> bool:
-    """Whether ``[start, end)`` holds or cuts nothing protected but labels, and these whole."""
-    index = bisect_right(draft.spans, (start, start))
-    index -= index > 0 and draft.spans[index - 1][1] > start
-    while index < len(draft.spans) and draft.spans[index][0] < end:
-        first, last = draft.spans[index]
-        if draft.kinds[index] not in _OPEN or first < start or last > end:
-            return False
-        index += 1
-    return True
+    return edits if all(is_open(draft, each.start, each.end) for each in edits) else []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.casing import capitalised, lower
 from pytest_promptfuzz.mutations.edits import Edit, insert, replace
-from pytest_promptfuzz.mutations.headings import STYLES, headings, speaks_of_style
+from pytest_promptfuzz.mutations.headings import STYLES, headings, section_end, speaks_of_style
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.prompts.spans import logic_spans
 
@@ -117,6 +117,7 @@ def _underlined(draft: Draft, line: Line) -> bool:
 
 @operator(
     "headings-to-tags",
+    version=2,
     dimension="structural",
     severity=0.4,
     preserves="conditional",
@@ -130,7 +131,7 @@ def _underlined(draft: Draft, line: Line) -> bool:
     default=False,
 )
 def headings_to_tags(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
-    """Sections under headings of one level put in tags named like them; only titles of one or two plain words."""
+    """Sections under headings of one level put in tags named like them, where it is clear how far each reaches."""
     found = draft.once(headings)
     names = [_tag_name(draft, each) for each in found]
     if (
@@ -146,8 +147,11 @@ def headings_to_tags(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
     line = "\r\n" if "\r\n" in draft.text else "\n"
     edits: list[Edit] = []
     for each, name in zip(found, names, strict=True):
+        end = section_end(draft, each)
+        if end is None:
+            return
         edits.append(replace(each.start, each.end, f"<{name}>"))
-        edits.append(insert(each.body_end, f"{line}</{name}>"))
+        edits.append(insert(end, f"{line}</{name}>"))
     yield edits
 
 

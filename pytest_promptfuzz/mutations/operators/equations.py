@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 _LITERAL = re.compile(
     r"\b(?:verbatim|exactly as|as written|as is|characters?|spac(?:e|es|ing)|whitespace)\b", re.IGNORECASE
 )
+# What says that the equation after it is how the answer is to look.
+_PRESCRIBED = re.compile(
+    r"\b(?:forms?|format|patterns?|templates?|layout|notation|styles?|syntax|looks? like|as follows|like this"
+    r"|(?:begins?|starts?|ends?|repl(?:y|ies)|respond|answer|return|output|print|say)"
+    r"(?: it| only| exactly| your (?:answer|reply))?(?: with| as| in| by)?"
+    r"|(?:last|first|final|each|every|one|second|next) line)\b",
+    re.IGNORECASE,
+)
 _TEX = ("$", "\\(", "\\[")
 # Commands whose argument is text or a length, or that look at the sign behind them; and plain words.
 _TEX_WITH_TEXT = re.compile(
@@ -36,6 +44,7 @@ _BINARY = re.compile(
 
 @operator(
     "equation-spacing",
+    version=2,
     dimension="math",
     severity=0.1,
     preserves="conditional",
@@ -47,15 +56,27 @@ _BINARY = re.compile(
     default=False,
 )
 def equation_spacing(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """``2+3=5`` becomes ``2 + 3 = 5`` and the other way (all equations, then some), TeX included; not code or words."""
+    """``2+3=5`` becomes ``2 + 3 = 5`` and the other way (all equations, then some), TeX too; no form of the answer."""
     spans = draft.of_kind("math")
     if not spans or _LITERAL.search(draft.free):
         return
-    places = [place for span in spans if (place := _respaced(draft.text, *span))]
+    places = [
+        place for span in spans if not _prescribed(draft, span[0]) and (place := _respaced(draft.text, *span))
+    ]
     if places:
         yield [edit for place in rng.some(places, 1.0) for edit in place]
     while len(places) > 1:
         yield [edit for place in rng.some(places, 0.5) for edit in place]
+
+
+def _prescribed(draft: Draft, position: int) -> bool:
+    """Whether what stands before an equation, in its sentence or a lead above, asks the answer to look like it."""
+    sentence = next((each for each in draft.sentences if each.start <= position < each.end), None)
+    start = sentence.start if sentence is not None else draft.text.rfind("\n", 0, position) + 1
+    lead = draft.text[:start].rstrip()
+    if lead.endswith(":"):
+        start = lead.rfind("\n") + 1
+    return _PRESCRIBED.search(draft.free, start, position) is not None
 
 
 def _respaced(text: str, start: int, end: int) -> list[Edit]:

@@ -88,7 +88,8 @@ _FORMED_WORDS = words(
 )
 _MENTIONED = words("json jsonl yaml yml xml html markdown csv tsv latex plain")
 _LISTY = re.compile(
-    r"\b(?:bullets?|bulleted|numbered|tables?|tabular|headings?|subheadings?|bold|italics?)\b",
+    r"\b(?:bullets?|bulleted|numbered|tables?|tabular|headings?|subheadings?|bold|italics?|checklists?"
+    r"|(?:check|tick) ?box(?:es)?|box(?:es)? (?:before|beside|in front of))\b",
     re.IGNORECASE | re.ASCII,
 )
 _SHOWN_JSON = re.compile(r"[{\[]\s*(?:\{\s*)?[\"'][^\"'\n]{0,60}[\"']\s*[:,\]]|```|\\boxed")
@@ -107,6 +108,16 @@ _NOT_BEFORE_AS = words(
     "that which to function program script code from data input file convert parse parses read reads"
 )
 _ARTICLED = re.compile(r"an? ", re.IGNORECASE)
+_NOUN = (
+    "object|document|array|list|dictionary|mapping|format|output|string|response|table|page|fragment|snippet"
+    "|structure"
+)
+# "JSON object" where "object" is a key as well, and so protected: half of the name cannot be replaced.
+_HALF = re.compile(rf"[- ](?:{_NOUN})\b", re.IGNORECASE)
+# "Return HTML with the keys ...": HTML by itself has none.
+_WITH_KEYS = re.compile(
+    r" (?:with|containing|that has|of) (?:[\w-]+ ){0,3}?(?:keys?|propert(?:y|ies))\b", re.IGNORECASE
+)
 
 
 @cache
@@ -115,14 +126,10 @@ def _requests() -> tuple[re.Pattern[str], ...]:
     adjectives = (
         "single|valid|well-formed|raw|pure|strict|compact|flat|proper|correct|simple|nested|empty|only|just"
     )
-    noun = (
-        "object|document|array|list|dictionary|mapping|format|output|string|response|table|page|fragment|snippet"
-        "|structure"
-    )
     asked = (
         rf"(?P<np>(?P<article>an? |the )?(?P<adjectives>(?:(?:{adjectives}) )*)"
         r"(?P<name>json|yaml|xml|html|markdown|plain[- ]text)"
-        rf"(?:[- ](?P<noun>{noun}))?)(?!['’\w-])"
+        rf"(?:[- ](?P<noun>{_NOUN}))?)(?!['’\w-])"
         r"(?=[ \t]*(?:[.,;!?\n)]|\Z|\x00"
         r"|(?:with|containing|that|whose|of|only|and nothing|where|without)\b))"
     )
@@ -189,6 +196,8 @@ def _sites(draft: Draft) -> tuple[re.Match[str], ...] | None:
     asked = {match["name"].lower().replace("-", " ") for match in found.values()}
     if sorted(found) != mentions or len(asked) != 1:
         return None
+    if any(match["noun"] is None and _HALF.match(draft.text, match.end("np")) for match in found.values()):
+        return None
     return tuple(found[start] for start in mentions)
 
 
@@ -229,6 +238,10 @@ def _asked(draft: Draft, rng: Rng, to: str) -> Iterator[list[Edit]]:
         return
     if sites:
         if sites[0]["name"].lower().replace("-", " ") == _WORDINGS[to].name.lower():
+            return
+        if to == "html" and any(
+            match["noun"] is None and _WITH_KEYS.match(draft.text, match.end("np")) for match in sites
+        ):
             return
         yield [_turned(match, to, plain=True) for match in sites]
         return

@@ -145,6 +145,15 @@ _PLACES = re.compile(
 )
 
 
+# What may stand behind an object and belongs to the verb.
+_BEHIND = (
+    "again|throughout|twice|thrice|once|always|never|ever|here|there|elsewhere|everywhere|anywhere|somewhere|today|tomorrow"
+    "|now|then|soon|later|afterwards?|beforehand|instead|too|also|together|alone|aloud|verbatim|intact|unchanged|unaltered"
+    "|untouched|unsorted|sorted|back|up|down|out|off|away|apart|aside|along|forward|home|online|either|anyway|regardless"
+    "|yourself|well|fast|hard|straight|likewise|otherwise|somehow|upfront|inline|upside|more|less|much"
+)
+
+
 class _Patterns(NamedTuple):
     """How a sentence begins that can change its voice.
 
@@ -168,13 +177,16 @@ def _patterns() -> _Patterns:
     )
     noun = rf"(?!(?:{closed}|(?!reply|family|anomaly)[a-z]+ly)\b)[a-z]+"
     phrase = rf"{article}(?: {noun}){{1,4}}(?: of (?:the|your|each|a|an)(?: {noun}){{1,2}})?"
+    # An adverb or a complement is no part of an object: "The ingredients again must not be listed."
+    lone = rf"(?!(?:{_BEHIND})\b){noun}"
+    thing = rf"{article}(?: {lone}){{1,4}}(?: of (?:the|your|each|a|an)(?: {lone}){{1,2}})?"
     modal = r"(must|should|shall|may|can)( not)?"
     ends = r"(?=\.?$|\.?\Z| (?:in|with|from|as|at|for|into|on|before|below|above|using|without)\b)"
     # What follows an object may belong to it: "the clause from a lease" cannot be torn apart.
     apart = r"(?=\.?$|\.?\Z| (?:in|as|before|using|without)\b)"
     return _Patterns(
-        re.compile(rf"({phrase}|You) {modal} ([a-z]+) ({phrase}){apart}", re.ASCII),
-        re.compile(rf"(Do not )?([A-Za-z][a-z]+) ({phrase}){apart}", re.ASCII),
+        re.compile(rf"({phrase}|You) {modal} ([a-z]+) ({thing}){apart}", re.ASCII),
+        re.compile(rf"(Do not )?([A-Za-z][a-z]+) ({thing}){apart}", re.ASCII),
         re.compile(rf"({phrase}|[A-Z][a-z]+s) {modal} be ([a-z]+)(?: by ({phrase}|you))?{ends}", re.ASCII),
     )
 
@@ -204,7 +216,7 @@ def _found(draft: Draft, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Mat
 
 @operator(
     "active-to-passive",
-    version=2,
+    version=3,
     dimension="semantic",
     severity=0.4,
     preserves="conditional",
