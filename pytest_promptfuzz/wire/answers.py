@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
 from pytest_promptfuzz.errors import StoreError
@@ -26,6 +26,8 @@ class StoredAnswer:
         body: The decoded body, redacted; of a stream the whole of its events.
         created: When it was answered, seconds since the epoch.
         backend: Who answered: ``live``, or the version of the simulated model.
+        headers: The request's headers that are part of its key.
+        ignore: The JSON paths of the request that are not.
     """
 
     url: str
@@ -35,6 +37,8 @@ class StoredAnswer:
     body: str
     created: float
     backend: str = "live"
+    headers: dict[str, str] = field(default_factory=dict)
+    ignore: tuple[str, ...] = ()
 
     @property
     def streamed(self) -> bool:
@@ -149,6 +153,8 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "body": str,
     "created": (int, float),
     "backend": str,
+    "headers": dict,
+    "ignore": list,
 }
 
 
@@ -164,4 +170,4 @@ def answer_from_json(value: object) -> StoredAnswer:
     for name, kind in _TYPES.items():
         if not isinstance(value[name], kind) or isinstance(value[name], bool):
             raise StoreError(f"the entry's {name} is a {type(value[name]).__name__}")
-    return StoredAnswer(**value)
+    return StoredAnswer(**{**value, "ignore": tuple(value["ignore"])})

@@ -21,6 +21,7 @@ from pytest_promptfuzz.wire.faults import (
     kind_of_status,
 )
 from pytest_promptfuzz.wire.key import counted_headers, request_difference, request_digest
+from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 from pytest_promptfuzz.wire.redact import credentials
 from pytest_promptfuzz.wire.watch import Call, Fault, prepared
 
@@ -77,6 +78,7 @@ class Exchange:
         self.response: Response | None = None
         self.error: TargetError | None = None
         self._parse = parse
+        watch.secrets.update(secrets)
         self.redaction = watch.redaction.with_values(secrets)
         self.url = self.redaction.url(wire.url)
         self.path = urlsplit(wire.url).path
@@ -122,6 +124,10 @@ class Exchange:
 
         The message names the JSON paths at which the request differs from the nearest that was answered.
         """
+        tape = self.watch.tape
+        if tape is not None and tape.strict:
+            self._fault(NOT_RECORDED, tape.missing(self.watch, self.wire, self.digest, self.nth), None)
+            return self.error
         if not self.watch.sealed:
             return None
         known = self.watch.fresh.answers() if self.watch.fresh is not None else []
@@ -247,6 +253,8 @@ class Exchange:
             body=body,
             created=time.time(),
             backend=self.backend,
+            headers=self.redaction.json(counted_headers(self.wire.headers)),
+            ignore=self.watch.ignore,
         )
         # A provider may refuse today and answer tomorrow: a refusal is not kept between runs.
         refused = response is not None and response.finish_reason in _REFUSALS

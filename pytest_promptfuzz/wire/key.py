@@ -95,8 +95,9 @@ def exchange_key(digest: str, repeat: int, nth: int) -> str:
     return f"{digest}-{repeat}-{nth}"
 
 
-def request_difference(left: WireRequest, right: WireRequest, *, ignore: Sequence[str] = ()) -> list[str]:
+def request_difference(
+    left: WireRequest, right: WireRequest, *, ignore: Sequence[str] = (), redaction: Redaction = DEFAULT
+) -> list[str]:
     """The JSON paths at which what is hashed of two requests differs, ``$.body.temperature``."""
-    return json_diff(
-        canonical_request(left, ignore=ignore), canonical_request(right, ignore=ignore), exact=True
-    )
+    first, second = (canonical_request(each, ignore=ignore, redaction=redaction) for each in (left, right))
+    return json_diff(first, second, exact=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.wire.key import exchange_key
+from pytest_promptfuzz.wire.recordings.part import Part
 from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.targets.model import Response, WireRequest
     from pytest_promptfuzz.wire.answers import AnswerStore, MemoryStore, StoredAnswer
+    from pytest_promptfuzz.wire.recordings.tape import Tape
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,9 @@ class SimulatedBackend:
     version: str
 
 
+UNNAMED = Part()
+
+
 class Watch:
     """What one trial saw. Safe to use from several threads.
 
@@ -119,6 +124,9 @@ class Watch:
         redaction: Redaction = DEFAULT,
         concurrent: bool = False,
         sealed: bool = False,
+        tape: Tape | None = None,
+        part: Part = UNNAMED,
+        secrets: set[str] | None = None,
     ) -> None:
         self.store = store
         self.fresh = fresh
@@ -129,6 +137,9 @@ class Watch:
         self.redaction = redaction
         self.concurrent = concurrent
         self.sealed = sealed
+        self.tape = tape
+        self.part = part
+        self.secrets = secrets if secrets is not None else set()
         self.calls: list[Call] = []
         self.faults: list[Fault] = []
         self.notes: list[str] = []
@@ -178,10 +189,16 @@ class Watch:
         """The stored answer that serves this request, if there is one."""
         key = exchange_key(digest, self.repeat, nth)
         answer = self.fresh.get(key) if self.fresh is not None else None
-        if answer is None and self.read and self.store is not None:
-            answer = self.store.get(key)
+        if answer is None and self.read:
+            answer = self._kept(key)
             if answer is not None and self.fresh is not None:
                 self.fresh.put(key, answer)  # the control trial is served it as well
+        return answer
+
+    def _kept(self, key: str) -> StoredAnswer | None:
+        answer = self.tape.get(key) if self.tape is not None else None
+        if answer is None and self.store is not None and not (self.tape is not None and self.tape.alone):
+            answer = self.store.get(key)
         return answer
 
     def keep(self, digest: str, nth: int, answer: StoredAnswer, *, durable: bool = True) -> None:
@@ -189,6 +206,8 @@ class Watch:
         key = exchange_key(digest, self.repeat, nth)
         if self.fresh is not None:
             self.fresh.put(key, answer)
+        if self.tape is not None:
+            self.tape.keep(key, answer)  # a refusal too: a replay has to give it again
         if durable and self.store is not None:
             self.store.put(key, answer)
 

@@ -1,0 +1,26 @@
+"""Which run of a test a watch sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One run of a test: a sample of its baseline, or a trial.
+
+    Attributes:
+        case: Which example or input of the test, from 0.
+        trial: The trial's ID; empty in a baseline.
+        operators: Of the trial's mutation, for messages.
+    """
+
+    case: int = 0
+    trial: str = ""
+    operators: tuple[str, ...] = ()
+
+    def shown(self, repeat: int) -> str:
+        """As people call it: ``the baseline``, ``trial 7e589339239b (typo@1)``."""
+        if self.trial:
+            return f"trial {self.trial} ({', '.join(self.operators)})"
+        return f"sample {repeat} of the baseline" if repeat else "the baseline"

@@ -1,0 +1,230 @@
+"""One test's recording during a run: what it holds, what is added to it, and what to say where it holds nothing."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.targets.model import WireRequest
+from pytest_promptfuzz.wire.key import exchange_key, request_difference
+from pytest_promptfuzz.wire.recordings.entry import Place, PlanEntry, to_time
+from pytest_promptfuzz.wire.recordings.reading import Recorded
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.wire.answers import AnswerStore, StoredAnswer
+    from pytest_promptfuzz.wire.recordings.spool import Spool
+    from pytest_promptfuzz.wire.watch import Watch
+
+NOT_RECORDED = "not-recorded"
+_SHOWN_PATHS = 6
+
+
+@dataclass(slots=True)
+class _Case:
+    plan: dict[str, Any] | None = None
+    done: bool = False
+    watches: list[Watch] = field(default_factory=list)
+
+
+class Tape:
+    """What is recorded of one test.
+
+    Args:
+        where: The test, for messages.
+        recorded: What its recording holds.
+        file: The recording's name, for messages.
+        spool: Where this run's answers go, if it records.
+        strict: Nothing may be asked that is not recorded.
+        cache: The local cache, only to say of what is missing that it is there.
+
+    Attributes:
+        strict: As above.
+        notes: Sentences the person must see.
+        served: Keys of the answers that were given from the recording.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        *,
+        recorded: Recorded | None = None,
+        file: str = "",
+        spool: Spool | None = None,
+        strict: bool = False,
+        cache: AnswerStore | None = None,
+    ) -> None:
+        self.where = where
+        self.strict = strict
+        self.notes: list[str] = []
+        self.served: set[str] = set()
+        self._recorded = recorded or Recorded()
+        self._file = file
+        self._answers = {entry.key: entry.answer for entry in self._recorded.entries}
+        self._spool = spool
+        self._cache = cache
+        self._cases: list[_Case] = []
+        self._lock = threading.Lock()
+
+    @property
+    def recording(self) -> bool:
+        """Whether this run records."""
+        return self._spool is not None
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing but the tape may serve the test: it is replayed, or recorded anew."""
+        return self.strict or self.recording
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is recorded of the test."""
+        return not self._answers and not self._recorded.plans
+
+    def get(self, key: str) -> StoredAnswer | None:
+        """The recorded answer under ``key``, or ``None``."""
+        if self._spool is not None:
+            return self._spool.get(key)
+        answer = self._answers.get(key)
+        if answer is not None:
+            with self._lock:
+                self.served.add(key)
+        return answer
+
+    def keep(self, key: str, answer: StoredAnswer) -> None:
+        """Record an answer, if this run records; a disk that takes no more is said once, and nothing is lost."""
+        if self._spool is None:
+            return
+        try:
+            self._spool.keep(key, answer)
+        except StoreError as error:
+            self._unwritten(error)
+
+    def plan(self, digest: str) -> dict[str, Any] | None:
+        """The plan that is recorded for a prompt, or ``None``."""
+        return next((each.plan for each in self._recorded.plans if each.plan.get("prompt") == digest), None)
+
+    def begin(self) -> int:
+        """A case begins; its number, from 0."""
+        with self._lock:
+            self._cases.append(_Case())
+            return len(self._cases) - 1
+
+    def planned(self, case: int, plan: dict[str, Any]) -> None:
+        """The plan of a case, to be recorded."""
+        self._cases[case].plan = plan
+
+    def watched(self, case: int, watch: Watch) -> None:
+        """A run of a case is about to be made."""
+        with self._lock:
+            self._cases[case].watches.append(watch)
+
+    def forget(self, case: int) -> None:
+        """The runs of a case are made again: what they were answered does not count."""
+        with self._lock:
+            self._cases[case].watches.clear()
+
+    def done(self, case: int) -> None:
+        """Every run of a case was made."""
+        self._cases[case].done = True
+
+    def end(self) -> str:
+        """The test is over. A recording run closes its recording, if it is complete.
+
+        Returns:
+            Why it is not complete; nothing if it is, or if this run does not record.
+        """
+        if self._spool is None or not self._cases:
+            return ""
+        faults = [
+            fault.message
+            for watch in self._watches()
+            for fault in watch.unrecovered()
+            if _leaves_gap(fault.kind)
+        ]
+        if faults:
+            return faults[0]
+        if not all(case.done for case in self._cases):
+            return "it did not come to its end"
+        plans = [
+            PlanEntry("", number, case.plan)
+            for number, case in enumerate(self._cases)
+            if case.plan is not None
+        ]
+        try:
+            self._spool.end(plans, self._places())
+        except StoreError as error:
+            return str(error)
+        return ""
+
+    def missing(self, watch: Watch, wire: WireRequest, digest: str, nth: int) -> str:
+        """Why a call may not be made: which trial's it is, and how it differs from the nearest recorded request."""
+        who = watch.part.shown(watch.repeat)
+        mend = "Record the test again with --promptfuzz-mode=record, and commit the recording."
+        if self._cache is not None and self._cache.get(exchange_key(digest, watch.repeat, nth)) is not None:
+            return f"{who} asks what only the local cache can answer: it is missing in CI. {mend}"
+        if self.empty:
+            return f"nothing is recorded of this test in {self._file}. {mend}"
+        near = self._nearest(watch, wire)
+        return f"{who} asks what is not recorded: {near}. {mend}"
+
+    def _nearest(self, watch: Watch, wire: WireRequest) -> str:
+        same = [entry for entry in self._recorded.entries if entry.place.trial == watch.part.trial]
+        best: tuple[int, str] | None = None
+        for entry in same or self._recorded.entries:
+            known = WireRequest(entry.answer.url, entry.answer.request, entry.answer.headers)
+            paths = request_difference(known, wire, ignore=watch.ignore, redaction=watch.redaction)
+            if best is None or len(paths) < best[0]:
+                more = " and more" if len(paths) > _SHOWN_PATHS else ""
+                best = len(paths), ", ".join(paths[:_SHOWN_PATHS]) + more
+        if best is None:
+            return "no call is recorded of it"
+        return (
+            f"it differs from the nearest recording at {best[1]}"
+            if best[0]
+            else "it is one more call than recorded"
+        )
+
+    def sources(self) -> str:
+        """Where the answers of this test came from, if not all from its recording; nothing where they did."""
+        keys = {key: watch_hit for watch in self._watches() for key, watch_hit in _keys(watch)}
+        if self.strict or self.recording or not self.served or self.served >= keys.keys():
+            return ""
+        local = sum(hit and key not in self.served for key, hit in keys.items())
+        asked = sum(not hit for hit in keys.values())
+        parts = [f"{len(self.served & keys.keys())} from its recording of {self._age()}"]
+        parts += [f"{local} from the local cache only (missing in CI)"] if local else []
+        parts += [f"{asked} asked now"] if asked else []
+        return f"the answers are of different times: {', '.join(parts)}; record the test again"
+
+    def _age(self) -> str:
+        return to_time(max(self._answers[key].created for key in self.served))[:10]
+
+    def _watches(self) -> list[Watch]:
+        return [watch for case in self._cases for watch in case.watches]
+
+    def _places(self) -> dict[str, Place]:
+        """Where each answer of this run stands first."""
+        places: dict[str, Place] = {}
+        for watch in self._watches():
+            for number, (key, _) in enumerate(_keys(watch)):
+                part = watch.part
+                sample = None if part.trial else watch.repeat
+                places.setdefault(key, Place(part.case, sample, part.trial, number))
+        return places
+
+    def _unwritten(self, error: StoreError) -> None:
+        note = f"{error} What this test is answered is not recorded; free some space and record it again."
+        with self._lock:
+            if note not in self.notes:
+                self.notes.append(note)
+
+
+def _keys(watch: Watch) -> list[tuple[str, bool]]:
+    return [(exchange_key(call.digest, watch.repeat, call.nth), call.hit) for call in list(watch.calls)]
+
+
+def _leaves_gap(kind: str) -> bool:
+    """Whether a fault leaves a request without an answer that a replay could give."""
+    return kind != "bad-request"
