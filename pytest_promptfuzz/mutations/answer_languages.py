@@ -59,7 +59,7 @@ _QUOTED = re.compile(
     r"| simply| the| words?| text| phrase| sentence| line| message){0,4}:?"
     r"|(?:escrib|respond|añad|termin|empiez|empiec|écri|répond|commenc|ajout|schreib|antwort|gib|beginn|ende|füg"
     r"|schrijf|antwoord|eindig|zeg|voeg|scriv|rispond|inizi|aggiung|avvis|escrev|comec|acrescent|diga)"
-    r"\w*[^.!?\n\"“«„]{0,60}) ?[\"“«„`](?![{$<\"])[^\n\"“”«»„`]{1,80}[\"”»“`]"
+    r"\w*[^.!?\n\"“«»„]{0,60}) ?[\"“«»„`](?![{$<\"])[^\n\"“”«»„`]{1,80}[\"”«»“`]"
     r"|「[^」\n]+」と(?:だけ|のみ)?(?:書|答|回答|出力|返|記)",
     re.IGNORECASE,
 )
@@ -141,6 +141,19 @@ def _own(language: str) -> re.Pattern[str]:
     )
 
 
+# Languages whose names in all others are not known here: where one is spoken of, none is asked for.
+_OTHERS = re.compile(
+    r"\b(?:Arabic|Basque|Bengali|Bulgarian|Cantonese|Catalan|Chinese|Croatian|Czech|Danish|Esperanto|Farsi|Finnish|Gaelic"
+    r"|Galician|Greek|Hebrew|Hindi|Hungarian|Icelandic|Indonesian|Irish|Korean|Latin|Malay|Mandarin|Norwegian|Persian"
+    r"|Polish|Romanian|Russian|Serbian|Slovak|Slovenian|Swahili|Swedish|Tamil|Thai|Turkish|Ukrainian|Urdu|Vietnamese|Welsh)\b"
+    r"|\b(?:[Aa]uf|[Ii]ns?|[Aa]us dem|[Ii]n het|[Nn]aar het)"
+    r" (?:[A-ZÄÖÜ]\w+isch|Chinees|Pools|Turks|Zweeds|Deens|Grieks|Latijn)"
+    r"|\b(?:[Ee]n|[Aa]u|[Ii]n|[Ee]m) (?:russ[eo]|rus[os]o?|chino(?:is)?|cinese|chinês"
+    r"|arab[eo]|árabe|pol[ao](?:nais|cco|co|nês)"
+    r"|turco?|suédois|sueco|svedese|gre[cg]o?|griego|latino?|latín|latim|cor[eé](?:en|ano)|catal[aá]n|gallego|euskera)\b"
+)
+
+
 def language_named(tag: str, language: str) -> str:
     """The name of a language in another, as it stands after "in".
 
@@ -162,6 +175,8 @@ def asked_in(draft: Draft, rng: Rng, tag: str) -> Iterator[list[Edit]]:
     if language not in _ASKED:
         return
     name = language_named(tag, language)
+    if _OTHERS.search(draft.text):
+        return
     told = [match.span() for match in _told().finditer(draft.text)] if _speaks(draft) else []
     if told:
         own = list(_own(language).finditer(draft.free)) if language in _ANSWERING else []

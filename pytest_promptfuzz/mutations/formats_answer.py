@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.mutations.formats_place import repeats_fields, words_of
 from pytest_promptfuzz.mutations.languages import surely
 from pytest_promptfuzz.mutations.lexicon.table import words
+from pytest_promptfuzz.mutations.tasks import tasks_of
 from pytest_promptfuzz.prompts.spans import labels
 
 if TYPE_CHECKING:
@@ -156,8 +157,29 @@ _WORDED = {
 }
 _OWN = re.compile(
     r"\b(?:vouvoy|tutoy|siez|duz|ort(?:h)?ogra[fp]|recht?schreib|fonction|requête|programme python|funktion|skript"
-    r"|abfrage|funci[oó]n|consulta sql|funzione|função|functie|script)\w*",
+    r"|abfrage|funci[oó]n|consulta sql|funzione|função|functie|script)\w*"
+    r"|\bnicht (?:ver|ge|um)?änder|\bn[e']\s?(?:change|modifi)\w* (?:pas|rien)"
+    r"|\bno (?:cambi|modifi)|\bnon (?:cambi|modific)"
+    r"|\bnão (?:alter|mud|modifi)|\bniet (?:wijzig|verander)",
     re.IGNORECASE,
+)
+_OWN_SORTING = re.compile(
+    r"\b(?:klassifizier|kategorisier|ordne|classifie|classez|catégoris|clasific|categori[cz]|classific|sorteer|classificeer)"
+    r"\w*",
+    re.IGNORECASE,
+)
+_OWN_REASONS = re.compile(
+    r"\b(?:warum|wieso|weshalb|begründ|pourquoi|justifi|por qu[eéê]|motiv|perché|waarom|erkl|expli|spieg)",
+    re.IGNORECASE,
+)
+_SORTING = words(
+    "answer assign categorise categorize choose classify decide detect determine identify label pick predict rank rate"
+    " select sort route tell output return"
+)
+_REASONED = re.compile(
+    r"(?<!not )(?<!n['’]t )(?<!never )(?<!without )(?<!no )"
+    r"\b(?:why|reason(?:s|ing)?|because|expla(?:in|nation)|justif\w+|summary|sentences?|describe)\b",
+    _FLAGS,
 )
 _OWN_BARE = re.compile(
     r"\b(?:nur|ausschließlich|solo|sólo|solamente|únicamente|uniquement|seulement|soltanto|unicamente|apenas|somente|só"
@@ -188,6 +210,27 @@ _EXACT = re.compile(
     r"|\bwrite exactly\b|\bunchanged\b|\bstarts? with the letter\b",
     _FLAGS,
 )
+_WORDS = r"(?:words?|wording|phrasing|phrases?|sentences?|passages?|original|text)"
+_ALTERED = r"(?:chang|alter|edit|modif|touch|reword|rephras|paraphras|shorten|correct)\w*"
+# What is copied stays in the language it is in; and no Japanese sentence begins with its verb.
+_COPIED = re.compile(
+    r"\b(?:keep|retain|preserve|leave|reproduce|copy|repeat)\w* (?:all |each |every )?(?:of )?"
+    r"(?:(?:the|his|her|their|its|my|our) )?(?:[\w-]+['’]s? )?(?:exact |original |own |very |same |actual )*"
+    r"(?:words|wording|phrasing|formulations?|original (?:text|sentences?|spelling))\b"
+    r"(?! (?:short|simple|plain|counts?|limits?|below|under))"
+    rf"|\b{_WORDS}\b[^.]{{0,30}}?\b(?:must|should|may|shall|can|is|are|be)(?: not|n['’]t| never)(?: to)?(?: be)?"
+    rf" {_ALTERED}"
+    rf"|\b{_WORDS}\b[^.]{{0,40}}?\b(?:kept|left|retained|preserved|reproduced|copied|quoted)\b"
+    r"(?! (?:short|brief|simple|concise|plain|clear|under|below|within|to|at|between))"
+    r"|\bexact (?:words?|wording|phras\w+|quot\w+|sentences?|text|spelling)\b|\b(?:direct|literal) quot"
+    r"|\b(?:their|his|her|[\w-]+['’]s?) (?:own|exact|original) words\b"
+    rf"|\bquot(?:e|es|ing) (?:[\w-]+ ){{0,3}}?(?:{_WORDS}|lines?|clauses?|parts?)\b"
+    r"|(?:n['’]t|\bnot|\bnever|\bwithout)(?: be| to)? (?:paraphras|reword|rephras)\w*"
+    r"|\b(?:begin|start|end)s?(?: each| every| the| it| your| \w+){0,4} with (?:an?|the) (?:verb|noun|adjective|adverb"
+    r"|vowel|consonant|gerund|infinitive|imperative|capital|question word)\b",
+    _FLAGS,
+)
+_WRAPPED = re.compile(r"(?<!\n)\r?\n(?!\r?\n)")
 _ONLY_LITERAL = re.compile(
     rf"\b{_ANSWERED} (?:only |just |exactly |strictly |nothing but )+(?:with )?(?:the (?:words?|text) )?[\"“'‘`«]",
     _FLAGS,
@@ -218,9 +261,14 @@ def wordless(draft: Draft) -> bool:
     if draft.language != "en":
         if surely(free) != draft.language:
             return True  # asked in the wrong language, it would be worse than not asked
-        return _OWN.search(text) is not None or (not labels(text) and _OWN_BARE.search(text) is not None)
+        if _OWN.search(text) or (_OWN_BARE.search(text) and not _kept_keys(text)):
+            return True
+        return (
+            _OWN_SORTING.search(text) is not None and _OWN_REASONS.search(text) is None and bool(labels(text))
+        )
     if (
         _EXACT.search(text)
+        or _COPIED.search(_WRAPPED.sub(" ", text))
         or _ONLY_LITERAL.search(text)
         or _HEADINGS.search(text)
         or _TITLE.search(free)
@@ -229,7 +277,24 @@ def wordless(draft: Draft) -> bool:
         return True
     if _TAKEN.search(free) and not _KEYED.search(text):
         return True
-    return not labels(text) and _bare(known, text)
+    return (_bare(known, text) and not _kept_keys(text)) or _labelling(draft)
+
+
+def _kept_keys(text: str) -> bool:
+    """Whether the answer is an object whose keys and labels stay and whose other values are words."""
+    return _KEYED.search(text) is not None and bool(labels(text))
+
+
+def _labelling(draft: Draft) -> bool:
+    """Whether the answer is one label of a list, and no word more."""
+    tasks = draft.once(tasks_of)
+    return (
+        bool(tasks)
+        and all(draft.text[each.start : each.end].lower() in _SORTING for each in tasks)
+        and _REASONED.search(draft.text) is None
+        and _KEYED.search(draft.text) is None
+        and bool(labels(draft.text))
+    )
 
 
 def _bare(known: Iterable[str], text: str) -> bool:

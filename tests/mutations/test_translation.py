@@ -220,8 +220,8 @@ ANSWERS = [
     ("pt-br", "Summarize the text.", "Summarize the text. Answer in Brazilian Portuguese."),
     (
         "de",
-        "Classify the ticket as URGENT or NORMAL.\n\nTicket: {t}",
-        "Classify the ticket as URGENT or NORMAL. Answer in German; keep the labels as they are.\n\nTicket: {t}",
+        "Classify the ticket as URGENT or NORMAL and say why.\n\nTicket: {t}",
+        "Classify the ticket as URGENT or NORMAL and say why. Answer in German; keep the labels as they are.\n\nTicket: {t}",
     ),
     (
         "nl",
@@ -267,6 +267,11 @@ KEPT = [
         "Réponds en allemand; garde les textes entre guillemets tels quels.\n\nCourriel",
     ),
     (
+        "es",
+        "Beantworte die Frage. Wenn die Antwort fehlt, schreibe »nicht bekannt«.\n\nFrage: {frage}",
+        "Antworte auf Spanisch; lass die Texte in Anführungszeichen unverändert.",
+    ),
+    (
         "nl",
         'Return JSON with the keys "grade" (one of "right", "wrong") and "hint". If it is empty, answer "wrong".',
         "keep the labels, keys and quoted texts as they are.",
@@ -300,8 +305,29 @@ WORDLESS = [
     "次のメモをもとに、断りのメールを書いてください。\n\n条件:\n・敬語を使い、200字以内にまとめる\n\nメモ: {memo}",
     "Corrige las faltas de ortografía del texto.\n\nTexto: {t}",
     "Écris un poème de huit vers.",
+    # The answer is copied, wholly or in part.
+    'Extract the object and the time as JSON with the keys "object" and "time". The words of the\npassenger should be kept.',
+    'Names must be replaced by "Person A". Apart from that, the text must not be changed by the tool.\n\n{interview}',
+    "Shorten the minutes. Keep the words as they are.\n\n{minutes}",
+    "Answer with JSON with the keys who and what. Retain the customer's exact wording.\n\n{message}",
+    "Find the clause about rent. Quote the sentence that says it.\n\n{lease}",
+    "Say what she wants, in her own words.\n\n{letter}",
+    "Answer the question. Never paraphrase the handbook.\n\n{handbook}",
+    "Fasse den Brief zusammen. Der Ton darf nicht verändert werden.\n\nBrief: {brief}",
+    # The answer is a label.
+    "Classify the ticket as URGENT or NORMAL.\n\nTicket: {t}",
+    "Classify the ticket as URGENT or NORMAL. Do not explain your choice.\n\nTicket: {t}",
+    "Choose exactly one label:\n\n- WITHIN\n- OVER\n\nDo not comment on your choice.\n\nAccount: {account}",
+    "Sort the mail into work or private. Return only the label.\n\nMail: {mail}",
+    "Klassifiziere das Ticket als DRINGEND oder NORMAL.\n\nTicket: {ticket}",
+    # A verb begins no Japanese sentence.
+    "Suggest a dinner. Begin each sentence with a verb.\n\n{ingredients}",
 ]
 NO_ANSWER = [
+    ("fr", "Answer in Russian. Name the city.\n\n{text}"),
+    ("it", "Fasse den Text auf Polnisch zusammen.\n\nText: {text}"),
+    ("de", "Résume le texte en arabe.\n\nTexte : {texte}"),
+    ("it", "Summarize the article. Do not translate titles.\n\nArticle: {article}"),
     ("fr", "Translate the message into French: {text}"),
     ("fr", "Answer in the language of the question."),
     ("fr", "Résume le texte suivant en 3 phrases.\n\n{texte}"),
@@ -340,12 +366,16 @@ def test_nothing_where_the_words_of_the_answer_are_fixed(tag: str, text: str) ->
     "text",
     [
         'Describe the weather. Do not write "alert".',
+        "Keep the answer under 50 words. Use your own words and a friendly tone. Explain the rule.",
+        "Explain the text. The text should be kept short.",
+        "Keep the number of words below 40. Explain the rule.",
+        'Return JSON with the keys "grade" (one of "right", "wrong") and "hint". No other text is allowed.',
         "Review the code below and explain what is wrong with it.\n\n```python\nx = 1\n```",
         "Rate the essay and say why. Only the arguments count.\n\nEssay: {essay}",
     ],
 )
 def test_prose_is_asked_for_without_more_ado(text: str) -> None:
-    assert any("Answer in Italian." in each for each in made_by(builtin()["answer-in-it"], text))
+    assert any("Answer in Italian" in each for each in made_by(builtin()["answer-in-it"], text))
 
 
 def test_the_eight_are_built_in_and_never_used_unasked() -> None:

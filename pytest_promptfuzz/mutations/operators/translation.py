@@ -323,7 +323,7 @@ def _answer_in(tag: str, name: str) -> Operator:
         relation="language",
         languages=PROMPTED,
         sources=("S2",),
-        version=2,
+        version=3,
         summary=f"The answer is asked for in {name}, where the prompt speaks of no language; labels and keys stay.",
         example=("Summarize the text.", f"Summarize the text. Answer in {name}."),
         trusted=True,
