@@ -48,6 +48,15 @@ class TargetError(PromptfuzzError):
         self.status = status
 
 
+def unstopped(message: object) -> str:
+    """A message without the full stop at its end, to stand before one.
+
+    >>> unstopped(ValueError("no such file."))
+    'no such file'
+    """
+    return str(message).rstrip().removesuffix(".")
+
+
 MOST_NAMES = 24
 """The most names that a message lists."""
 

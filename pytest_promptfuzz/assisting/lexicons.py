@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
+from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest, unstopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -256,7 +256,7 @@ def _add(wn: Any, path: Path) -> None:
         except Exception as error:
             # Broken XML, another XML, a broken archive: wn and the libraries below it raise many types.
             reason = " ".join(str(error).replace(scratch, "").split()) or type(error).__name__
-            raise UsageError(f"{str(path)!r} is no lexicon in WN-LMF: {reason}.") from error
+            raise UsageError(f"{str(path)!r} is no lexicon in WN-LMF: {unstopped(reason)}.") from error
     if not files:
         raise UsageError(f"{str(path)!r} holds no lexicon in WN-LMF.")
 
@@ -283,7 +283,7 @@ def _download(wn: Any, name: str) -> None:
     except wn.Error as error:
         bare = name.partition(":")[0]
         hint = "" if bare in projects else " " + nearest(bare, projects)
-        raise UsageError(f"no lexicon {name!r} is published: {error}.{hint}") from None
+        raise UsageError(f"no lexicon {name!r} is published: {unstopped(error)}.{hint}") from None
     try:
         wn.download(name, progress_handler=None)
     except (sqlite3.DatabaseError, wn.DatabaseError):

@@ -10,7 +10,7 @@ from pytest_promptfuzz.assisting.alignment import edits_between
 from pytest_promptfuzz.assisting.checks import check_rewording
 from pytest_promptfuzz.assisting.marks import RejectedAnswerError, marked
 from pytest_promptfuzz.assisting.replies import reworded
-from pytest_promptfuzz.errors import PromptfuzzWarning, TargetError, UsageError
+from pytest_promptfuzz.errors import PromptfuzzWarning, TargetError, UsageError, unstopped
 from pytest_promptfuzz.mutations.casing import fold
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ class _Series:
         shown = shown if len(shown) <= 60 else shown[:59] + "…"
         warnings.warn(
             f"{self.rewriter.name}: {self.rewriter.helper.name} gave no"
-            f"{' other' if self.had else ''} version of the prompt {shown!r}: {why}. Other operators take its place.",
+            f"{' other' if self.had else ''} version of the prompt {shown!r}: {unstopped(why)}."
+            " Other operators take its place.",
             PromptfuzzWarning,
             stacklevel=4,
         )

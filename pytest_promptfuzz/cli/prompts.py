@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,23 +28,7 @@ def read_prompt(file: str) -> Prompt:
         except UnicodeDecodeError as error:
             raise UsageError(f"Standard input is not UTF-8 (byte {error.start}); convert it first.") from None
         return Prompt(text, name="standard input")
-    prompt = Prompt.from_file(file)
-    if Path(file).suffix.lower() == ".json":
-        messages = _messages(prompt.text)
-        if messages is not None:
-            return Prompt.from_messages(messages, name=file)
-    return prompt
-
-
-def _messages(text: str) -> list[Mapping[str, Any]] | None:
-    """Chat messages, or ``None`` where the file is a prompt that happens to be JSON."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(value, list) and value and all(isinstance(each, dict) and "role" in each for each in value):
-        return value
-    return None
+    return Prompt.from_file(file)
 
 
 def read_values(settings: Sequence[str]) -> dict[str, str]:

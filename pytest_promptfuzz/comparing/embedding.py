@@ -9,7 +9,7 @@ import importlib.util
 import math
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from pytest_promptfuzz.errors import ConfigurationError
+from pytest_promptfuzz.errors import ConfigurationError, unstopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, MutableMapping, Sequence
@@ -136,7 +136,7 @@ class SentenceTransformerEmbedder:
                     self._model = SentenceTransformer(self._source, device="cpu", local_files_only=True)
             except (OSError, ValueError) as problem:
                 raise ConfigurationError(
-                    f"the embedding model {self._source!r} cannot be loaded: {problem}. "
+                    f"the embedding model {self._source!r} cannot be loaded: {unstopped(problem)}. "
                     "Give the directory that holds it, or download it: "
                     "hf download sentence-transformers/all-MiniLM-L6-v2"
                 ) from problem

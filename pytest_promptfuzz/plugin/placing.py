@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, nearest, unstopped
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ class Path:
         try:
             _put(owner, name, _like(prompt, _read(owner, name)))
         except (AttributeError, TypeError, ValueError) as error:
-            raise UsageError(f"mutate={self.name!r} names what cannot be replaced: {error}.") from error
+            raise UsageError(
+                f"mutate={self.name!r} names what cannot be replaced: {unstopped(error)}."
+            ) from error
         try:
             yield arguments
         finally:

@@ -14,7 +14,7 @@ from pytest_promptfuzz.prompts.filling import Filling, filled, placed
 from pytest_promptfuzz.prompts.frozen import Frozen
 from pytest_promptfuzz.prompts.messages import Message, Piece, layout, replaced, validated
 from pytest_promptfuzz.prompts.parts import TEMPLATE, Part, bounds, check_part, outside, parse_part
-from pytest_promptfuzz.prompts.reading import article, check_texts, read_text
+from pytest_promptfuzz.prompts.reading import article, chat_in, check_texts, read_text
 from pytest_promptfuzz.prompts.slots import Slots
 from pytest_promptfuzz.prompts.spans import Span, chat_spans, custom_spans, merge, protected_spans
 
@@ -86,10 +86,16 @@ class Prompt(Frozen):
     def from_file(cls, path: str | os.PathLike[str], *, protect: Iterable[Protect] = ()) -> Prompt:
         """The prompt in the UTF-8 file ``path``, byte for byte but for a byte order mark; line ends are kept.
 
+        A ``.json`` file with a list of chat messages is read as by `from_messages`.
+
         Raises:
-            UsageError: The file is missing, unreadable, not UTF-8, or blank.
+            UsageError: The file is missing, unreadable, not UTF-8, or blank; or its chat messages are malformed.
         """
-        return cls(read_text(path), protect=protect, name=os.fspath(path))
+        text, name = read_text(path), os.fspath(path)
+        messages = chat_in(text, name)
+        if messages is not None:
+            return cls.from_messages(messages, protect=protect, name=name)
+        return cls(text, protect=protect, name=name)
 
     @classmethod
     def from_messages(

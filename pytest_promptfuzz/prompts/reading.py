@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_CHAT = re.compile(r"\s*\[\s*\{[^{}\[\]]{0,200}\"role\"\s*:")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -36,6 +38,39 @@ def read_text(path: str | os.PathLike[str]) -> str:
         ) from error
     except (OSError, ValueError) as error:
         raise UsageError(f"The prompt file {shown} cannot be read: {error}.") from error
+
+
+def chat_in(text: str, name: str) -> list[Any] | None:
+    """The chat messages in a file's text, not validated; ``None`` where it is a prompt, JSON or not.
+
+    Args:
+        text: What the file holds.
+        name: The file's name; only ``.json`` files hold messages.
+
+    Raises:
+        UsageError: It begins as a list of messages and is no JSON, or is a request with ``messages`` in it.
+    """
+    if Path(name).suffix.lower() != ".json":
+        return None
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        return None
+    except ValueError as error:
+        if not _CHAT.match(text):
+            return None
+        raise UsageError(
+            f"The prompt file {name!r} begins like chat messages, but is no JSON: {error}. Mend it, or name it .txt if"
+            " it is a text."
+        ) from None
+    if isinstance(value, dict) and isinstance(value.get("messages"), list):
+        raise UsageError(
+            f"The prompt file {name!r} holds an object with 'messages'; keep the list alone:"
+            ' [{"role": "user", "content": "..."}].'
+        )
+    if isinstance(value, list) and any(isinstance(each, dict) and "role" in each for each in value):
+        return value
+    return None
 
 
 def check_characters(text: str, where: str) -> None:

@@ -12,7 +12,7 @@ import re
 import string
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, nearest, unstopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -118,7 +118,9 @@ class Slots:
                 value = _FORMATTER.convert_field(value, match["conversion"])
                 return str(format(value, match["spec"] or ""))
             except (ValueError, TypeError) as error:
-                raise UsageError(f"The slot {match[0]} cannot show the value {value!r}: {error}.") from error
+                raise UsageError(
+                    f"The slot {match[0]} cannot show the value {value!r}: {unstopped(error)}."
+                ) from error
         if match["jinja"]:
             return str(_resolve(match["jinja"], values, match[0]))
         if match["dollar"]:
@@ -127,7 +129,7 @@ class Slots:
             try:
                 return str(f"%{match['flags']}" % (values[match["percent"]],))
             except (ValueError, TypeError) as error:
-                raise UsageError(f"The slot {match[0]} cannot show its value: {error}.") from error
+                raise UsageError(f"The slot {match[0]} cannot show its value: {unstopped(error)}.") from error
         name = match["angle"] or match["name"]
         return str(values[name]) if name in self._optional and name in values else match[0]
 

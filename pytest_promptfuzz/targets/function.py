@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import TargetError, UsageError
+from pytest_promptfuzz.errors import TargetError, UsageError, unstopped
 from pytest_promptfuzz.targets.model import Response
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class CallableTarget:
         problem = _problem(value)
         if problem:
             msg = (
-                f"The target {self.name!r} returned a response that is not text: {problem}. "
+                f"The target {self.name!r} returned a response that is not text: {unstopped(problem)}. "
                 f"Return text, a Response, or plain data (JSON, dataclass, pydantic model)."
             )
             raise TargetError(msg, kind="not-text")

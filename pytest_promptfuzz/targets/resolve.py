@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, UsageError, nearest
+from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, UsageError, nearest, unstopped
 from pytest_promptfuzz.targets.function import CallableTarget
 from pytest_promptfuzz.targets.model import Target
 
@@ -90,7 +90,7 @@ def _named(name: str, options: dict[str, Any]) -> Target | CallableTarget:
     try:
         inspect.signature(factory).bind(name, **options)
     except TypeError as error:
-        msg = f"Target {scheme!r} does not take these options: {error}."
+        msg = f"Target {scheme!r} does not take these options: {unstopped(error)}."
         raise UsageError(msg) from None
     made = factory(name, **options)
     if not isinstance(made, (Target, CallableTarget)):
@@ -113,7 +113,7 @@ def _factory(scheme: str) -> Callable[..., Any] | None:
                 raise
             except Exception as error:
                 package = entry.dist.name if entry.dist else entry.value
-                msg = f"The target {scheme!r} of package {package!r} cannot be loaded: {error}."
+                msg = f"The target {scheme!r} of package {package!r} cannot be loaded: {unstopped(error)}."
                 raise ConfigurationError(msg) from error
             return factory
     return None

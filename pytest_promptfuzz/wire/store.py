@@ -13,7 +13,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.errors import StoreError, unstopped
 from pytest_promptfuzz.wire.answers import StoredAnswer, StoreStats, decode_answer, encode_answer
 from pytest_promptfuzz.wire.damage import (
     ReadOnly,
@@ -141,7 +141,7 @@ class ResponseStore:
                 answer = decode_answer(data)
             except (StoreError, ValueError) as error:
                 self._announce(
-                    f"An entry of the response cache {self.path} was passed over: {error}. "
+                    f"An entry of the response cache {self.path} was passed over: {unstopped(error)}. "
                     "The model is asked again."
                 )
         with self._lock:
@@ -198,7 +198,7 @@ class ResponseStore:
             try:
                 return action(cache)
             except _RefusedError as error:
-                self._announce(f"An entry of the response cache {self.path} was refused: {error}.")
+                self._announce(f"An entry of the response cache {self.path} was refused: {unstopped(error)}.")
                 return None
             except diskcache.Timeout:
                 self._busy()

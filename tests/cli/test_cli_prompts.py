@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.cli.prompts import filled, read_prompt, read_values
@@ -24,6 +24,7 @@ def test_values_are_protected_where_they_stand_and_nowhere_else() -> None:
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=40))
+@settings(deadline=None)
 def test_a_value_stands_in_every_mutation(value: str) -> None:
     prompt = filled(
         Prompt("Please sort the following text by its topic.\n\nText: {text}\n\nBe brief."), {"text": value}

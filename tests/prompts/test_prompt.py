@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import re
 from typing import TYPE_CHECKING, Any
@@ -252,6 +253,57 @@ def test_files(tmp_path: Path) -> None:
         Prompt.from_file(path)
     with pytest.raises(UsageError, match="cannot be read"):
         Prompt.from_file(tmp_path)
+
+
+def test_a_json_file_with_messages_is_a_chat(tmp_path: Path) -> None:
+    path = tmp_path / "chat.JSON"
+    path.write_text("\ufeff" + json.dumps(CHAT), encoding="utf-8")
+    prompt = Prompt.from_file(path, protect=["sort"])
+    assert prompt == Prompt.from_messages(CHAT, protect=["sort"])
+    assert prompt.name == str(path)
+    assert as_prompt(path) == Prompt.from_messages(CHAT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1}', "[1, 2]", '[{"a": "b"}]', '["role"]', "Sort {x}", '[{"role', "[" * 100_000,
+        'Return [{"role": "user"}]', '{"messages": 3}', '[{{ x }}, "role"]',
+    ],
+)  # fmt: skip
+def test_other_json_is_a_text(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(text, encoding="utf-8")
+    assert Prompt.from_file(path) == Prompt(text)
+    other = tmp_path / "p.txt"
+    other.write_text(json.dumps(CHAT), encoding="utf-8")
+    assert Prompt.from_file(other) == Prompt(json.dumps(CHAT))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[{"role": "user", "content": "a"},]',
+            r"p\.json' begins like chat messages, but is no JSON: .*column",
+        ),
+        ('[\n {"content": "a",\n "role": "user"', "is no JSON: .*line 3"),
+        (
+            '[{"role": "usr", "content": "a"}]',
+            r"p\.json': message 0 has the unknown role 'usr'. Did you mean 'user'",
+        ),
+        ('[{"role": "user"}]', r"p\.json': message 0 has a NoneType for its content"),
+        ('[{"role": "user", "content": "a"}, {"content": "b"}]', "message 1 has the role None"),
+        ('[{"role": "user", "content": "a"}, "b"]', "message 1 is a str"),
+        ('[{"role": "user", "content": " "}]', r"p\.json' is empty"),
+        ('{"model": "x", "messages": [{"role": "user", "content": "a"}]}', "keep the list alone"),
+    ],
+)
+def test_a_malformed_chat_in_a_file(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=message):
+        Prompt.from_file(path)
 
 
 def test_as_prompt() -> None:
