@@ -33,6 +33,7 @@ def conclude(
     *,
     overruled: Judgement | None = None,
     baselines: Iterable[Any] = (),
+    cases: Iterable[str] = (),
     spent: Spent,
     target: str = "",
     model: str = "",
@@ -47,6 +48,7 @@ def conclude(
         contract: The settings.
         overruled: A judgement that stands whatever the trials say (a baseline that did not hold).
         baselines: The plain baseline value of each case.
+        cases: The name of each case, where inputs have names.
         spent: Of all runs, baseline and control included.
         target: The target's name.
         model: The model as answered.
@@ -80,6 +82,7 @@ def conclude(
         relation=relation,
         by_relation=by_relation,
         baselines=tuple(baselines),
+        cases=tuple(cases),
         spent=spent,
         target=target,
         model=model,

@@ -6,27 +6,26 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.asking import Asker
 from pytest_promptfuzz.evaluating.contract import Contract
+from pytest_promptfuzz.evaluating.inputs import Cases, Input, read_inputs
 from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.session import Session, installed_embedder, simulated_of
 from pytest_promptfuzz.prompts.prompt import as_prompt
 from pytest_promptfuzz.running.drive import adrive, drive
 from pytest_promptfuzz.targets.function import CallableTarget
-from pytest_promptfuzz.targets.requests import as_request
 from pytest_promptfuzz.targets.resolve import resolve
-from pytest_promptfuzz.wire.ask import aask, ask
 from pytest_promptfuzz.wire.intercept import intercepting
-from pytest_promptfuzz.wire.watch import current
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from pytest_promptfuzz.evaluating.job import Steps
     from pytest_promptfuzz.mutations.selection import Mutations
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.targets.model import Target
-    from pytest_promptfuzz.wire.watch import Watch
 
     AnyTarget = str | Target | Callable[..., Any]
     AnyPrompt = str | Prompt | os.PathLike[str] | Sequence[Mapping[str, Any]]
@@ -36,6 +35,7 @@ def evaluate(
     prompt: AnyPrompt,
     target: AnyTarget,
     *,
+    inputs: Any = None,
     mutations: Mutations = 8,
     threshold: float = 0.85,
     seed: int = 0,
@@ -48,9 +48,13 @@ def evaluate(
     """How the answers of a target survive harmless changes to a prompt.
 
     Args:
-        prompt: Text, a ``Prompt``, a path to a text file, or chat messages. Slots are sent as they are, with a note.
+        prompt: Text, a ``Prompt``, a path to a text file, or chat messages. Slots
+            that no input fills are sent as they are, with a note.
         target: ``"openai:gpt-5-mini"``, ``"anthropic:…"``, ``"compatible:MODEL@URL"``, ``"simulated"``, a ``Target``,
             or a function of the application that takes the prompt and returns the answer.
+        inputs: What is put into the prompt's slots, one case each: a list of texts (a prompt of one slot), a list of
+            mappings of slot to value, or a mapping of ID to either. All cases have the same mutations, one score and
+            one verdict: inputs × (1 + mutations) calls.
         mutations: How many, 1 to 10,000; or how many of what, as :func:`pytest_promptfuzz.mutate` takes it.
         threshold: What the score must reach, in [0, 1].
         seed: Of the plan of mutations.
@@ -65,13 +69,14 @@ def evaluate(
         The result; ``result.verdict`` is ``pass``, ``brittle``, ``noisy`` or ``inconclusive``.
 
     Raises:
-        UsageError: A setting, the prompt or the target is wrong, or there is nothing to mutate.
+        UsageError: A setting, the prompt, an input or the target is wrong, or there is nothing to mutate.
         ConfigurationError: A key, an extra or a model name is missing.
         BaselineFailed: The application's function raises on the unmutated prompt.
     """
     evaluation = _Evaluation(
         prompt,
         target,
+        inputs,
         {"mutations": mutations, "threshold": threshold, "seed": seed, **settings},
         parameters,
         session,
@@ -79,7 +84,8 @@ def evaluate(
         progress,
     )
     with evaluation.watched(), intercepting():
-        drive(evaluation.job.case(evaluation.prompt), evaluation.body)
+        for each in evaluation.cases.inputs:
+            drive(evaluation.case(each), evaluation.body)
     return evaluation.job.conclude()
 
 
@@ -87,6 +93,7 @@ async def aevaluate(
     prompt: AnyPrompt,
     target: AnyTarget,
     *,
+    inputs: Any = None,
     mutations: Mutations = 8,
     threshold: float = 0.85,
     seed: int = 0,
@@ -100,6 +107,7 @@ async def aevaluate(
     evaluation = _Evaluation(
         prompt,
         target,
+        inputs,
         {"mutations": mutations, "threshold": threshold, "seed": seed, **settings},
         parameters,
         session,
@@ -109,7 +117,8 @@ async def aevaluate(
     job = evaluation.job
     job.concurrent = job.session.concurrency > 1
     with evaluation.watched(), intercepting():
-        await adrive(job.case(evaluation.prompt), evaluation.abody, concurrency=job.session.concurrency)
+        for each in evaluation.cases.inputs:
+            await adrive(evaluation.case(each), evaluation.abody, concurrency=job.session.concurrency)
     return job.conclude()
 
 
@@ -120,6 +129,7 @@ class _Evaluation:
         self,
         prompt: AnyPrompt,
         target: AnyTarget,
+        inputs: Any,
         settings: Mapping[str, Any],
         parameters: Mapping[str, Any] | None,
         session: Session | None,
@@ -127,29 +137,33 @@ class _Evaluation:
         progress: Callable[[int], object] | None,
     ) -> None:
         self.prompt = as_prompt(prompt)
-        self.parameters = dict(parameters or {})
         contract = Contract.of(settings, where="evaluate")
         self.target = resolve(target)
         self._own = isinstance(target, str)
-        if self.parameters and isinstance(self.target, CallableTarget):
+        function = isinstance(self.target, CallableTarget)
+        if parameters and function:
             raise UsageError(
                 "evaluate: parameters= are for models; a function of the application takes none."
             )
+        self._asker = Asker(self.target, dict(parameters or {}))
         self._progress = progress
         self._runs = 0
+        self._input = Input()
+        given = (self._input,) if inputs is None else read_inputs(inputs, self.prompt, "evaluate")
+        self.cases = Cases(self.prompt, given, same_mutations=not contract.part.wants_input)
         self.job = Job(
             contract=contract,
             session=session if session is not None else Session(embedder=installed_embedder()),
             where="evaluate",
             target=self.target.name,
             simulated=simulated_of(self.target),
-            counts_runs=isinstance(self.target, CallableTarget),
+            counts_runs=function,
             only=only,
         )
-        if self.prompt.slots and not self.prompt.inputs and not isinstance(self.target, CallableTarget):
+        if inputs is None and self.prompt.slots and not self.prompt.inputs and not function:
             names = ", ".join(self.prompt.slots)
             self.job.notes.append(
-                f"the prompt was sent with its slots unfilled: {names}; fill them with format()"
+                f"the prompt was sent with its slots unfilled: {names}; fill them with inputs= or format()"
             )
 
     @contextmanager
@@ -162,19 +176,20 @@ class _Evaluation:
             if self._own and close is not None:
                 close()
 
+    def case(self, given: Input) -> Steps:
+        """The steps of one input."""
+        self._input = given
+        return self.job.case(self.cases.prompt_of(given), given.name)
+
     def body(self, prompt: Prompt) -> Any:
         try:
-            if isinstance(self.target, CallableTarget):
-                return self.target.call(prompt)
-            return ask(self.target, as_request(prompt, **self.parameters), _watch())
+            return self._asker.ask(self.cases.sent(prompt, self._input))
         finally:
             self._ran()
 
     async def abody(self, prompt: Prompt) -> Any:
         try:
-            if isinstance(self.target, CallableTarget):
-                return await self.target.acall(prompt)
-            return await aask(self.target, as_request(prompt, **self.parameters), _watch())
+            return await self._asker.aask(self.cases.sent(prompt, self._input))
         finally:
             self._ran()
 
@@ -182,10 +197,3 @@ class _Evaluation:
         self._runs += 1
         if self._progress is not None:
             self._progress(self._runs)
-
-
-def _watch() -> Watch:
-    watch = current.get()
-    if watch is None:  # `running.run` sets it around every body
-        raise RuntimeError("no run is going on")
-    return watch

@@ -47,11 +47,16 @@ _MENDS = {
 
 
 class BaselineFailed(PromptfuzzError):  # noqa: N818 - nothing is wrong with the program: the baseline failed
-    """The body fails on the unmutated prompt, twice: an ordinary test failure. ``exception`` is the body's."""
+    """The body fails on the unmutated prompt, twice: an ordinary test failure.
 
-    def __init__(self, exception: BaseException) -> None:
-        super().__init__(f"the unmutated prompt already fails: {type(exception).__name__}: {exception}")
+    ``exception`` is the body's, ``case`` the name of the input it failed on, if inputs have names.
+    """
+
+    def __init__(self, exception: BaseException, case: str = "") -> None:
+        on = f" on input {case}" if case else ""
+        super().__init__(f"the unmutated prompt already fails{on}: {type(exception).__name__}: {exception}")
         self.exception = exception
+        self.case = case
 
 
 def _never(_: BaseException) -> bool:
@@ -88,6 +93,7 @@ class Job:
         concurrent: Whether runs of a batch may overlap.
         checks: Whether the body is known to check something itself.
         counts_runs: Whether a run is itself a call of the target (the application's own function).
+        only_checks: The body makes no call of its own: it is given the response, and asserts.
         only: The ID of the one trial to run, or ``None`` for all.
         skips: Whether an exception is the test runner's skip.
         describe: A traceback for people.
@@ -101,6 +107,7 @@ class Job:
     concurrent: bool = False
     checks: bool = False
     counts_runs: bool = False
+    only_checks: bool = False
     only: str | None = None
     skips: Callable[[BaseException], bool] = _never
     describe: Callable[[BaseException], str] = _one_line
@@ -109,8 +116,10 @@ class Job:
     notes: list[str] = field(default_factory=list)
     spent: Spent = field(default_factory=Spent)
     cases: int = 0
+    names: list[str] = field(default_factory=list)
     _watches: TestWatches = field(init=False)
     _planned: tuple[Mutation, ...] | None = None
+    _planned_for: Prompt | None = None
     _models: dict[str, set[str]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
     _model: str = ""
@@ -118,8 +127,12 @@ class Job:
     _oracle_only: bool = False
     _overruled: Judgement | None = None
 
-    def case(self, prompt: Prompt) -> Steps:
-        """The steps of one example: baseline, control, then every mutation.
+    def case(self, prompt: Prompt, name: str = "") -> Steps:
+        """The steps of one example or input: baseline, control, then every mutation.
+
+        Args:
+            prompt: The prompt; mutations of the same prompt are planned once.
+            name: How the input is called.
 
         Raises:
             UsageError: Nothing to mutate, nothing to judge by, or a return value that cannot be compared.
@@ -128,10 +141,12 @@ class Job:
         """
         number = self.cases
         self.cases += 1
+        self.names.append(name)
         self._baselines.append(None)
-        self._planned = None
         if prompt.inputs or not self.contract.part.wants_input:
-            self._plan(prompt)
+            self.plan(prompt)
+        else:
+            self._planned = None
         self._watches = self.session.test()
         trials = yield from self._epoch(prompt, number)
         mixed = self._mixed_models()
@@ -144,8 +159,15 @@ class Job:
             self._overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
         self.trials.extend(trials)
 
-    def _plan(self, prompt: Prompt) -> None:
+    def plan(self, prompt: Prompt) -> tuple[Mutation, ...]:
+        """The mutations of a prompt; asked again for the same prompt, the same.
+
+        Raises:
+            UsageError: Nothing to mutate, or a part that the prompt does not have.
+        """
         contract = self.contract
+        if self._planned is not None and prompt == self._planned_for:
+            return self._planned
         try:
             limited = prompt.limited(contract.part)
         except UsageError as error:
@@ -155,7 +177,8 @@ class Job:
         if not planned.mutations:
             raise UsageError(f"{self.where}: {' '.join(planned.notes)}")
         self.notes.extend(planned.notes)
-        self._planned = planned.mutations
+        self._planned_for, self._planned = prompt, planned.mutations
+        return planned.mutations
 
     def _filled(self, prompt: Prompt, baseline: Run) -> Prompt:
         """The prompt with the input that the baseline's body gave it."""
@@ -183,19 +206,22 @@ class Job:
             self._count(again)
             error = self._baseline_error(again)
             if error is None and again.exception is not None:
-                raise BaselineFailed(run.exception) from run.exception
+                raise BaselineFailed(run.exception, self.names[number]) from run.exception
             if error is None:
                 self._overruled = _noisy(run.exception)
                 return self._abandoned("baseline-mixed", "The unmutated prompt failed and passed.", number)
         if error is not None:
-            message = f"The baseline could not be had: {error.message}"
+            on = f" of input {self.names[number]}" if self.names[number] else ""
+            message = f"The baseline{on} could not be had: {error.message}"
             self._overruled = Judgement("inconclusive", "baseline-error", f"{message} ({error.kind})")
             return self._abandoned("baseline-error", message, number)
         if self._planned is None:
-            self._plan(self._filled(prompt, run))
+            self.plan(self._filled(prompt, run))
         judge, baseline = self._judge(run)
-        (control,) = yield [Step(prompt, self._watch(control=True))]
-        baseline = self._control(control, baseline, judge)
+        # A body that only asserts on a response it is given has nothing that could change.
+        if not (self.only_checks and isinstance(run.returned, Response) and len(run.watch.calls) == 1):
+            (control,) = yield [Step(prompt, self._watch(control=True))]
+            baseline = self._control(control, baseline, judge)
         if self._overruled is not None:
             return self._abandoned("not-repeatable", "The test is not repeatable.", number)
         chosen = self._chosen(self._planned or ())
@@ -237,6 +263,7 @@ class Job:
             self.contract,
             overruled=self._overruled,
             baselines=self._baselines,
+            cases=self.names if any(self.names) else (),
             spent=self.spent,
             target=self.target,
             model=self._model,

@@ -12,6 +12,8 @@ import pytest
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.job import BaselineFailed
 from pytest_promptfuzz.evaluating.session import simulated_of
+from pytest_promptfuzz.plugin.checking import baselines_of
+from pytest_promptfuzz.plugin.declared import is_declarative
 from pytest_promptfuzz.plugin.engine import Engine
 from pytest_promptfuzz.plugin.marks import merged
 from pytest_promptfuzz.plugin.progress import ItemProgress
@@ -43,8 +45,9 @@ def called(item: pytest.Item) -> Iterator[None]:
             yield
     except BaselineFailed as failed:
         item.stash[UNMUTATED] = True
+        on = f" on input {failed.case}" if failed.case else ""
         item.add_report_section(
-            "call", "promptfuzz", "The unmutated prompt fails (asked twice): nothing was mutated."
+            "call", "promptfuzz", f"The unmutated prompt fails{on} (asked twice): nothing was mutated."
         )
         raise failed.exception from None
     finally:
@@ -60,12 +63,15 @@ def unmutated(item: pytest.Item) -> Iterator[None]:
     """
     original = getattr(item, "obj", None)
     state = State.of(item.config)
-    target = state.target(merged(item)[1].get("target"))
+    keys = merged(item)[1]
+    target = state.target(keys.get("target"))
     watch = state.session.test().watch(simulated=simulated_of(target))
     if original is None or hasattr(original, "hypothesis"):
         with intercepting(), watching(watch):
             yield
         return
+    if is_declarative(item):
+        original = baselines_of(item, keys, target)
 
     @functools.wraps(original)
     def body(**arguments: Any) -> None:

@@ -19,6 +19,8 @@ from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.plugin import commands, examples, freshness, subtests
 from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
+from pytest_promptfuzz.plugin.checking import acheck, check
+from pytest_promptfuzz.plugin.declared import declaration
 from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
 from pytest_promptfuzz.plugin.placing import Argument, find
@@ -26,6 +28,7 @@ from pytest_promptfuzz.plugin.state import REPORT, State
 from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.reporting.terminal import one_line
 from pytest_promptfuzz.running.drive import adrive, drive
+from pytest_promptfuzz.targets.function import CallableTarget
 from pytest_promptfuzz.wire.intercept import intercepting
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.plugin.progress import ItemProgress
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.targets.model import Target
 
 
 class Engine:
@@ -52,15 +56,16 @@ class Engine:
         _, keys = merged(item)
         self.mutate = keys.get("mutate", "prompt")
         self.fixtures = _check_fixtures(keys.get("fixtures", "shared"), item)
-        self.job = self._job(keys)
+        target = self.state.target(keys.get("target"))
+        self.declared = declaration(item, keys, target)
+        self.job = self._job(keys, target)
 
-    def _job(self, keys: dict[str, Any]) -> Job:
+    def _job(self, keys: dict[str, Any], target: Target | CallableTarget | None) -> Job:
         state, settings = self.state, self.state.settings
         session = state.session
         contract = {key: settings[key] for key in ("mutations", "threshold", "seed", "task")}
         contract |= {key: keys[key] for key in CONTRACT_KEYS if key in keys}
         overridden = {key: value for key, value in state.overrides.items() if contract.get(key) != value}
-        target = state.target(keys.get("target"))
         job = Job(
             contract=Contract.of({**contract, **overridden}, where=self.where),
             session=session,
@@ -68,6 +73,8 @@ class Engine:
             target=target.name if target is not None else "",
             simulated=simulated_of(target),
             checks=checks_something(self.item.obj),
+            only_checks=self.declared is not None,
+            counts_runs=self.declared is not None and isinstance(target, CallableTarget),
             only=state.trial,
             skips=lambda error: isinstance(error, pytest.skip.Exception),
             describe=self._describe,
@@ -121,6 +128,9 @@ class Engine:
         return wrapper
 
     def _run(self, original: Callable[..., Any], arguments: dict[str, Any]) -> None:
+        if self.declared is not None:
+            check(self, self.declared, original, arguments)
+            return
         place = find(self.mutate, arguments, self.where)
         fixtures = freshness.of(self.item, fresh=self.fixtures == "fresh")
 
@@ -135,6 +145,9 @@ class Engine:
         drive(self.job.case(place.prompt(arguments, self.where)), body, ends_test)
 
     async def _arun(self, original: Callable[..., Any], arguments: dict[str, Any]) -> None:
+        if self.declared is not None:
+            await acheck(self, self.declared, original, arguments)
+            return
         place = find(self.mutate, arguments, self.where)
         self.job.concurrent = self._may_overlap(isinstance(place, Argument))
 

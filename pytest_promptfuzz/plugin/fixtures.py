@@ -1,8 +1,8 @@
-"""The fixtures ``prompt``, ``llm`` and ``promptfuzz``."""
+"""The fixtures ``prompt``, ``response``, ``input``, ``llm`` and ``promptfuzz``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,28 +10,29 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.plugin.imperative import AsyncLlm, Llm, Promptfuzz
     from pytest_promptfuzz.prompts.prompt import Prompt
 
-_FILE_ENDINGS = (".txt", ".md", ".json", ".prompt", ".tmpl", ".jinja", ".jinja2", ".j2")
-
 
 @pytest.fixture
 def prompt(request: pytest.FixtureRequest) -> Prompt:
     """The prompt given to ``@robust(PROMPT)``. Override this fixture to give a prompt of your own."""
-    from pytest_promptfuzz.errors import UsageError
-    from pytest_promptfuzz.plugin.marks import merged
-    from pytest_promptfuzz.prompts.prompt import as_prompt
+    from pytest_promptfuzz.plugin.declared import given_prompt
 
-    given, _ = merged(request.node)
-    if given is None:
-        raise UsageError(
-            f"{request.node.nodeid} asks for `prompt`, and no prompt is given. Write @robust(PROMPT), define a fixture "
-            "named `prompt`, or parametrize `prompt`."
-        )
-    if isinstance(given, str) and given.endswith(_FILE_ENDINGS) and len(given.split()) == 1:
-        raise UsageError(
-            f"{request.node.nodeid}: the prompt {given!r} looks like a file's name. Write "
-            f"@robust(Prompt.from_file({given!r})) to use what is in the file."
-        )
-    return as_prompt(given)
+    return given_prompt(request.node)
+
+
+@pytest.fixture
+def response(request: pytest.FixtureRequest) -> Any:
+    """In a declarative test: the ``Response`` to check, one for the prompt and one for each mutation and input."""
+    from pytest_promptfuzz.plugin.declared import stand_in
+
+    return stand_in(request.node, "response")
+
+
+@pytest.fixture
+def input(request: pytest.FixtureRequest) -> Any:  # noqa: A001 - what users know it as
+    """In a declarative test: the input whose response is checked, as ``inputs=`` gives it."""
+    from pytest_promptfuzz.plugin.declared import stand_in
+
+    return stand_in(request.node, "input")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.plugin.fixtures import llm, prompt, promptfuzz
+from pytest_promptfuzz.plugin.fixtures import input, llm, prompt, promptfuzz, response  # noqa: A004 - a fixture's name
 from pytest_promptfuzz.plugin.marks import MARK, is_robust
 from pytest_promptfuzz.plugin.options import add_options
 from pytest_promptfuzz.plugin.state import STATE, State
@@ -15,7 +15,7 @@ from pytest_promptfuzz.testing.fixtures import promptfuzz_server
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["llm", "prompt", "promptfuzz", "promptfuzz_server"]
+__all__ = ["input", "llm", "prompt", "promptfuzz", "promptfuzz_server", "response"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

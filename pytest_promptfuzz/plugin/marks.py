@@ -9,7 +9,7 @@ import pytest
 from pytest_promptfuzz.errors import UsageError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from typing_extensions import Unpack
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
         mutations: Mutations
         threshold: float
+        inputs: Sequence[Any] | Mapping[str, Any]
         mutate: str
         target: str | Callable[..., Any]
         task: str
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 MARK = "robust"
 # What the mark holds beside the contract of evaluating/contract.py.
-PLACEMENT_KEYS = ("mutate", "target", "fixtures")
+PLACEMENT_KEYS = ("inputs", "mutate", "target", "fixtures")
 CONTRACT_KEYS = (
     "mutations",
     "threshold",

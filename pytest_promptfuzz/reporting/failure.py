@@ -147,7 +147,9 @@ def _deviation(report: TestReport, place: int, group: Sequence[TrialReport]) -> 
     trial = group[0]
     title = f"{place}. {operator_names(trial)}"
     about = f"  {trial['dimension']} change, severity {trial['severity']:.2f}, trial {trial['id']}"
-    if any(each["case"] for each in report["trials"]):
+    if report["inputs"]:
+        about += f", input {safe(report['inputs'][trial['case']])}"
+    elif any(each["case"] for each in report["trials"]):
         about += f", example {trial['case'] + 1}"
     if trial["outcome"] == "minor":
         about += ", a minor variation"

@@ -104,6 +104,7 @@ class TestReport(TypedDict):
     spent: SpentReport
     cost: float | None
     notes: list[str]
+    inputs: list[str]
 
 
 def report_test(
@@ -147,6 +148,7 @@ def report_test(
         spent=_spent(robustness.spent),
         cost=robustness.cost,
         notes=list(robustness.notes),
+        inputs=list(robustness.cases),
     )
 
 

@@ -65,6 +65,7 @@ class Robustness:
         reason: The verdict's reason, one of a fixed list.
         explanation: The same in prose.
         baselines: The plain baseline value of each case (example or input), in order.
+        cases: The name of each input, in order; empty where there are none.
         spent: Calls, store hits, seconds and tokens of all runs.
         cost: In US dollars; ``None`` where no price is known.
         target: The target's name.
@@ -89,6 +90,7 @@ class Robustness:
     relation: Relation = "invariance"
     by_relation: Mapping[str, Group] = field(default_factory=dict)
     baselines: tuple[Any, ...] = ()
+    cases: tuple[str, ...] = ()
     spent: Spent = Spent()
     adjusted_score: float | None = None
     interval: tuple[float, float] | None = None

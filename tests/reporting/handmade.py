@@ -91,6 +91,7 @@ def report(**given: Any) -> TestReport:
         spent=spent(calls=9, hits=0, seconds=3.24, tokens=(1080, 36)),
         cost=None,
         notes=[],
+        inputs=[],
     )
     whole = TestReport(**{**made, **given})  # type: ignore[typeddict-item]
     for each in whole["trials"]:

@@ -1,0 +1,92 @@
+"""Running a declarative test: each response is had first, then the test's body checks it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.plugin import freshness, subtests
+from pytest_promptfuzz.plugin.bodies import ends_test
+from pytest_promptfuzz.plugin.declared import Declared, checked
+from pytest_promptfuzz.running.drive import adrive, drive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pytest
+
+    from pytest_promptfuzz.evaluating.inputs import Input
+    from pytest_promptfuzz.plugin.engine import Engine
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.targets.function import CallableTarget
+    from pytest_promptfuzz.targets.model import Target
+
+
+def check(
+    engine: Engine, declared: Declared, original: Callable[..., Any], arguments: dict[str, Any]
+) -> None:
+    """Run a sync test: every input, the baseline and every mutation."""
+    cases = declared.cases(arguments, engine.job.contract.part)
+    fixtures = freshness.of(engine.item, fresh=engine.fixtures == "fresh")
+
+    def body(given: Input, prompt: Prompt) -> Any:
+        sent = cases.sent(prompt, given)
+        response = declared.asker.ask(sent)
+        placed, own = subtests.stand_in(
+            checked(fixtures.arguments(arguments), prompt=sent, given=given, response=response)
+        )
+        returned = original(**placed)
+        own.settle()
+        engine.progress.ran(engine.job)
+        return response if returned is None else returned
+
+    for given in cases.inputs:
+        steps = engine.job.case(cases.prompt_of(given), given.name)
+        drive(steps, functools.partial(body, given), ends_test)
+
+
+async def acheck(
+    engine: Engine, declared: Declared, original: Callable[..., Any], arguments: dict[str, Any]
+) -> None:
+    """As ``check``, for an async test."""
+    cases = declared.cases(arguments, engine.job.contract.part)
+
+    async def body(given: Input, prompt: Prompt) -> Any:
+        sent = cases.sent(prompt, given)
+        response = await declared.asker.aask(sent)
+        placed, own = subtests.stand_in(checked(arguments, prompt=sent, given=given, response=response))
+        returned = await original(**placed)
+        own.settle()
+        engine.progress.ran(engine.job)
+        return response if returned is None else returned
+
+    for given in cases.inputs:
+        steps = engine.job.case(cases.prompt_of(given), given.name)
+        await adrive(steps, functools.partial(body, given), ends_test, concurrency=1)
+
+
+def baselines_of(
+    item: pytest.Item, keys: Mapping[str, Any], target: Target | CallableTarget | None
+) -> Callable[..., Any]:
+    """The body of a declarative test for the unmutated prompt alone, once for every input."""
+    original: Callable[..., Any] = item.obj  # type: ignore[attr-defined]  # a test function has one
+    declared = Declared(item, keys, target)  # type: ignore[arg-type]  # as above
+
+    @functools.wraps(original)
+    def body(**arguments: Any) -> None:
+        cases = declared.cases(arguments)
+        for given in cases.inputs:
+            sent = cases.sent(cases.prompt, given)
+            response = declared.asker.ask(sent)
+            original(**checked(arguments, prompt=sent, given=given, response=response))
+
+    @functools.wraps(original)
+    async def abody(**arguments: Any) -> None:
+        cases = declared.cases(arguments)
+        for given in cases.inputs:
+            sent = cases.sent(cases.prompt, given)
+            response = await declared.asker.aask(sent)
+            await original(**checked(arguments, prompt=sent, given=given, response=response))
+
+    return abody if inspect.iscoroutinefunction(original) else body

@@ -1,0 +1,170 @@
+"""Declarative tests: the plugin asks the prompt of the target for every input, and the test's body only checks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.evaluating.asking import Asker
+from pytest_promptfuzz.evaluating.inputs import Cases, Input, read_inputs
+from pytest_promptfuzz.plugin.imperative import NO_TARGET
+from pytest_promptfuzz.plugin.marks import is_robust, merged
+from pytest_promptfuzz.prompts.parts import TEMPLATE
+from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pytest
+
+    from pytest_promptfuzz.prompts.parts import Part
+    from pytest_promptfuzz.targets.function import CallableTarget
+    from pytest_promptfuzz.targets.model import Target
+
+_FILE_ENDINGS = (".txt", ".md", ".json", ".prompt", ".tmpl", ".jinja", ".jinja2", ".j2")
+_OURS = "pytest_promptfuzz.plugin.fixtures"
+
+
+class StandIn:
+    """What ``response`` and ``input`` are until a run of the body puts the real thing in their place."""
+
+    def __init__(self, name: str, where: str) -> None:
+        self._name = name
+        self._where = where
+
+    def __getattr__(self, name: str) -> Any:
+        raise UsageError(
+            f"{self._where}: `{self._name}` is what the test's own body checks; a fixture cannot read it."
+        )
+
+
+def stand_in(node: pytest.Item, name: str) -> StandIn:
+    """The value of a fixture that only declarative tests have.
+
+    Raises:
+        UsageError: The test is none.
+    """
+    if not is_robust(node) or not takes_response(node):
+        marked = "takes the argument `response`" if is_robust(node) else "is marked @robust"
+        raise UsageError(
+            f"{node.nodeid} asks for `{name}`, which a declarative test has, one that {marked} (docs/declarative.md)."
+        )
+    return StandIn(name, node.nodeid)
+
+
+def takes_response(item: pytest.Item) -> bool:
+    """Whether a test takes the argument ``response``, and no fixture of the user's own has that name."""
+    info = getattr(item, "_fixtureinfo", None)
+    if info is None or "response" not in info.argnames:
+        return False
+    found = info.name2fixturedefs.get("response")
+    return bool(found) and getattr(found[-1].func, "__module__", "") == _OURS
+
+
+def is_declarative(item: pytest.Item) -> bool:
+    """Whether the plugin makes the calls of a test."""
+    return is_robust(item) and takes_response(item)
+
+
+def given_prompt(item: pytest.Item) -> Prompt:
+    """The prompt given to ``@robust(PROMPT)``.
+
+    Raises:
+        UsageError: There is none, it cannot be read, or it looks like a file's name.
+    """
+    given, _ = merged(item)
+    if given is None:
+        asks = "is declarative" if is_declarative(item) else "asks for `prompt`"
+        raise UsageError(
+            f"{item.nodeid} {asks}, and no prompt is given. Write @robust(PROMPT), define a fixture "
+            "named `prompt`, or parametrize `prompt`."
+        )
+    if isinstance(given, str) and given.endswith(_FILE_ENDINGS) and len(given.split()) == 1:
+        raise UsageError(
+            f"{item.nodeid}: the prompt {given!r} looks like a file's name. Write "
+            f"@robust(Prompt.from_file({given!r})) to use what is in the file."
+        )
+    return as_prompt(given)
+
+
+class Declared:
+    """What a declarative test declares, apart from its prompt.
+
+    Args:
+        item: The test.
+        keys: The keys of its marks.
+        target: Who is asked; ``None`` where none is configured.
+
+    Raises:
+        UsageError: A key that only bodies that call the model themselves can have.
+        ConfigurationError: There is no target.
+    """
+
+    def __init__(
+        self, item: pytest.Function, keys: Mapping[str, Any], target: Target | CallableTarget | None
+    ) -> None:
+        self.where = item.nodeid
+        if "mutate" in keys:
+            raise UsageError(
+                f"{self.where}: mutate= names what a test's body gives to the model, and here the plugin makes the "
+                "calls. Give the prompt to the mark: @robust(PROMPT, inputs=[…])."
+            )
+        if hasattr(item.obj, "hypothesis"):
+            raise UsageError(
+                f"{self.where}: @given draws examples for a body that calls the model itself, and here the plugin "
+                "makes the calls. Give the examples as inputs=, or call `llm` instead of taking `response`."
+            )
+        if target is None:
+            raise ConfigurationError(f"{self.where}: {NO_TARGET}")
+        self._item = item
+        self._inputs = keys.get("inputs")
+        self.asker = Asker(target)
+
+    def cases(self, arguments: Mapping[str, Any], part: Part = TEMPLATE) -> Cases:
+        """The prompt and its inputs.
+
+        Args:
+            arguments: The test's own, where a fixture or a parameter may be the prompt.
+            part: The text that mutations may touch.
+
+        Raises:
+            UsageError: There is no prompt, or the inputs do not fit it.
+        """
+        given = arguments.get("prompt")
+        prompt = as_prompt(given) if given is not None else given_prompt(self._item)
+        return Cases(
+            prompt, read_inputs(self._inputs, prompt, self.where), same_mutations=not part.wants_input
+        )
+
+
+def declaration(
+    item: pytest.Function, keys: Mapping[str, Any], target: Target | CallableTarget | None
+) -> Declared | None:
+    """What a test declares; ``None`` for one that makes its calls itself.
+
+    Raises:
+        UsageError: It does, and has ``inputs=``; or as :class:`Declared`.
+        ConfigurationError: As :class:`Declared`.
+    """
+    if is_declarative(item):
+        return Declared(item, keys, target)
+    if "inputs" in keys:
+        raise UsageError(
+            f"{item.nodeid}: inputs= is for tests whose calls the plugin makes; take the argument `response` and check "
+            "it, or leave inputs= out and parametrize the test."
+        )
+    return None
+
+
+def checked(arguments: Mapping[str, Any], *, prompt: Prompt, given: Input, response: Any) -> dict[str, Any]:
+    """The arguments of one run of a declarative test's body.
+
+    Args:
+        arguments: As pytest made them.
+        prompt: What was sent.
+        given: The input.
+        response: What was answered.
+    """
+    real = {"response": response, "input": given.value}
+    found = {name: real[name] if isinstance(value, StandIn) else value for name, value in arguments.items()}
+    return {**found, "prompt": prompt} if "prompt" in found else found
