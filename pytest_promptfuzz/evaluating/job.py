@@ -13,6 +13,8 @@ from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, TargetError, UsageError
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.conclude import conclude
+from pytest_promptfuzz.evaluating.filled import filled_by
+from pytest_promptfuzz.evaluating.instability import noisy, not_repeatable
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of, told_undone
 from pytest_promptfuzz.mutations.planner import plan
 from pytest_promptfuzz.running.arrival import asks_less, asks_more
@@ -69,15 +71,6 @@ def _text(subject: Any) -> Any:
 
 def _one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _noisy(raised: BaseException) -> Judgement:
-    return Judgement(
-        "noisy",
-        "baseline-mixed",
-        "The unmutated prompt failed once and passed once, so a failure under mutation would prove nothing. "
-        f"It failed with {_one_line(raised)}",
-    )
 
 
 @dataclass(slots=True)
@@ -180,21 +173,6 @@ class Job:
         self._planned_for, self._planned = prompt, planned.mutations
         return planned.mutations
 
-    def _filled(self, prompt: Prompt, baseline: Run) -> Prompt:
-        """The prompt with the input that the baseline's body gave it."""
-        part = f"part={self.contract.part.shown!r}"
-        if not baseline.fillings:
-            raise UsageError(
-                f"{self.where}: {part} mutates what the test puts into the prompt's slots, and it filled none. Let it "
-                "call format() of a Prompt that has slots, or name the input by itself with mutate=."
-            )
-        if len(baseline.fillings) > 1:
-            raise UsageError(
-                f"{self.where}: {part} needs one input, and the test filled the prompt with {len(baseline.fillings)} "
-                "different ones. Parametrize the test over them."
-            )
-        return prompt.fill(**baseline.fillings[0])
-
     def _epoch(self, prompt: Prompt, number: int) -> Epoch:
         """Baseline, control and mutations, all under the same watches; returns the trials."""
         self._models.clear()
@@ -208,7 +186,7 @@ class Job:
             if error is None and again.exception is not None:
                 raise BaselineFailed(run.exception, self.names[number]) from run.exception
             if error is None:
-                self._overruled = _noisy(run.exception)
+                self._overruled = noisy(_one_line(run.exception))
                 return self._abandoned("baseline-mixed", "The unmutated prompt failed and passed.", number)
         if error is not None:
             on = f" of input {self.names[number]}" if self.names[number] else ""
@@ -216,7 +194,7 @@ class Job:
             self._overruled = Judgement("inconclusive", "baseline-error", f"{message} ({error.kind})")
             return self._abandoned("baseline-error", message, number)
         if self._planned is None:
-            self.plan(self._filled(prompt, run))
+            self.plan(filled_by(run, prompt, self.contract.part, self.where))
         judge, baseline = self._judge(run)
         # A body that only asserts on a response it is given has nothing that could change.
         if not (self.only_checks and isinstance(run.returned, Response) and len(run.watch.calls) == 1):
@@ -352,7 +330,7 @@ class Job:
                 "keeps answers itself. A mutation that its cache answers is not exercised."
             )
         if control.exception is not None:
-            self._not_repeatable(f"it raised {_one_line(control.exception)}")
+            self._overruled = not_repeatable(f"it raised {_one_line(control.exception)}")
         elif not self._oracle_only and (control.returned is not None or not kept):
             # Without a return value the last answer is compared, and an application that keeps it asks for none.
             subject = subject_of(control, self.where)
@@ -360,18 +338,6 @@ class Job:
             if comparison.outcome != "equivalent":
                 ignore = self.contract.ignore
                 paths = json_diff(without(baseline.value, ignore), without(shown(subject), ignore))
-                self._not_repeatable(f"its result differs at {', '.join(paths[:5]) or '$'}", paths[:5])
+                what = f"its result differs at {', '.join(paths[:5]) or '$'}"
+                self._overruled = not_repeatable(what, paths[:5])
         return baseline
-
-    def _not_repeatable(self, what: str, paths: list[str] | None = None) -> None:
-        mend = (
-            f"write ignore={paths!r}"
-            if paths and paths != ["$"]
-            else "take the clock, random or unique part out"
-        )
-        self._overruled = Judgement(
-            "inconclusive",
-            "not-repeatable",
-            f"The test is not repeatable: run again on the same prompt with the same answers, {what}. "
-            f"A difference under mutation would prove nothing; {mend}.",
-        )

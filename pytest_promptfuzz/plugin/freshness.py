@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from _pytest.tmpdir import tmppath_result_key
+
 if TYPE_CHECKING:
     import pytest
 
@@ -32,6 +34,8 @@ class Fresh:
         # The item alone leaves the stack of what is set up; modules and sessions above it stay.
         state = item.session._setupstate  # noqa: SLF001 - pytest has no public way to set an item up again
         state.teardown_exact(item.parent)  # type: ignore[arg-type]  # it uses no more of it than its chain
+        # tmp_path takes away what the report of its set-up left, and there is one report for all set-ups.
+        item.stash.setdefault(tmppath_result_key, {})
         item._initrequest()  # noqa: SLF001 - as above
         state.setup(item)
         return {name: item.funcargs[name] for name in arguments}

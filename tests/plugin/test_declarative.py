@@ -164,7 +164,7 @@ def labels():
 async def test_async(response, labels):
     assert response.text in labels
 
-@pytest.mark.parametrize("prompt", [str(TRIAGE), "Which of BILLING, TECHNICAL, OTHER is it? One word. {text}"])
+@pytest.mark.parametrize("prompt", [str(TRIAGE), "Classify as BILLING, TECHNICAL or OTHER: {text}"])
 @robust(inputs=TICKETS, mutations=2, fixtures="fresh")
 def test_parametrized(response, prompt, labels, tmp_path):
     assert response.text in labels
@@ -199,7 +199,8 @@ def test_labels(response):
 """
     )
     result.assert_outcomes(passed=1)
-    assert "8 calls made" in " ".join(result.outlines)
+    # Whether the function answers the unmutated prompt alike is seen by asking it twice.
+    assert "10 calls made" in " ".join(result.outlines)
 
 
 def test_switched_off_the_body_checks_the_baselines_only(pytester, project):
