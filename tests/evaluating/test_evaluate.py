@@ -319,5 +319,8 @@ def test_importing_the_package_and_evaluating_imports_no_sdk() -> None:
 
 def test_slots_that_were_not_filled_are_named() -> None:
     result = evaluate("Classify {ticket} as SPAM or HAM.", "simulated", session=quiet(), mutations=3)
-    assert "the prompt was sent with its slots unfilled: ticket; fill them with inputs= or format()" in result.notes
+    assert (
+        "the prompt was sent with its slots unfilled: ticket; fill them with inputs= or format()"
+        in result.notes
+    )
     assert not evaluate(TRIAGE, "simulated", session=quiet(), mutations=3).notes
