@@ -291,7 +291,7 @@ class _Study:
         for each in levels:
             spared *= 1.0 - each.severity
         tokens = Tokens(self.draft.text)
-        rate = touched_words(edits, tokens) / (len(tokens.starts) or 1)
+        rate = touched_words(edits, tokens) / (len(tokens) or 1)
         return Mutation(
             self.draft.text,
             edits,

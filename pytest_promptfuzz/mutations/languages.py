@@ -40,6 +40,7 @@ for _code, _words in _FUNCTION_WORDS.items():
 
 _ENGLISH = frozenset(_FUNCTION_WORDS["en"].split())
 _LETTERS = re.compile("[A-Za-zÀ-ɏ]+(?:['’][A-Za-zÀ-ɏ]+)?")
+_SPACED = bytes(ord(chr(code).lower()) if chr(code).isalpha() else 32 for code in range(128)).ljust(256)
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 _SAMPLE = 1000  # characters; the head of a long prompt is its instructions
 _CODES = words(
@@ -75,7 +76,12 @@ def language_of(text: str) -> str:
     """
     head = text[:_SAMPLE]
     if head.isascii():
-        found = _LETTERS.findall(lower(head))
+        # Without an apostrophe words are found by built-ins, in a third of the time.
+        found = (
+            _LETTERS.findall(head.lower())
+            if "'" in head
+            else head.encode().translate(_SPACED).decode().split()
+        )
         if 3 * sum(map(_ENGLISH.__contains__, found)) > len(found):
             return "en"  # no other language shares that many
     best, score, foreign, _ = _best(text)

@@ -17,31 +17,48 @@ if TYPE_CHECKING:
 Sign = Literal["=", "-", "+"]
 
 # Scripts without spaces between words count by character.
-_TOKEN = re.compile(
-    "([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\\s\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)"
-)
-_ASCII_TOKEN = re.compile(r"(\S+)")
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(f"([{_UNSPACED}]|[^\\s{_UNSPACED}]+)")
+_CHARACTER = re.compile(f"[{_UNSPACED}]")
 
 
 class Tokens:
-    """The words of a text, by position.
+    """The words of a text, by position; where each is, is found when somebody asks.
 
     Attributes:
-        starts: Where each begins, ascending.
-        ends: Where each ends.
+        text: The text.
+        spaced: Whether all words are parted by white space, as far as writing goes.
     """
 
-    __slots__ = ("ends", "starts")
+    __slots__ = ("_bounds", "_count", "spaced", "text")
 
     def __init__(self, text: str) -> None:
-        # Every other piece is a word; adding up their lengths is much quicker than asking each match for its span.
-        pieces = (_ASCII_TOKEN if text.isascii() else _TOKEN).split(text)
-        bounds = list(accumulate(map(len, pieces)))
-        self.starts, self.ends = bounds[:-1:2], bounds[1::2]
+        self.text = text
+        self.spaced = text.isascii() or _CHARACTER.search(text) is None
+        self._count = -1
+        self._bounds: list[int] | None = None
 
-    def between(self, start: int, end: int) -> tuple[int, int]:
-        """Indices ``[first, last)`` of the words that ``[start, end)`` overlaps; an empty span only from within."""
-        return bisect_right(self.ends, start), bisect_left(self.starts, end)
+    def __len__(self) -> int:
+        """How many there are."""
+        if self._count < 0:
+            self._count = len(self.text.split()) if self.spaced else len(self.starts)
+        return self._count
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each begins, ascending."""
+        return self._found()[:-1:2]
+
+    @property
+    def ends(self) -> list[int]:
+        """Where each ends."""
+        return self._found()[1::2]
+
+    def _found(self) -> list[int]:
+        if self._bounds is None:
+            # Every other piece is a word; adding up lengths is much quicker than asking each match for its span.
+            self._bounds = list(accumulate(map(len, _TOKEN.split(self.text))))
+        return self._bounds
 
 
 def kept_refs(edit: Edit) -> frozenset[int]:
@@ -122,24 +139,54 @@ def removed(edit: Edit) -> list[tuple[int, int]]:
 
 
 def touched_words(edits: Iterable[Edit], tokens: Tokens) -> int:
-    """How many words of the original the edits change, remove or move; each counts once."""
-    starts, ends = tokens.starts, tokens.ends
-    count = counted = 0
+    """How many words of the original the edits change, remove or move; each counts once.
+
+    An insertion touches the word it is made in, and none between words.
+    """
+    spans: list[tuple[int, int]] = []
     for edit in edits:
         start, end, parts = edit
         if len(parts) == 1 and isinstance(parts[0], str):
-            first = bisect_right(ends, start, counted)
-            last = bisect_left(starts, end, first)
-            if last > first:
-                count += last - first
-                counted = last
-            continue
-        for low, high in removed(edit):
-            first = bisect_right(ends, low, counted)
-            last = bisect_left(starts, high, first)
-            if last > first:
-                count += last - first
-                counted = last
+            spans.append((start, end))
+        else:
+            spans += removed(edit)
+    return _runs_of_space(spans, tokens.text) if tokens.spaced else _among(spans, tokens)
+
+
+def _runs_of_space(spans: Iterable[tuple[int, int]], text: str) -> int:
+    """How many words ``spans``, in order and apart, overlap, where white space parts them.
+
+    A span holds a part of each word it overlaps, and nothing of others: they are counted without being looked for.
+    """
+    count = reached = 0
+    for start, end in spans:
+        here = (
+            len(text[start:end].split()) if start < end else _joined(text[max(0, start - 1) : start + 1], 2)
+        )
+        if here:
+            count += here
+            # The first may be the last of the span before; mostly there is a space between.
+            if reached and text.find(" ", reached - 1, start) < 0:
+                count -= _joined(text[reached - 1 : start + 1], start + 2 - reached)
+            reached = end
+    return count
+
+
+def _joined(text: str, length: int) -> bool:
+    """Whether ``text`` has this length and no white space."""
+    return len(text) == length and text.split() == [text]
+
+
+def _among(spans: Iterable[tuple[int, int]], tokens: Tokens) -> int:
+    """The same by position."""
+    starts, ends = tokens.starts, tokens.ends
+    count = counted = 0
+    for start, end in spans:
+        first = bisect_right(ends, start, counted)
+        last = bisect_left(starts, end, first)
+        if last > first:
+            count += last - first
+            counted = last
     return count
 
 

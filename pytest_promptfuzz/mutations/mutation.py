@@ -93,7 +93,7 @@ class Mutation:
         for the rest to stay.
         """
         tokens = Tokens(self.original)
-        return touched_words(self.edits, tokens) / len(tokens.starts) if tokens.starts else 0.0
+        return touched_words(self.edits, tokens) / (len(tokens) or 1)
 
     def diff(self) -> list[tuple[Sign, str]]:
         """The change in whole words: ``("=", kept)``, ``("-", removed)`` and ``("+", added)`` pieces in order.

@@ -287,7 +287,7 @@ class _Filler:
 
     def _mutation(self, operator: Operator, edits: tuple[Edit, ...], text: str) -> Mutation:
         tokens = self.draft.tokens
-        rate = touched_words(edits, tokens) / (len(tokens.starts) or 1)
+        rate = touched_words(edits, tokens) / (len(tokens) or 1)
         made = Mutation(
             self.draft.text,
             edits,

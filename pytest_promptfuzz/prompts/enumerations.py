@@ -17,7 +17,9 @@ _QUOTED = re.compile(
     r"|\*\*([^*\n]{1,60})\*\*|<([\w -]{1,40})>)(?:\*\*)?"
 )
 _WORD = re.compile(r"[^\W_][\w+&#'’]*(?:-\w+)*")
+_MORE = re.compile(rf"(?: {_WORD.pattern}){{1,4}}")
 _MARKS = frozenset("\"'“‘«„`「")
+_OPENERS = _MARKS | {"*", "<"}
 _NOTE = re.compile(r"\s?\([^()\n]{1,160}\)")
 # Words that no label begins with or holds; an enumeration ends before them.
 _STOP = vocabulary(
@@ -91,31 +93,32 @@ def enumeration(text: str, position: int, *, commas: bool, ands: bool) -> tuple[
 
 def _item(text: str, position: int) -> tuple[int, int, int] | None:
     """One item at ``position``: its span without quotes, and where it ends with them."""
-    quoted = _QUOTED.match(text, position)
-    if quoted is not None:
-        group = quoted.lastindex or 0
-        return quoted.start(group), quoted.end(group), _after_note(text, quoted.end())
+    if text[position : position + 1] in _OPENERS:
+        quoted = _QUOTED.match(text, position)
+        if quoted is not None:
+            group = quoted.lastindex or 0
+            return quoted.start(group), quoted.end(group), _after_note(text, quoted.end())
     word = _WORD.match(text, position)
     if word is None or word[0].lower() in _STOP:
         return None
     end = word.end()
-    count = 1
-    while text[end : end + 1] == " " and (following := _WORD.match(text, end + 1)) is not None:
-        lower = following[0].lower()
-        # "done and notify the team": what an article follows is a verb.
-        if lower in _ARTICLES:
-            return None
-        if lower in _STOP or lower in _OR:
-            break
-        count += 1
-        if count > _SHORT:
-            return None
-        end = following.end()
-    return word.start(), end, _after_note(text, end)
+    more = _MORE.match(text, end)
+    if more is not None:
+        for count, following in enumerate(more[0][1:].split(" "), 2):
+            lower = following.lower()
+            # "done and notify the team": what an article follows is a verb.
+            if lower in _ARTICLES:
+                return None
+            if lower in _STOP or lower in _OR:
+                break
+            if count > _SHORT:
+                return None
+            end += 1 + len(following)
+    return position, end, _after_note(text, end)
 
 
 def _after_note(text: str, end: int) -> int:
-    note = _NOTE.match(text, end)
+    note = _NOTE.match(text, end) if text.find("(", end, end + 2) >= 0 else None
     return note.end() if note else end
 
 

@@ -50,13 +50,12 @@ def identifier_spans(text: str, words: Words) -> list[Found]:
         found += [(m.start(), m.end(), "path") for m in _WINDOWS_PATH.finditer(text)]
     if _OPENED.search(text):
         found += [(m.start(), m.end(), "code") for m in _CALL.finditer(text)]
-    if not _SQL_WORDS.isdisjoint(words.written):
+    if not _SQL_WORDS.isdisjoint(words.cased):
         found += [(m.start(), m.end(), "code") for m in _SQL.finditer(text)]
     if _DOT.search(text):
         found += [(m.start(), m.end(), "identifier") for m in _DOTTED.finditer(text)]
-    # A word that is its own lower case is an identifier for an underscore only; most words of a text are.
-    likely = words.written if "_" in text else words.written - words.lower
-    names = [word for word in likely if _is_identifier(word)]
+    # A word without a capital is an identifier for an underscore only; most words of a text have neither.
+    names = [word for word in (set(words.forms) if "_" in text else words.cased) if _is_identifier(word)]
     if names:
         found += [(start, end, "identifier") for start, end in places(text, names)]
     return found

@@ -9,76 +9,32 @@ from __future__ import annotations
 
 import re
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.prompts.brackets import json_spans
-from pytest_promptfuzz.prompts.enumerations import bullets, enumeration
-from pytest_promptfuzz.prompts.words import Words, places, vocabulary
+from pytest_promptfuzz.prompts.cues import CUES, LOOKED_UP, MARKS, SIGNS
+from pytest_promptfuzz.prompts.enumerations import BULLET, bullets, enumeration
+from pytest_promptfuzz.prompts.words import Words, places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_promptfuzz.prompts.words import Found
 
-# Every word a cue begins with; `_CUE` then looks closer.
-_CUES = vocabulary(
-    "one any which eine einer einem einen eines un une uno una um uma een één either entweder soit",
-    "label labels category categories class classes option options choice choices value values tag tags",
-    "sentiment sentiments intent intents priority severity urgency topic topics department queue",
-    "kategorie kategorien klasse klassen catégorie catégories étiquette étiquettes categoría categorías",
-    "etiqueta etiquetas categoria categorias categorie etichetta etichette categorieën",
-    "classify classifies classified categorize categorise sort assign route rate mark group decide determine whether",
-    "detect predict judge choose pick select klassifiziere ordne wähle classez classifie classifier classifiez",
-    "choisis clasifica clasifique elige classifique classifica escolha scegli classificeer kies",
-    "answer respond reply output return antworte réponds répondez responde responda rispondi antwoord",
+# What makes a cue of "one", and what makes a mark of it.
+_OF = re.compile(r"\s(?:of|der|von|aus|des|de|di|delle|dei|das|dos|van)(?!\w)", re.IGNORECASE)
+_ONE_OF = re.compile(
+    r"(?:(?:one|any)\sof|eine[rsnm]?\s(?:der|von|aus)|una?\sde|une?\sde|uno\sdi)(?!\w)", re.IGNORECASE
 )
 _BE = frozenset({"Is", "is", "Are", "are", "Was", "was"})
-_CUE = re.compile(
-    r"(?:"
-    r"(?P<pick>(?:one|any|which|eine[rsnm]?|une?|una?|uno|uma?|een|één)\s(?:of|der|von|aus|des|de|di|delle|dei|das|dos|van)"
-    r"|either|entweder|soit)"
-    r"|(?P<noun>labels?|categor(?:y|ies)|class(?:es)?|options?|choices?|values?|tags?|sentiments?|intents?|priority|"
-    r"severity|urgency|topics?|department|queue|kategorien?|klassen?|catégories?|étiquettes?|classes?|categorías?|"
-    r"etiquetas?|categorias?|categorie|etichett[ae]|categorieën)"
-    r"|(?P<sort>classif(?:y|ies|ied)|categori[sz]e|sort|assign|route|rate|mark|group|decide|determine|whether|detect|predict|"
-    r"judge|choose|pick|select|klassifiziere|ordne|wähle|classez|classifie[rz]?|choisis|clasifi(?:ca|que)|elige|"
-    r"classifi(?:que|ca)|escolha|scegli|classificeer|kies)"
-    r"|(?P<answer>answer|respond|reply|output|return|antworte|réponds|répondez|responde|responda|rispondi|antwoord)"
-    r")(?!\w)",
-    re.IGNORECASE,
-)
 # The end of what a cue governs: the end of its sentence or paragraph. Expressions that are searched for begin with a
 # character class where they can: the engine looks for one many times faster than for an alternation or a lookbehind.
 _END = re.compile(r"[.!?。！？\n](?:(?<!\n)(?=\s|\Z)|(?<=\n)(?=[ \t\r]{0,80}\n))")
 _WINDOW = 400
-_PLURAL = (
-    r"labels|categories|classes|options|choices|values|tags|sentiments|intents|topics|kategorien|klassen|catégories"
-    r"|étiquettes|categorías|etiquetas|categorias|categorie|etichette"
-)
-# Places in that window where an enumeration may begin; what it must then hold to be one depends on the place. The
-# expression is tried only where `_MAYBE` finds a sign or a word that it can begin with.
-_MAYBE = re.compile(r"[:：(\[=]|\w+")
-_MARK_WORDS = vocabulary(
-    ": ： ( [ = one any eine einer eines einem einen una un une uno",
-    "labels categories classes options choices values tags sentiments intents topics kategorien klassen catégories",
-    "étiquettes categorías etiquetas categorias categorie etichette",
-    "label category class option choice value tag sentiment intent priority severity urgency word scale",
-    "either entweder soit as into between among from als zwischen como comme come entre tra parmi tussen",
-    "with about only just exactly mit avec con com met to of is are be ist sind est es é è",
-)
-_MARK = re.compile(
-    r"(?P<open>[:：(\[=]\s{0,4})"
-    rf"|(?<!\w)(?:(?P<one>(?:one|any)\sof|eine[rsnm]?\s(?:der|von|aus)|una?\sde|une?\sde|uno\sdi)|(?P<plural>{_PLURAL})"
-    r"|(?P<noun>label|category|class|option|choice|value|tag|sentiment|intent|priority|severity|urgency|word|scale)"
-    r"|(?P<either>either|entweder|soit)"
-    r"|(?P<into>as|into|between|among|from|als|zwischen|como|comme|come|entre|tra|parmi|tussen)"
-    r"|(?P<with>with|about|only|just|exactly|mit|avec|con|com|met)"
-    r"|(?P<to>to)|(?P<of>of)"
-    r"|(?P<be>is|are|be|ist|sind|est|es|é|è))"
-    r"(?!\w)[ \t]{0,4}",
-    re.IGNORECASE,
-)
+_MARK = re.compile(r"[:：(\[=]|\w+")
+_SPACE = re.compile(r"\s{0,4}")
+_BLANK = re.compile(r"[ \t]{0,4}")
 _BULLET_CUE = re.compile(
     r"(?<!\w)(?:(?:one|any|each)\sof|labels?|categor\w+|class(?:es|if\w+)?|options?|choices?|values|tags?|intents?"
     r"|sentiments?|topics?|departments?|queues?|into|kategorien|klassen|étiquettes|etiquetas|etichette)(?!\w)",
@@ -121,13 +77,13 @@ def labels(text: str) -> tuple[str, ...]:
     >>> labels("Classify the ticket as billing, technical, or other.")
     ('billing', 'technical', 'other')
     """
-    announced, bare = _lists(text, Words.of(text))
+    announced, bare = _lists(text, Words(text), json_spans(text))
     return tuple(announced or bare)
 
 
-def label_spans(text: str, words: Words) -> list[Found]:
-    """Every label of every list in ``text``, wherever it stands, kind ``label``."""
-    announced, bare = _lists(text, words)
+def label_spans(text: str, words: Words, json: list[Found]) -> list[Found]:
+    """Every label of every list in ``text``, wherever it stands, kind ``label``; ``json`` is that in it."""
+    announced, bare = _lists(text, words, json)
     return label_occurrences(text, [*announced, *bare])
 
 
@@ -150,17 +106,18 @@ def label_occurrences(text: str, names: Sequence[str]) -> list[Found]:
     return found
 
 
-def _lists(text: str, words: Words) -> tuple[dict[str, None], dict[str, None]]:
+def _lists(text: str, words: Words, json: list[Found]) -> tuple[dict[str, None], dict[str, None]]:
     """The labels announced by a cue, and those of enumerations that stand alone; as ordered sets."""
     announced: list[tuple[int, int]] = []
     # The keys and values of objects announce nothing and are no enumeration; a plain array may be one.
-    json = [(start, end) for start, end, _ in json_spans(text) if "{" in text[start:end]]
-    if not _CUES.isdisjoint(words.lower):
-        announced += _after_cues(text, words, json)
-    if "?" in text and not _BE.isdisjoint(words.written):
+    objects = [(start, end) for start, end, _ in json if "{" in text[start:end]]
+    capitals = words.capitals()
+    if not words.known.isdisjoint(CUES):
+        announced += _after_cues(text, words, objects)
+    if "?" in text and not _BE.isdisjoint(words.forms):
         for match in _QUESTION.finditer(text):
             announced += enumeration(text, match.start("list"), commas=False, ands=False)[0]
-    if not words.lower.isdisjoint(_IF):
+    if not words.known.isdisjoint(_IF) and (capitals or any(map(text.__contains__, "\"'`"))):
         for match in _CONDITIONAL.finditer(text):
             announced += [match.span("first"), match.span("second")]
     if not text.isascii():
@@ -170,38 +127,45 @@ def _lists(text: str, words: Words) -> tuple[dict[str, None], dict[str, None]]:
         for match in _BARS.finditer(text):
             announced += _split(text, match.start(1), match.end(1))
     bare: list[tuple[int, int]] = []
-    capitals = sum(map(str.isupper, words.written))
-    if 1 < capitals <= len(words.written) * 0.7:
+    if 1 < len(capitals) <= len({*words.forms, ""} - {""}) * 0.7:
         for match in _CAPITALS.finditer(text):
             bare += _split(text, match.start(), match.end())
     position = 0
     while (quote := _QUOTE.search(text, position)) is not None:
         items, position = enumeration(text, quote.start(), commas=True, ands=True)
-        if all(text[start - 1] in _QUOTES for start, _ in items) and not _inside(json, quote.start()):
+        if all(text[start - 1] in _QUOTES for start, _ in items) and not _inside(objects, quote.start()):
             bare += items
         position = max(position, quote.end())
     return _names(text, announced), _names(text, bare)
 
 
-def _after_cues(text: str, words: Words, json: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _after_cues(text: str, words: Words, objects: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The items of all lists that a cue announces. Each character is looked at for one cue only."""
     found: list[tuple[int, int]] = []
-    lowered = text.lower()
-    if len(lowered) == len(text):
-        starts = sorted(start for start, _ in places(lowered, words.lower & _CUES))
-    else:
-        starts = sorted(start for start, _ in places(text, [w for w in words.written if w.lower() in _CUES]))
+    looked_up = words.at(LOOKED_UP)
+    marks = looked_up + [(start, sign) for sign in SIGNS if sign in text for start in _all(text, sign)]
+    marks.sort()
     position = 0
-    for start in starts:
-        cue = _CUE.match(text, start)
-        if cue is None or start < position or _inside(json, start):
+    for start, word in looked_up:
+        kind = CUES.get(word)
+        if kind is None or start < position or _inside(objects, start):
             continue
-        limit = min(cue.end() + _WINDOW, len(text))
-        end_match = _END.search(text, cue.end(), limit)
+        after = start + len(word)
+        if kind == "of":
+            of = _OF.match(text, after)
+            if of is None:
+                continue
+            after, kind = of.end(), "pick"
+        limit = min(after + _WINDOW, len(text))
+        end_match = _END.search(text, after, limit)
         end = end_match.start() if end_match else limit
         # What stands in the bullets describes the labels.
-        below = _bullets_below(text, start, cue.end())
-        items, position = _in_window(text, cue, min(end, below[0][0]) if below else max(end, cue.end()), json)
+        below = _bullets_below(text, start, after)
+        end = min(end, below[0][0]) if below else max(end, after)
+        inside = marks[bisect_left(marks, (after,)) : bisect_left(marks, (end,))]
+        if end == limit < len(text):  # which may cut a word in two
+            inside = [(each.start(), each[0].lower()) for each in _MARK.finditer(text, after, end)]
+        items, position = _in_window(text, kind, after, end, inside, objects)
         found += items + below
         if below:
             position = max(position, below[-1][1])
@@ -209,36 +173,54 @@ def _after_cues(text: str, words: Words, json: list[tuple[int, int]]) -> list[tu
 
 
 def _in_window(
-    text: str, cue: re.Match[str], end: int, json: list[tuple[int, int]]
+    text: str,
+    kind: str,
+    begin: int,
+    end: int,
+    marks: list[tuple[int, str]],
+    objects: list[tuple[int, int]],
 ) -> tuple[list[tuple[int, int]], int]:
-    """The items announced by ``cue`` up to ``end``, and how far was read."""
-    sorts = cue.lastgroup == "sort"
-    listy = cue.lastgroup in {"pick", "noun"}
-    space = 1 if text.startswith(" ", cue.end()) else 0
-    found, read = enumeration(text, cue.end() + space, commas=cue[0].lower().endswith(" of"), ands=False)
-    read = read if found else cue.end()
-    after = cue.end()
-    for maybe in _MAYBE.finditer(text, after, end):
-        if maybe[0].lower() not in _MARK_WORDS or maybe.start() < after:
+    """The items announced by a cue of this ``kind`` between ``begin`` and ``end``, and how far was read."""
+    sorts = kind == "sort"
+    listy = kind in {"pick", "noun"}
+    space = 1 if text.startswith(" ", begin) else 0
+    found, read = enumeration(
+        text, begin + space, commas=text[begin - 3 : begin].lower() == " of", ands=False
+    )
+    read = read if found else begin
+    after = begin
+    for start, word in marks:
+        where = MARKS.get(word)
+        if where is None or start < after:
             continue
-        mark = _MARK.match(text, maybe.start(), end)
-        if mark is None:
-            continue
-        where = mark.lastgroup
-        after = mark.end()
-        if mark.start() < read or _inside(json, mark.start()):
+        after = start + len(word)
+        if where == "one":
+            one = _ONE_OF.match(text, start, end)
+            if one is None:
+                continue
+            after = one.end()
+        if start < read or _inside(objects, start):
             continue
         listy = listy or where in {"noun", "plural"}
         if where == "noun" or (where == "to" and not sorts) or (where == "of" and not listy):
             continue
         commas = where == "one" or (where == "open" and listy)
         ands = (where in {"into", "plural"} and (listy or sorts)) or (where == "be" and listy)
-        items, stop = enumeration(text, after, commas=commas, ands=ands)
+        first = (_SPACE if where == "open" else _BLANK).match(text, after, end)
+        items, stop = enumeration(text, first.end() if first else after, commas=commas, ands=ands)
         listy = listy or where == "one"
         if items:
             found += items
             read = stop
     return found, max(end, read)
+
+
+def _all(text: str, sign: str) -> Iterator[int]:
+    """Where ``sign`` stands."""
+    start = text.find(sign)
+    while start >= 0:
+        yield start
+        start = text.find(sign, start + 1)
 
 
 def _inside(spans: list[tuple[int, int]], position: int) -> bool:
@@ -252,13 +234,13 @@ def _bullets_below(text: str, start: int, end: int) -> list[tuple[int, int]]:
     line_end = text.find("\n", end, end + _WINDOW)
     if line_end < 0:
         return []
+    position = line_end + (2 if text.startswith("\n", line_end + 1) else 1)
+    if BULLET.match(text, position) is None:
+        return []
     line = text[start:line_end]
     # Only the last word of a line, and what follows it, can match at its end.
     if _OPEN_END.search(line, max(0, len(line) - _LAST)) is None or _BULLET_CUE.search(line) is None:
         return []
-    position = line_end + 1
-    if text[position : position + 1] == "\n":
-        position += 1
     return bullets(text, position)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.prompts.words import places, vocabulary
+from pytest_promptfuzz.prompts.words import vocabulary
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.words import Found, Words
@@ -83,11 +83,11 @@ def numeral_spans(text: str, words: Words) -> list[Found]:
         start = _leftwards(text, start, previous)
         found.append((start, end, "number"))
         previous = end
-    if found and not _MONTHS.isdisjoint(words.lower):
+    if found and not _MONTHS.isdisjoint(words.known):
         found += _dates(text, words)
-    if not _COUNTS.isdisjoint(words.lower):
-        names = [word for word in words.written if word.lower() in _COUNTS]
-        found += [(s, _compound(text, e), "number") for s, e in places(text, names) if _counts(text, s, e)]
+    if not _COUNTS.isdisjoint(words.known):
+        counts = [(start, start + len(word)) for start, word in words.at(_COUNTS)]
+        found += [(s, _compound(text, e), "number") for s, e in counts if _counts(text, s, e)]
     if not text.isascii():
         found += [(m.start(), m.end(), "number") for m in _COUNTED.finditer(text)]
     return found
@@ -109,7 +109,8 @@ def _compound(text: str, end: int) -> int:
 def _dates(text: str, words: Words) -> list[Found]:
     """Names of months beside a number; "may" and "march" alone are not dates."""
     found: list[Found] = []
-    for start, end in places(text, [word for word in words.written if word.lower() in _MONTHS]):
+    for start, word in words.at(_MONTHS):
+        end = start + len(word)
         day = _DAY_BEFORE.search(text[max(0, start - 9) : start])
         rest = _DAY_AFTER.match(text, end)
         if day or rest:

@@ -60,9 +60,9 @@ def protected_spans(text: str, extra: Iterable[Protect] = ()) -> tuple[Span, ...
     Raises:
         UsageError: A ``(start, end)`` outside the text, or something that is none of the three.
     """
-    words = Words.of(text)
-    found = detect(text, words)
-    found += label_spans(text, words)
+    words, json = Words(text), json_spans(text)
+    found = detect(text, words, json)
+    found += label_spans(text, words, json)
     if extra:
         found += custom_spans(text, extra)
     return merge(found)
@@ -75,7 +75,7 @@ def chat_spans(text: str, pieces: Iterable[Piece], extra: Iterable[Protect]) -> 
     in one message is a label in all of them.
     """
     found = custom_spans(text, extra)
-    found += label_spans(text, Words.of(text))
+    found += label_spans(text, Words(text), json_spans(text))
     position = 0
     for piece in pieces:
         if piece.start > position:
@@ -84,22 +84,23 @@ def chat_spans(text: str, pieces: Iterable[Piece], extra: Iterable[Protect]) -> 
         if piece.mutable:
             inner = text[piece.start : piece.end]
             found += [
-                (s + piece.start, e + piece.start, kind) for s, e, kind in detect(inner, Words.of(inner))
+                (s + piece.start, e + piece.start, kind)
+                for s, e, kind in detect(inner, Words(inner), json_spans(inner))
             ]
         elif piece.end > piece.start:
             found.append((piece.start, piece.end, "message"))
     return found
 
 
-def detect(text: str, words: Words) -> list[Found]:
+def detect(text: str, words: Words, json: list[Found]) -> list[Found]:
     """Everything the detectors find in ``text`` but labels, unsorted and overlapping; ``words`` are the text's."""
     found = delimited_spans(text)
-    found += json_spans(text)
+    found += json
     found += numeral_spans(text, words)
     found += identifier_spans(text, words)
     found += equation_spans(text)
     found += table_spans(text)
-    found += verbatim_spans(text)
+    found += verbatim_spans(text, words)
     found += symbol_spans(text, found)
     return found
 

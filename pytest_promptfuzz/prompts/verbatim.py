@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.prompts.words import Found
+    from pytest_promptfuzz.prompts.words import Found, Words
 
 # Write exactly: I could not find that.
 _EXACTLY = re.compile(
@@ -23,6 +23,7 @@ _ANNOUNCED = re.compile(
     r"(?: with| only| just)*[ \t]+(?!(?:JSON|YAML|XML|HTML|CSV|SQL|ASAP|ONLY|NOT|EXACTLY|IN|THE|AS)\b)"
     r"([A-Z][A-Z0-9_]+(?:[ ][A-Z][A-Z0-9_]+){0,4})(?!\w)"
 )
+_SAY = frozenset({"write", "answer", "reply", "respond", "return", "say", "state", "output", "print", "put"})
 # date,meter,kwh
 _TIGHT = re.compile(r",(?=[^\W\d])(?<=\w,)")  # a cheap sign that columns will be found
 _COLUMNS = re.compile(r"(?<![\w,.])[^\W\d]\w*(?:,[^\W\d]\w*){2,}(?![\w,])")
@@ -34,7 +35,7 @@ _QUERY = re.compile(
 )
 
 
-def verbatim_spans(text: str) -> list[Found]:
+def verbatim_spans(text: str, words: Words) -> list[Found]:
     """The spans of ``text`` that must be kept to the letter, kinds ``quote``, ``label``, ``code`` and ``table``."""
     found: list[Found] = []
     if ":" in text and any(each in text for each in _EXACT_WORDS):
@@ -42,7 +43,7 @@ def verbatim_spans(text: str) -> list[Found]:
             sentence = _SENTENCE.match(match[1])
             if sentence is not None:
                 found.append((match.start(1), match.start(1) + sentence.end(), "quote"))
-    if not text.islower() and not text.isupper():
+    if not _SAY.isdisjoint(words.known) and any(len(form) > 1 for form in words.capitals()):
         found += [(m.start(1), m.end(1), "label") for m in _ANNOUNCED.finditer(text)]
     if _TIGHT.search(text):
         found += [(m.start(), m.end(), "label") for m in _COLUMNS.finditer(text)]

@@ -3,34 +3,68 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Container
 
 Found = tuple[int, int, str]
 
 # Up to so many names, a search for each is faster than one pass over all words.
 _FEW = 8
 _WORD = re.compile(r"\w+")
+_PARTED = re.compile(r"(\w+)")
 # What is no word character in ASCII becomes a space.
 _SPACED = bytes(code if chr(code).isalnum() or chr(code) == "_" else 32 for code in range(128)).ljust(256)
 
 
-class Words(NamedTuple):
-    """The distinct words of a text, as written and in lower case."""
+class Words:
+    """The words of a text, in order: runs of letters, digits and underscores of any script.
 
-    written: frozenset[str]
-    lower: frozenset[str]
+    Attributes:
+        forms: As written; the empty ones among them are none.
+        lower: Each of ``forms`` in lower case.
+        known: The distinct ones in lower case.
+        cased: The distinct ones, as written, that hold a capital.
+    """
 
-    @classmethod
-    def of(cls, text: str) -> Words:
-        """The words of ``text``; a word is a run of letters, digits and underscores of any script."""
+    __slots__ = ("_pieces", "cased", "forms", "known", "lower")
+
+    def __init__(self, text: str) -> None:
         if text.isascii():  # several times faster than looking for each word
             spaced = text.encode().translate(_SPACED).decode()
-            return cls(frozenset(spaced.split()), frozenset(spaced.lower().split()))
-        written = frozenset(_WORD.findall(text))
-        return cls(written, frozenset(map(str.lower, written)))
+            self.forms = spaced.split(" ")
+            self.lower = spaced.lower().split(" ")
+            self._pieces: list[str] | None = None
+            self.cased = {form for form, low in zip(self.forms, self.lower, strict=True) if form != low}
+        else:
+            self._pieces = _PARTED.split(text)
+            self.forms = self._pieces[1::2]
+            self.lower = [form.lower() for form in self.forms]
+            # A capital may have no lower case.
+            self.cased = {
+                form
+                for form, low in zip(self.forms, self.lower, strict=True)
+                if form != low or form.isupper()
+            }
+        self.known = frozenset(self.lower)
+
+    def at(self, vocabulary: Container[str]) -> list[tuple[int, str]]:
+        """Where words stand that ``vocabulary`` holds in lower case: ``(start, word in lower case)``, ascending."""
+        if self._pieces is None:
+            before = list(accumulate(map(len, self.forms), initial=0))  # without the spaces, one after each
+            return [
+                (before[number] + number, word)
+                for number, word in enumerate(self.lower)
+                if word in vocabulary
+            ]
+        ends = list(accumulate(map(len, self._pieces)))
+        return [(ends[2 * number], word) for number, word in enumerate(self.lower) if word in vocabulary]
+
+    def capitals(self) -> set[str]:
+        """The distinct words without a small letter that hold a capital."""
+        return {form for form in self.cased if form.isupper()}
 
 
 def whole_words(text: str, word: str) -> list[tuple[int, int]]:
