@@ -35,7 +35,7 @@ MARKS = _kinds(
     be="is are be ist sind est es é è",
     one="one any eine einer eines einem einen una un une uno",
 )
-"""Signs and words after which an enumeration may begin where a cue announces one; after ``one``, another word follows."""
+"""Signs and words after which an enumeration may begin where a cue announces one; after ``one``, another follows."""
 
 SIGNS = tuple(mark for mark, kind in MARKS.items() if kind == "open")
 """Those of the marks that are no words."""

@@ -93,7 +93,13 @@ def chat_spans(text: str, pieces: Iterable[Piece], extra: Iterable[Protect]) -> 
 
 
 def detect(text: str, words: Words, json: list[Found]) -> list[Found]:
-    """Everything the detectors find in ``text`` but labels, unsorted and overlapping; ``words`` are the text's."""
+    """Everything the detectors find in ``text`` but labels, unsorted and overlapping.
+
+    Args:
+        text: Any text.
+        words: Its words.
+        json: The JSON in it.
+    """
     found = delimited_spans(text)
     found += json
     found += numeral_spans(text, words)
