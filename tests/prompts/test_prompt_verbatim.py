@@ -6,6 +6,7 @@ import pytest
 
 from pytest_promptfuzz.prompts.spans import protected_spans
 from pytest_promptfuzz.prompts.verbatim import verbatim_spans
+from pytest_promptfuzz.prompts.words import Words
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ from pytest_promptfuzz.prompts.verbatim import verbatim_spans
     ],
 )
 def test_verbatim(text: str, kept: list[str]) -> None:
-    assert [text[start:end] for start, end, _ in verbatim_spans(text)] == kept
+    assert [text[start:end] for start, end, _ in verbatim_spans(text, Words(text))] == kept
     spans = [(start, end) for start, end, _ in protected_spans(text)]
     for each in kept:
         start = text.index(each)
