@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from functools import cache
 from typing import TYPE_CHECKING
@@ -161,6 +162,21 @@ def language_named(tag: str, language: str) -> str:
     'Canadian French'
     """
     return _NAMES[language].split("|")[_ORDER.index(tag)]
+
+
+def code_named(name: str) -> str:
+    """The code of the language that a name means in any known language, if misspelt; empty if it means none.
+
+    >>> code_named("spansh"), code_named("klingon")
+    ('es', '')
+    """
+    codes = {
+        each.lower().replace(" ", "-"): tag.lower()
+        for names in _NAMES.values()
+        for tag, each in zip(_ORDER, names.split("|"), strict=True)
+    }
+    close = difflib.get_close_matches(name.lower(), codes, n=1, cutoff=0.75)
+    return codes[close[0]] if close else ""
 
 
 def asked_in(draft: Draft, rng: Rng, tag: str) -> Iterator[list[Edit]]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.mutations import registry
 from pytest_promptfuzz.mutations.compound import compound
 from pytest_promptfuzz.mutations.intensity import read_intensity
 from pytest_promptfuzz.mutations.mutation import DIMENSIONS
 from pytest_promptfuzz.mutations.operator import Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def find(text: str) -> Operator:
@@ -62,6 +67,23 @@ def _one(text: str, whole: str) -> Operator:
     return found.at(read_intensity(intensity, f"operators: {text.strip()!r}{within}")) if colon else found
 
 
+_ANSWER_IN = "answer-in-"
+
+
+def _language_hint(name: str, known: Sequence[str]) -> str:
+    """What to write for an ``answer-in-`` of an unknown language: near letters are no near language."""
+    if not name.startswith(_ANSWER_IN):
+        return ""
+    from pytest_promptfuzz.mutations.answer_languages import code_named
+
+    codes = {each.removeprefix(_ANSWER_IN) for each in known if each.startswith(_ANSWER_IN)}
+    asked = name.removeprefix(_ANSWER_IN).replace("_", "-").lower()
+    found = asked if asked in codes else code_named(asked)
+    if found in codes:
+        return f"Did you mean {_ANSWER_IN + found!r}?"
+    return f"There is one for each of {', '.join(sorted(codes))}."
+
+
 def _named(name: str, within: str) -> Operator:
     try:
         return registry.get(name)
@@ -71,7 +93,7 @@ def _named(name: str, within: str) -> Operator:
         if bare in known:
             raise
         what = "operator" if within else "operator or dimension"
-        hint = nearest(bare, known)
+        hint = _language_hint(bare, known) or nearest(bare, known)
         if hint.startswith("Known:"):
             hint = "`promptfuzz operators` lists them."  # there are too many for a message
         raise UsageError(f"operators: there is no {what} {name!r}{within}. {hint}") from None

@@ -194,8 +194,9 @@ def _move(move: Move, label: str) -> list[Line]:
 
 
 def _reorder(reorder: Reorder, label: str) -> list[Line]:
-    order = ", ".join(str(place) for place, _ in reorder.segments)
-    lines = [_row(label, [("reordered: ", "label"), (f"the parts now stand in the order {order}", "plain")])]
+    lines = [
+        _row(label, [("reordered: ", "label"), ("the parts in their new order, numbered as before", "plain")])
+    ]
     for place, text in reorder.segments[:MOST_SEGMENTS]:
         lines.append(_row("", [(f"{place:>2}  ", "label"), HANG, (_short(text), "moved")]))
     rest = len(reorder.segments) - MOST_SEGMENTS

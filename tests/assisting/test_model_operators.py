@@ -17,6 +17,7 @@ from pytest_promptfuzz import (
     Prompt,
     PromptfuzzWarning,
     Session,
+    TargetError,
     UsageError,
     aevaluate,
     evaluate,
@@ -248,6 +249,14 @@ def test_an_answer_that_was_cut_off_is_refused(monkeypatch) -> None:
 def test_what_is_no_text_is_refused() -> None:
     with pytest.warns(PromptfuzzWarning, match="it is dict, not text"):
         plan(MOOD, 1, operators=paraphrase(lambda question: {"prompt": MOOD}))
+
+
+def test_a_reason_that_is_a_sentence_ends_once() -> None:
+    def gone(question: str) -> str:
+        raise TargetError("The model has gone.", kind="server")
+
+    with pytest.warns(PromptfuzzWarning, match=r"has gone\. Other operators take its place\.$"):
+        plan(MOOD, 2, operators=[paraphrase(gone), "upper-case"])
 
 
 def test_a_bad_answer_costs_one_more_call_only(monkeypatch) -> None:

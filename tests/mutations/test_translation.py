@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -119,6 +120,17 @@ def test_a_translation_that_lost_something_is_refused(change: tuple[str, str], m
     (each,) = translations({"es": IN["es"].replace(*change)})
     with pytest.raises(UsageError, match=message):
         made_by(each, SOURCE)
+
+
+def test_a_file_that_lost_something_is_named(tmp_path: Path) -> None:
+    (tmp_path / "triage.es.txt").write_text(IN["es"].replace("{ticket}", "ticket"), encoding="utf-8")
+    pattern = str(tmp_path / "triage.{language}.txt")
+    named = re.escape(repr(pattern.replace("{language}", "es")))
+    with pytest.raises(UsageError, match=rf"The translation for 'es' in {named} has lost '\{{ticket\}}'"):
+        plan(SOURCE, 1, operators=translations(pattern))
+    (tmp_path / "triage.es.txt").write_text(" ", encoding="utf-8")
+    with pytest.raises(UsageError, match=rf"in {named} is empty"):
+        translations(pattern)
 
 
 def test_a_number_within_a_quotation_is_no_other_number() -> None:
@@ -388,6 +400,21 @@ def test_the_eight_are_built_in_and_never_used_unasked() -> None:
         for text in made_by(each, TRIAGE):
             assert text.count("POSITIVE, NEGATIVE, or NEUTRAL") == 1
             assert "English" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("spanish", "Did you mean 'answer-in-es'"), ("spansh", "Did you mean 'answer-in-es'"),
+        ("español", "Did you mean 'answer-in-es'"), ("Canadian-French", "Did you mean 'answer-in-fr-ca'"),
+        ("fr_CA", "Did you mean 'answer-in-fr-ca'"), ("brazilian-portugese", "Did you mean 'answer-in-pt-br'"),
+        ("klingon", "one for each of de, es, fr, fr-ca, it, ja, nl, pt-br"), ("sp", "one for each of de, es"),
+        ("english", "one for each of de, es"),
+    ],
+)  # fmt: skip
+def test_an_unknown_language_of_the_answer_gets_a_hint(name: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=hint):
+        plan("Name the city.", 1, operators=[f"answer-in-{name}"])
 
 
 def test_cross_lingual_is_n_by_n() -> None:

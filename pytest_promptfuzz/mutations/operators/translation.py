@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.answer_languages import KNOWN, PROMPTED, asked_in
@@ -19,7 +19,7 @@ from pytest_promptfuzz.prompts.messages import MUTABLE_ROLES, layout, validated
 from pytest_promptfuzz.prompts.reading import article, check_characters
 from pytest_promptfuzz.prompts.slots import Slots
 from pytest_promptfuzz.prompts.spans import protected_spans
-from pytest_promptfuzz.prompts.translations import read_translations
+from pytest_promptfuzz.prompts.translations import PLACE, read_translations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def translations(
             it is said to be; a file is missing or not UTF-8.
     """
     answered = None if answer_language is None else _tag(answer_language)
-    return [_whole(tag, texts, answered) for tag, texts in _checked(source).items()]
+    return [_whole(tag, given, answered) for tag, given in _checked(source).items()]
 
 
 def cross_lingual(
@@ -90,21 +90,17 @@ def cross_lingual(
     for tag in answers:
         if tag not in KNOWN:
             raise UsageError(
-                f"cross_lingual: how to ask for an answer in {tag!r} is not known; {_list(KNOWN)} are."
+                f"cross_lingual: how to ask for an answer in {tag!r} is not known; {', '.join(KNOWN)} are."
             )
     for tag in checked:
         if tag.partition("-")[0] not in PROMPTED:
             raise UsageError(
                 f"cross_lingual: how to ask for an answer in a prompt in {tag!r} is not known; prompts may be in"
-                f" {_list(PROMPTED)}."
+                f" {', '.join(PROMPTED)}."
             )
     return [
-        _whole(prompt, texts, answer, ask=True) for prompt, texts in checked.items() for answer in answers
+        _whole(prompt, given, answer, ask=True) for prompt, given in checked.items() for answer in answers
     ]
-
-
-def _list(tags: Sequence[str]) -> str:
-    return ", ".join(tags)
 
 
 def _tag(value: object) -> str:
@@ -116,10 +112,18 @@ def _tag(value: object) -> str:
     return tag
 
 
-def _checked(source: Any) -> dict[str, tuple[str, ...]]:
-    """The texts of each translation by its language."""
-    if isinstance(source, str | os.PathLike):
-        source = read_translations(source)
+class _Given(NamedTuple):
+    """A translation: its texts, and what messages call it."""
+
+    texts: tuple[str, ...]
+    where: str
+
+
+def _checked(source: Any) -> dict[str, _Given]:
+    """Each translation by its language."""
+    path = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
+    if path:
+        source = read_translations(path)
     if not isinstance(source, Mapping):
         raise UsageError(
             f"Translations: {article(source)} is not accepted; give a mapping of languages to texts, or a path with"
@@ -127,10 +131,10 @@ def _checked(source: Any) -> dict[str, tuple[str, ...]]:
         )
     if not source:
         raise UsageError("Translations: there are no translations; give at least one language and its text.")
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, _Given] = {}
     for key, value in source.items():
         tag = _tag(key)
-        where = f"The translation for {tag!r}"
+        where = f"The translation for {tag!r}" + (f" in {path.replace(PLACE, key)!r}" if path else "")
         if tag in found:
             raise UsageError(f"Translations: {tag!r} is given twice.")
         texts = _texts(value, where)
@@ -143,7 +147,7 @@ def _checked(source: Any) -> dict[str, tuple[str, ...]]:
         )
         if spoken not in {"und", tag.partition("-")[0]}:
             raise UsageError(f"{where} reads as {spoken!r}; check that the languages are not mixed up.")
-        found[tag] = texts
+        found[tag] = _Given(texts, where)
     return found
 
 
@@ -158,24 +162,25 @@ def _texts(value: Any, where: str) -> tuple[str, ...]:
     raise UsageError(f"{where} is {article(value)}; give a text, or the messages of a chat.")
 
 
-def _whole(tag: str, texts: tuple[str, ...], answer: str | None, *, ask: bool = False) -> Operator:
+def _whole(tag: str, given: _Given, answer: str | None, *, ask: bool = False) -> Operator:
     """The operator that puts one translation in the place of the prompt, and may ask for the answer's language."""
+    texts, where = given
 
     def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         sections = [*sections_of(len(draft.text), draft.walls)]
         if len(sections) != len(texts):
             plural = "" if len(texts) == 1 else "s"
             raise UsageError(
-                f"The translation for {tag!r} has {len(texts)} text{plural} and the prompt {len(sections)}; translate"
+                f"{where} has {len(texts)} text{plural} and the prompt {len(sections)}; translate"
                 " every system, developer and user message, in their order."
             )
         if not ask or answer is None:
-            yield _replaced(draft, sections, texts, tag)
+            yield _replaced(draft, sections, texts, where)
             return
         asked = False
         for asking in _asking(draft, sections, texts, rng, answer):
             asked = True
-            yield asking if isinstance(asking, list) else _replaced(draft, sections, asking, tag)
+            yield asking if isinstance(asking, list) else _replaced(draft, sections, asking, where)
         if not asked:
             raise UsageError(
                 f"The prompt for {tag!r} names a language already, or where its instructions end cannot be told; leave"
@@ -214,9 +219,10 @@ def _asking(
             return
 
 
-def _replaced(draft: Draft, sections: list[tuple[int, int]], texts: tuple[str, ...], tag: str) -> list[Edit]:
+def _replaced(
+    draft: Draft, sections: list[tuple[int, int]], texts: tuple[str, ...], where: str
+) -> list[Edit]:
     """Edits that put the texts in the place of the prompt's, and keep each protected span by reference."""
-    where = f"The translation for {tag!r}"
     extra = [name for name in Slots(texts).names if name not in Slots([draft.text]).names]
     edits: list[Edit] = []
     for (start, end), text in zip(sections, texts, strict=True):
