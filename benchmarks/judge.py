@@ -35,6 +35,7 @@ CORPORA = (
     "corpus_frozen.jsonl",
     "corpus_rich.jsonl",
     "corpus_special.jsonl",
+    "corpus_rare.jsonl",
 )
 WANTED = 100
 SEEDS = 12

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.operator import Operator
 
 DATA = Path(__file__).parents[1] / "tests" / "mutations" / "data"
-FILES = ("corpus.jsonl", "corpus_more.jsonl", "corpus_frozen.jsonl")
+FILES = ("corpus.jsonl", "corpus_more.jsonl", "corpus_rare.jsonl", "corpus_frozen.jsonl")
 
 
 @dataclass

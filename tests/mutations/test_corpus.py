@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import pytest
 
@@ -26,18 +26,19 @@ DATA = Path(__file__).parent / "data"
 
 
 class Case(TypedDict):
-    """One line of the corpus."""
+    """One line of the corpus: a text, or the messages of a chat."""
 
     id: str
     language: str
-    text: str
+    text: NotRequired[str]
+    messages: NotRequired[list[dict[str, str]]]
     keep: list[str]
     sense: list[str]
 
 
 CORPUS: list[Case] = [
     json.loads(line)
-    for name in ("corpus.jsonl", "corpus_more.jsonl")
+    for name in ("corpus.jsonl", "corpus_more.jsonl", "corpus_rare.jsonl")
     for line in (DATA / name).read_text(encoding="utf-8").splitlines()
 ]
 # Operators that reword nothing: the others may say it in other words, or misspell it.
@@ -51,16 +52,20 @@ FAITHFUL = {
 } - UNFAITHFUL
 
 
-def mutations_of(case: Case) -> list[Mutation]:
+def prompt_of(case: Case) -> Prompt:
+    return Prompt(case["text"]) if "text" in case else Prompt.from_messages(case["messages"])
+
+
+def mutations_of(prompt: Prompt) -> list[Mutation]:
     """What a person gets: plans of three seeds, and each operator by itself."""
-    found = [each for seed in range(3) for each in plan(case["text"], 16, seed=seed).mutations]
+    found = [each for seed in range(3) for each in plan(prompt, 16, seed=seed).mutations]
     for name, each in registry.builtin().items():
         if (
             each.preserves != "no"
             and each.relation == "invariance"
             and each.dimension not in {"math", "code"}
         ):
-            found += plan(case["text"], 4, seed=7, operators=[name]).mutations
+            found += plan(prompt, 4, seed=7, operators=[name]).mutations
     return found
 
 
@@ -78,16 +83,17 @@ def plain(text: str) -> str:
 
 @pytest.mark.parametrize("case", CORPUS, ids=[case["id"] for case in CORPUS])
 def test_what_must_be_kept_is_kept(case: Case) -> None:
-    assert [each for each in case["keep"] + case["sense"] if not occurrences(each, case["text"])] == []
-    for mutation in mutations_of(case):
+    prompt = prompt_of(case)
+    assert [each for each in case["keep"] + case["sense"] if not occurrences(each, prompt.text)] == []
+    for mutation in mutations_of(prompt):
         for each in case["keep"]:
-            assert occurrences(each, mutation.text) == occurrences(each, case["text"]), (
+            assert occurrences(each, mutation.text) == occurrences(each, prompt.text), (
                 mutation.operators,
                 each,
                 mutation.text,
             )
         if mutation.operators[0].partition("@")[0] in FAITHFUL:
-            original, changed = plain(case["text"]), plain(mutation.text)
+            original, changed = plain(prompt.text), plain(mutation.text)
             for each in map(plain, case["sense"]):
                 assert each in original
                 assert each.rstrip(".") in changed, (mutation.operators, each, mutation.text)
@@ -122,15 +128,11 @@ def test_operators_that_claim_to_preserve_were_judged_to() -> None:
     assert {name: share for name, share in held.items() if share < HELD} == {}
 
 
-def prompt_of(case: dict[str, Any]) -> Prompt:
-    return Prompt(case["text"]) if "text" in case else Prompt.from_messages(case["messages"])
-
-
 def test_judged_mutations_are_those_of_today() -> None:
     """A sheet about mutations that are no longer made says nothing; what is protected since may change a few."""
     cases = {
         case["id"]: prompt_of(case)
-        for name in ("corpus", "corpus_more", "corpus_frozen", "corpus_rich", "corpus_special")
+        for name in ("corpus", "corpus_more", "corpus_frozen", "corpus_rich", "corpus_special", "corpus_rare")
         for case in map(json.loads, (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
     }
     others: Counter[str] = Counter()
