@@ -1,4 +1,4 @@
-"""The prompt with its input, where only the baseline's run shows what the input is."""
+"""The prompt where only the baseline's run shows it: what it asked with, or the input that it filled in."""
 
 from __future__ import annotations
 
@@ -7,12 +7,24 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.errors import UsageError
 
 if TYPE_CHECKING:
+    from pytest_promptfuzz.evaluating.on_wire import OnWire
     from pytest_promptfuzz.prompts.parts import Part
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.run import Run
 
 
-def filled_by(baseline: Run, prompt: Prompt, part: Part, where: str) -> Prompt:
+def shown_by(baseline: Run, prompt: Prompt, part: Part, on_wire: OnWire | None, where: str) -> Prompt:
+    """The prompt to plan over: on the wire the text of a role, else the prompt with its input.
+
+    Raises:
+        UsageError: The baseline shows none, or several.
+    """
+    if on_wire is not None:
+        return on_wire.prompt(baseline, where)
+    return _filled_by(baseline, prompt, part, where)
+
+
+def _filled_by(baseline: Run, prompt: Prompt, part: Part, where: str) -> Prompt:
     """The prompt with the input that the baseline's body gave it.
 
     Args:

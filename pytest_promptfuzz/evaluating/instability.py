@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.scoring.verdict import Judgement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+
+def mixed_models(models: Mapping[str, set[str]]) -> str:
+    """Which model answered as more than one, if one did: its answers are of different epochs."""
+    for asked, answered in models.items():
+        if len(answered) > 1:
+            return f"{asked or 'the model'} answered as {' and as '.join(sorted(answered))}"
+    return ""
 
 
 def noisy(failure: str) -> Judgement:

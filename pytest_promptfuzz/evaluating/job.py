@@ -13,8 +13,8 @@ from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, TargetError, UsageError
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.conclude import conclude
-from pytest_promptfuzz.evaluating.filled import filled_by
-from pytest_promptfuzz.evaluating.instability import noisy, not_repeatable
+from pytest_promptfuzz.evaluating.filled import shown_by
+from pytest_promptfuzz.evaluating.instability import mixed_models, noisy, not_repeatable
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of, told_undone
 from pytest_promptfuzz.mutations.planner import plan
 from pytest_promptfuzz.running.arrival import asks_less, asks_more
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.evaluating.on_wire import OnWire
     from pytest_promptfuzz.evaluating.session import Session, TestWatches
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -88,6 +89,7 @@ class Job:
         counts_runs: Whether a run is itself a call of the target (the application's own function).
         only_checks: The body makes no call of its own: it is given the response, and asserts.
         only: The ID of the one trial to run, or ``None`` for all.
+        on_wire: What is mutated in the body's requests; ``None`` where the prompt is known before.
         skips: Whether an exception is the test runner's skip.
         describe: A traceback for people.
     """
@@ -102,6 +104,7 @@ class Job:
     counts_runs: bool = False
     only_checks: bool = False
     only: str | None = None
+    on_wire: OnWire | None = None
     skips: Callable[[BaseException], bool] = _never
     describe: Callable[[BaseException], str] = _one_line
     trials: list[Trial] = field(default_factory=list)
@@ -136,18 +139,18 @@ class Job:
         self.cases += 1
         self.names.append(name)
         self._baselines.append(None)
-        if prompt.inputs or not self.contract.part.wants_input:
+        if self.on_wire is None and (prompt.inputs or not self.contract.part.wants_input):
             self.plan(prompt)
         else:
             self._planned = None
         self._watches = self.session.test()
         trials = yield from self._epoch(prompt, number)
-        mixed = self._mixed_models()
+        mixed = mixed_models(self._models)
         if mixed and self.session.mode == "auto":
             self.notes.insert(0, f"{mixed}, so every answer of this test was asked for again")
             self._watches = self.session.test(read=False)
             trials = yield from self._epoch(prompt, number)
-            mixed = self._mixed_models()
+            mixed = mixed_models(self._models)
         if mixed:
             self._overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
         self.trials.extend(trials)
@@ -194,17 +197,17 @@ class Job:
             self._overruled = Judgement("inconclusive", "baseline-error", f"{message} ({error.kind})")
             return self._abandoned("baseline-error", message, number)
         if self._planned is None:
-            self.plan(filled_by(run, prompt, self.contract.part, self.where))
+            self.plan(shown_by(run, prompt, self.contract.part, self.on_wire, self.where))
         judge, baseline = self._judge(run)
         # A body that only asserts on a response it is given has nothing that could change.
         if not (self.only_checks and isinstance(run.returned, Response) and len(run.watch.calls) == 1):
             (control,) = yield [Step(prompt, self._watch(control=True))]
             baseline = self._control(control, baseline, judge)
         if self._overruled is not None:
-            return self._abandoned("not-repeatable", "The test is not repeatable.", number)
+            return self._abandoned(self._overruled.reason, self._overruled.explanation, number)
         chosen = self._chosen(self._planned or ())
         concurrent = self._may_overlap(run)
-        runs = yield [Step(each.prompt, self._watch(concurrent=concurrent)) for each in chosen]
+        runs = yield [Step(each.prompt, self._watch(concurrent=concurrent, mutation=each)) for each in chosen]
         trials = []
         for mutation, made in zip(chosen, runs, strict=True):
             self._count(made)
@@ -225,13 +228,6 @@ class Job:
             raise UsageError(f"{self.where}: no trial {self.only!r} in its plan. Its trials: {known}.")
         return chosen
 
-    def _mixed_models(self) -> str:
-        """Which model answered as more than one, if one did: its answers are of different epochs."""
-        for asked, answered in self._models.items():
-            if len(answered) > 1:
-                return f"{asked or 'the model'} answered as {' and as '.join(sorted(answered))}"
-        return ""
-
     def conclude(self) -> Robustness:
         """The result over all cases."""
         if self.only is not None:
@@ -250,13 +246,21 @@ class Job:
             notes=self.notes,
         )
 
-    def _watch(self, *, repeat: int = 0, control: bool = False, concurrent: bool = False) -> Watch:
+    def _watch(
+        self,
+        *,
+        repeat: int = 0,
+        control: bool = False,
+        concurrent: bool = False,
+        mutation: Mutation | None = None,
+    ) -> Watch:
         return self._watches.watch(
             repeat=repeat,
             control=control,
             ignore=self.contract.ignore,
             simulated=self.simulated,
             concurrent=concurrent,
+            in_flight=None if self.on_wire is None else self.on_wire.in_flight(mutation),
         )
 
     def _may_overlap(self, baseline: Run) -> bool:
@@ -315,6 +319,8 @@ class Job:
         if self.counts_runs and not control.watch.calls:
             # A function's own model calls are not seen, and so not served: this run was not free.
             self.spent += spent_by(control, counts_runs=True)
+        if self.on_wire is not None:
+            self._overruled = self.on_wire.unrepeated(self._planned or (), baseline.run, control)
         if asks_more(control, baseline.run):
             where = "; ".join(fault.message for fault in control.watch.faults) or "more calls"
             self.notes.append(

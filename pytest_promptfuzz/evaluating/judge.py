@@ -9,6 +9,7 @@ from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.plain import plain
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
+from pytest_promptfuzz.evaluating.on_wire import not_found
 from pytest_promptfuzz.running.arrival import arrived
 from pytest_promptfuzz.scoring.trial import OracleFailure, Spent, Trial, TrialError
 from pytest_promptfuzz.targets.model import Response, Usage
@@ -91,7 +92,7 @@ def spent_by(run: Run, *, counts_runs: bool) -> Spent:
 
 def told_undone(trials: list[Trial]) -> list[Trial]:
     """The trials, with what kept a mutation from arriving named as it is where others of the plan arrived."""
-    missed = [trial.error is not None and trial.error.kind == "not-exercised" for trial in trials]
+    missed = [trial.error is not None and trial.error.message == NOT_EXERCISED for trial in trials]
     if all(missed):
         return trials
     return [
@@ -151,11 +152,13 @@ class Judge:
         if error is not None:
             return failed(error.kind, error.message)
         raised = run.exception
-        raised_before_asking = raised is not None and not run.watch.calls
+        # What is mutated in flight is nothing the body could have stumbled over before it asked.
+        in_flight = run.watch.in_flight is not None
+        raised_before_asking = raised is not None and not run.watch.calls and not in_flight
         if not raised_before_asking and not arrived(
             run, baseline.run, prompt, repeatable=baseline.repeatable
         ):
-            return failed("not-exercised", NOT_EXERCISED)
+            return failed("not-exercised", not_found(run) if in_flight else NOT_EXERCISED)
         must_change = mutation.relation == "must-change"
         if raised is not None:
             if self.skips(raised):

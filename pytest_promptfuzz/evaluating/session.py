@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.embedding import Embedder
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
     from pytest_promptfuzz.wire.answers import AnswerStore
+    from pytest_promptfuzz.wire.in_flight import InFlight
 
 Mode = Literal["auto", "live"]
 MODES: tuple[Mode, ...] = ("auto", "live")
@@ -79,6 +80,7 @@ class TestWatches:
         ignore: Sequence[str] = (),
         simulated: SimulatedTarget | None = None,
         concurrent: bool = False,
+        in_flight: InFlight | None = None,
     ) -> Watch:
         """A watch for one run.
 
@@ -88,6 +90,7 @@ class TestWatches:
             ignore: JSON paths left out of keys.
             simulated: The simulated target that answers in every provider's place.
             concurrent: Whether other runs overlap this one.
+            in_flight: What is replaced in its requests.
         """
         return Watch(
             store=None if control else self.session.store,
@@ -98,6 +101,7 @@ class TestWatches:
             simulated=None if simulated is None else _backend(simulated),
             concurrent=concurrent,
             sealed=control,
+            in_flight=in_flight,
         )
 
 

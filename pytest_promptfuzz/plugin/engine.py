@@ -16,6 +16,7 @@ import pytest
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.contract import Contract
 from pytest_promptfuzz.evaluating.job import Job
+from pytest_promptfuzz.evaluating.on_wire import OnWire
 from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.plugin import commands, examples, freshness, subtests
 from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
@@ -23,7 +24,7 @@ from pytest_promptfuzz.plugin.checking import acheck, check
 from pytest_promptfuzz.plugin.declared import declaration
 from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
-from pytest_promptfuzz.plugin.placing import Argument, find
+from pytest_promptfuzz.plugin.placing import Argument, Wire, find
 from pytest_promptfuzz.plugin.state import REPORT, State
 from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.reporting.terminal import one_line
@@ -76,6 +77,7 @@ class Engine:
             only_checks=self.declared is not None,
             counts_runs=self.declared is not None and isinstance(target, CallableTarget),
             only=state.trial,
+            on_wire=OnWire.of(self.mutate, keys.get("call"), keys.get("match"), self.where),
             skips=lambda error: isinstance(error, pytest.skip.Exception),
             describe=self._describe,
         )
@@ -149,7 +151,7 @@ class Engine:
             await acheck(self, self.declared, original, arguments)
             return
         place = find(self.mutate, arguments, self.where)
-        self.job.concurrent = self._may_overlap(isinstance(place, Argument))
+        self.job.concurrent = self._may_overlap(isinstance(place, Argument | Wire))
 
         async def body(prompt: Prompt) -> Any:
             given, own = subtests.stand_in(arguments)

@@ -9,6 +9,7 @@ import pytest
 from pytest_promptfuzz.errors import UsageError, nearest
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Mapping, Sequence
 
     from typing_extensions import Unpack
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
         threshold: float
         inputs: Sequence[Any] | Mapping[str, Any]
         mutate: str
+        call: int
+        match: str | re.Pattern[str]
         target: str | Callable[..., Any]
         task: str
         part: str | Sequence[str]
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 
 MARK = "robust"
 # What the mark holds beside the contract of evaluating/contract.py.
-PLACEMENT_KEYS = ("inputs", "mutate", "target", "fixtures")
+PLACEMENT_KEYS = ("inputs", "mutate", "call", "match", "target", "fixtures")
 CONTRACT_KEYS = (
     "mutations",
     "threshold",

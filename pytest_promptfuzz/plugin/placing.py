@@ -1,4 +1,4 @@
-"""What is mutated, and how a mutated prompt is put in its place: an argument of the test, or a dotted path."""
+"""What is mutated, and how a mutated prompt is put in its place: an argument of the test, a dotted path, a role."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError, nearest, unstopped
+from pytest_promptfuzz.evaluating.on_wire import PREFIX
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
 
 if TYPE_CHECKING:
@@ -31,6 +32,23 @@ class Argument:
     def placed(self, prompt: Prompt, arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """The arguments with the prompt in place, in the type the test knows."""
         yield {**arguments, self.name: _like(prompt, arguments[self.name])}
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A role in the requests of the body, which runs as it is: the watch of each run puts mutations in their place."""
+
+    name: str
+
+    def prompt(self, _: Mapping[str, Any], where: str) -> Prompt:
+        """Stands for the prompt, which the baseline's requests will show."""
+        del where
+        return Prompt(self.name)
+
+    @contextmanager
+    def placed(self, _: Prompt, arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """The arguments as they are."""
+        yield arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +123,7 @@ def _put(owner: Any, name: str, value: Any) -> None:
         object.__setattr__(owner, name, value)
 
 
-def find(mutate: Any, arguments: Mapping[str, Any], where: str) -> Argument | Path:
+def find(mutate: Any, arguments: Mapping[str, Any], where: str) -> Argument | Path | Wire:
     """What ``mutate=`` names.
 
     Raises:
@@ -115,6 +133,8 @@ def find(mutate: Any, arguments: Mapping[str, Any], where: str) -> Argument | Pa
         raise UsageError(f"{where}: mutate={mutate!r} must name an argument of the test or a dotted path.")
     if mutate in arguments:
         return Argument(mutate)
+    if mutate.startswith(PREFIX):
+        return Wire(mutate)
     first, *rest = mutate.split(".")
     if rest and first.isidentifier() and all(rest):
         return _path(mutate, where)

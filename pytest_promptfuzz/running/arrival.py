@@ -24,7 +24,7 @@ def arrived(run: Run, baseline: Run, prompt: Prompt, *, repeatable: bool) -> boo
 
     Where the baseline's requests were seen, the run must have asked something that the baseline did not: the mutated
     text, or anything at all if the unmutated body asks nothing new when it is run again. Where none were seen, a
-    rendered ``Prompt`` counts.
+    rendered ``Prompt`` counts. What is mutated in flight has arrived where it was put into a request.
 
     Args:
         run: The run of the mutation.
@@ -32,6 +32,8 @@ def arrived(run: Run, baseline: Run, prompt: Prompt, *, repeatable: bool) -> boo
         prompt: The mutated prompt.
         repeatable: Whether the control trial asked nothing that the baseline had not asked.
     """
+    if run.watch.in_flight is not None:
+        return run.watch.in_flight.arrived
     if not baseline.watch.calls:
         return run.rendered or _seen(prompt, _texts(run))
     return bool(_asked(run) - _asked(baseline)) and (repeatable or _seen(prompt, _texts(run)))

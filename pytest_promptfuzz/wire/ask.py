@@ -18,7 +18,7 @@ from pytest_promptfuzz.wire.watch import Prepared, prepared, watching
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_promptfuzz.targets.model import Request, Target
+    from pytest_promptfuzz.targets.model import Request, Target, WireRequest
     from pytest_promptfuzz.wire.watch import Watch
 
 
@@ -41,7 +41,8 @@ def ask(target: Target, request: Request, watch: Watch) -> Response:
         ConfigurationError: A key, an extra or a model name is missing.
         UsageError: The request cannot be sent, or the target answers with what is no JSON.
     """
-    exchange = Exchange(watch, target.prepare(request), parse=target.parse)
+    request, wire = _mutated(target, request, watch)
+    exchange = Exchange(watch, wire, parse=target.parse)
     if exchange.stored() is not None:
         return _response(exchange)
     refusal = exchange.sealed()
@@ -60,7 +61,8 @@ def ask(target: Target, request: Request, watch: Watch) -> Response:
 
 async def aask(target: Target, request: Request, watch: Watch) -> Response:
     """As ``ask``, without blocking the event loop."""
-    exchange = Exchange(watch, target.prepare(request), parse=target.parse)
+    request, wire = _mutated(target, request, watch)
+    exchange = Exchange(watch, wire, parse=target.parse)
     if exchange.stored() is not None:
         return _response(exchange)
     refusal = exchange.sealed()
@@ -75,6 +77,19 @@ async def aask(target: Target, request: Request, watch: Watch) -> Response:
     with _on_the_wire(exchange) as expected:
         body = await target.asend(request)
     return _seen(exchange, expected, target, body, time.perf_counter() - started)
+
+
+def _mutated(target: Target, request: Request, watch: Watch) -> tuple[Request, WireRequest]:
+    """What is asked instead, where the watch mutates what is asked, and its wire request."""
+    if watch.in_flight is None:
+        return request, target.prepare(request)
+    messages = watch.in_flight.rewritten({"messages": list(request.messages)})["messages"]
+    request = replace(request, messages=tuple(messages))
+    wire = target.prepare(request)
+    if not wire.url.startswith(IN_PROCESS):
+        # A format may join messages into one text, and that is what the wire shows.
+        wire = replace(wire, body=watch.in_flight.rewritten(wire.body))
+    return request, wire
 
 
 def _sample(send: Any, exchange: Exchange) -> dict[str, int]:

@@ -20,6 +20,7 @@ from pytest_promptfuzz.wire.faults import (
     kind_of_exception,
     kind_of_status,
 )
+from pytest_promptfuzz.wire.in_flight import is_signed
 from pytest_promptfuzz.wire.key import counted_headers, request_difference, request_digest
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 from pytest_promptfuzz.wire.redact import credentials
@@ -42,13 +43,26 @@ def begin(watch: Watch, url: str, headers: Mapping[str, str], content: bytes) ->
         body = json.loads(content)
         if not isinstance(body, dict):
             return None
-        wire = WireRequest(url=url, body=body, headers=counted_headers(headers))
-        return Exchange(watch, wire, secrets=credentials(headers, url))
+        asked = _mutated(watch, url, headers, body)
+        wire = WireRequest(url=url, body=asked, headers=counted_headers(headers))
+        return Exchange(watch, wire, secrets=credentials(headers, url), rewritten=asked is not body)
     except (ValueError, RecursionError):
         watch.note(
             f"A request to {watch.redaction.url(url)} holds no readable JSON and was passed on unseen."
         )
         return None
+
+
+def _mutated(watch: Watch, url: str, headers: Mapping[str, str], body: dict[str, Any]) -> dict[str, Any]:
+    if watch.in_flight is None:
+        return body
+    if is_signed(headers):
+        watch.note(
+            f"The request to {watch.redaction.url(url)} is signed and cannot be changed on the wire: name what is "
+            "mutated by an argument or a dotted path."
+        )
+        return body
+    return watch.in_flight.rewritten(body)
 
 
 class Exchange:
@@ -59,6 +73,7 @@ class Exchange:
         wire: The request; its URL may still hold credentials.
         secrets: The credentials this request carries: hidden wherever they appear in what is stored or said.
         parse: Reads an answer body; by default the reader of the URL's wire format.
+        rewritten: Whether the body is another than the application's.
 
     Attributes:
         response: The answer as read, once there is one.
@@ -72,11 +87,13 @@ class Exchange:
         *,
         secrets: tuple[str, ...] = (),
         parse: Callable[[dict[str, Any]], Response] | None = None,
+        rewritten: bool = False,
     ) -> None:
         self.watch = watch
         self.wire = wire
         self.response: Response | None = None
         self.error: TargetError | None = None
+        self.rewritten = rewritten
         self._parse = parse
         watch.secrets.update(secrets)
         self.redaction = watch.redaction.with_values(secrets)
@@ -89,6 +106,8 @@ class Exchange:
             wire, ignore=watch.ignore, backend=self.backend, redaction=watch.redaction
         )
         self.nth = watch.reserve(self.digest)
+        if watch.in_flight is not None:
+            watch.in_flight.saw(self.digest, self.nth, wire.body)
         self._place: int | None = None
         self._started = time.perf_counter()
         self._compare_with_prepared()

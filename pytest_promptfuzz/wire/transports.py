@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.wire import exchange as exchanges
 from pytest_promptfuzz.wire.endpoints import is_model_call
+from pytest_promptfuzz.wire.in_flight import resent
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
 from pytest_promptfuzz.wire.watch import Fault, Watch, attributed
 
@@ -36,6 +37,8 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
         exchange = exchanges.begin(watch, str(request.url), request.headers, content)
         if exchange is None:
             return original(self, request)
+        if exchange.rewritten:
+            request, content = resent(library, request, exchange.wire.body)
         response = _without_network(library, exchange, request, content)
         if response is not None:
             return response
@@ -83,6 +86,8 @@ def patch_async(
         exchange = exchanges.begin(watch, str(request.url), request.headers, content)
         if exchange is None:
             return await original(self, request)
+        if exchange.rewritten:
+            request, content = resent(library, request, exchange.wire.body)
         response = _without_network(library, exchange, request, content)
         if response is not None:
             return response

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.targets.model import Response, WireRequest
     from pytest_promptfuzz.wire.answers import AnswerStore, MemoryStore, StoredAnswer
+    from pytest_promptfuzz.wire.in_flight import InFlight
     from pytest_promptfuzz.wire.recordings.tape import Tape
 
 
@@ -103,6 +104,7 @@ class Watch:
             cannot be told to be this trial's.
         sealed: Nothing is asked that ``fresh`` does not hold, so that a control trial is free: a call that
             would have to be made is refused, and is a fault of the kind ``sealed``.
+        in_flight: Looks on what the requests say, and puts other words in their place.
 
     Attributes:
         calls: Answered calls in the order in which they were answered.
@@ -127,6 +129,7 @@ class Watch:
         tape: Tape | None = None,
         part: Part = UNNAMED,
         secrets: set[str] | None = None,
+        in_flight: InFlight | None = None,
     ) -> None:
         self.store = store
         self.fresh = fresh
@@ -140,6 +143,7 @@ class Watch:
         self.tape = tape
         self.part = part
         self.secrets = secrets if secrets is not None else set()
+        self.in_flight = in_flight
         self.calls: list[Call] = []
         self.faults: list[Fault] = []
         self.notes: list[str] = []

@@ -1,0 +1,207 @@
+"""``mutate="role:system"``: the text to mutate is found in the baseline's requests, and replaced in the trials'."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.scoring.verdict import Judgement
+from pytest_promptfuzz.wire.in_flight import InFlight
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.wire.in_flight import Asked
+
+PREFIX = "role:"
+_ROLES = {"system": "system", "developer": "system", "user": "user"}
+_SHOWN_CALLS = 8
+_SHOWN_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class OnWire:
+    """What is mutated in flight.
+
+    Attributes:
+        name: As written, ``role:system``.
+        role: ``system`` (developer texts are the same) or ``user``.
+        call: The index, among the calls of the baseline, of the one whose text is meant; ``None`` is any.
+        match: What the text meant must hold.
+    """
+
+    name: str
+    role: str
+    call: int | None = None
+    match: re.Pattern[str] | None = None
+
+    @classmethod
+    def of(cls, mutate: Any, call: Any, match: Any, where: str) -> OnWire | None:
+        """What the keys ``mutate``, ``call`` and ``match`` of a mark say; ``None`` where no role is named.
+
+        Raises:
+            UsageError: An unknown role, a pin that is none, or one without a role.
+        """
+        if not isinstance(mutate, str) or not mutate.startswith(PREFIX):
+            for name, value in (("call", call), ("match", match)):
+                if value is not None:
+                    raise UsageError(
+                        f"{where}: {name}={value!r} says which request is meant, and mutate={mutate!r} names no role: "
+                        f"it belongs to mutate='role:system' or 'role:user'."
+                    )
+            return None
+        role = mutate.removeprefix(PREFIX)
+        if role not in _ROLES:
+            known = [PREFIX + each for each in _ROLES]
+            raise UsageError(
+                f"{where}: mutate={mutate!r} names no role that is mutated. {nearest(mutate, known)}"
+            )
+        if call is not None and (isinstance(call, bool) or not isinstance(call, int) or call < 0):
+            raise UsageError(
+                f"{where}: call={call!r} must be the index of a call of the baseline, 0 or more."
+            )
+        return cls(mutate, _ROLES[role], call, _pattern(match, where))
+
+    def in_flight(self, mutation: Mutation | None) -> InFlight:
+        """What puts a mutation in the place of its original; without one it looks on only."""
+        if mutation is None:
+            return InFlight(self.role)
+        pairs = zip(_texts(_original(mutation)), _texts(mutation.prompt), strict=True)
+        return InFlight(self.role, {old: new for old, new in pairs if old != new})
+
+    def prompt(self, baseline: Run, where: str) -> Prompt:
+        """The text that the baseline's requests show; a chat prompt where one message holds several.
+
+        Raises:
+            UsageError: There is none, or more than one could be meant; what was seen is listed.
+        """
+        asked = _asked(baseline)
+        if self.call is not None and self.call >= len(asked):
+            raise UsageError(
+                f"{where}: call={self.call}, and the baseline's calls are numbered from 0 to {len(asked) - 1}."
+                f"{_listed(baseline)}"
+            )
+        messages = [
+            each
+            for index, call in enumerate(asked)
+            if self.call in (None, index)
+            for each in call.messages
+            if each.role == self.role
+        ]
+        meant = dict.fromkeys(text for each in messages for text in each.texts if self._matches(text))
+        if not meant:
+            pinned = f" that {self._pins}" if self._pins else ""
+            raise UsageError(
+                f"{where}: mutate={self.name!r}: no request of the baseline holds a {self.role} text{pinned}."
+                f"{_listed(baseline)}"
+            )
+        if not any(meant.keys() <= set(each.texts) for each in messages):
+            raise UsageError(
+                f"{where}: mutate={self.name!r}: the baseline's requests hold {len(meant)} different {self.role} "
+                f"texts. Say which is meant with call=0 (the call's index) or match='a regular expression'."
+                f"{_listed(baseline)}"
+            )
+        texts = list(meant)
+        try:
+            if len(texts) == 1:
+                return Prompt(texts[0], name=self.name)
+            parts = [{"type": "text", "text": text} for text in texts]
+            return Prompt.from_messages([{"role": self.role, "content": parts}], name=self.name)
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
+
+    def unrepeated(self, planned: Sequence[Mutation], baseline: Run, control: Run) -> Judgement | None:
+        """Why trials would be in vain: the unmutated test, run again, does not ask with these texts."""
+        again = {text for call in _asked(control) for each in call.messages for text in each.texts}
+        meant = _texts(_original(planned[0])) if planned else []
+        gone = [text for text in meant if text not in again]
+        if not gone:
+            return None
+        paths = [
+            path
+            for call in _asked(baseline)
+            for each in call.messages
+            for text, path in zip(each.texts, each.paths, strict=True)
+            if text in gone
+        ]
+        where = ", ".join(dict.fromkeys(paths))
+        if not _asked(control):
+            why = (
+                "the test asked no model: the application keeps answers itself, so a mutation of the text at "
+                f"{where} would not reach one."
+            )
+        else:
+            why = (
+                f"the test asked with another text at {where}: it holds a date, a random or a unique part, and a "
+                "mutation could not be put in its place. Fix that part in the test."
+            )
+        return Judgement("inconclusive", "not-exercised", f"Run again on the same prompt, {why}")
+
+    @property
+    def _pins(self) -> str:
+        pins = [] if self.call is None else [f"is of call {self.call}"]
+        if self.match is not None:
+            pins.append(f"matches {self.match.pattern!r}")
+        return " and ".join(pins)
+
+    def _matches(self, text: str) -> bool:
+        return self.match is None or self.match.search(text) is not None
+
+
+def not_found(run: Run) -> str:
+    """Why a run did not exercise the mutation that was to be put into its requests."""
+    return (
+        "No request of this run held the text that was to be replaced: the application makes another one each time (a "
+        f"date, a random part), or asked less than for the unmutated prompt.{_listed(run)}"
+    )
+
+
+def _asked(run: Run) -> Sequence[Asked]:
+    return run.watch.in_flight.asked if run.watch.in_flight is not None else ()
+
+
+def _pattern(match: Any, where: str) -> re.Pattern[str] | None:
+    if match is None or isinstance(match, re.Pattern):
+        return match
+    try:
+        return re.compile(match)
+    except (TypeError, re.error) as error:
+        raise UsageError(f"{where}: match={match!r} is no regular expression: {error}.") from None
+
+
+def _original(mutation: Mutation) -> Prompt:
+    return mutation.source if mutation.source is not None else Prompt(mutation.original)
+
+
+def _texts(prompt: Prompt) -> list[str]:
+    if not prompt.is_chat:
+        return [prompt.text]
+    return [part["text"] for message in prompt.messages for part in message["content"]]
+
+
+def _listed(run: Run) -> str:
+    """What a run's requests said, a line each, for messages."""
+    calls = _asked(run)
+    lines = [f"\n  call {index}{_described(run, call)}" for index, call in enumerate(calls[:_SHOWN_CALLS])]
+    more = f"\n  and {len(calls) - _SHOWN_CALLS} more" if len(calls) > _SHOWN_CALLS else ""
+    return (" Seen:" + "".join(lines) + more) if lines else " No request was seen."
+
+
+def _described(run: Run, call: Asked) -> str:
+    model = f" ({call.model})" if call.model else ""
+    said = [
+        f"{each.role} {_short(run.watch.redaction.text(text))!r}"
+        for each in call.messages
+        for text in each.texts
+    ]
+    return f"{model}: {', '.join(said) or 'neither system nor user text'}"
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _SHOWN_CHARACTERS else flat[: _SHOWN_CHARACTERS - 1] + "…"

@@ -1,0 +1,320 @@
+"""``mutate="role:…"``: applications that nothing was changed in, each in a real pytest process."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.plugin.conftest import summary_of
+
+APP = '''
+import asyncio, datetime, functools, itertools, json
+import openai
+
+SYSTEM = """You sort support tickets. Answer with exactly one of: BILLING, TECHNICAL, ACCOUNT, OTHER.
+
+- Answer with the label only
+- Do not explain your choice"""
+TRANSLATE = "Translate the text of the user into German. Keep to the facts."
+TICKET = "I was charged twice for my subscription this month and want a refund."
+LOGIN = "I cannot log in with my new password since yesterday, what should I do?"
+client = openai.OpenAI(api_key="none")
+numbers = itertools.count()
+
+def messages(system, *texts):
+    return [{"role": "system", "content": system}, *({"role": "user", "content": text} for text in texts)]
+
+def sort(text, system=SYSTEM):
+    answer = client.chat.completions.create(model="m", messages=messages(system, text))
+    return answer.choices[0].message.content
+
+async def asort(text, system=SYSTEM):
+    async with openai.AsyncOpenAI(api_key="none") as own:
+        answer = await own.chat.completions.create(model="m", messages=messages(system, text))
+    return answer.choices[0].message.content
+
+def responses(text):
+    return client.responses.create(model="m", instructions=SYSTEM, input=text).output_text
+
+def claude(text, system=SYSTEM):
+    import anthropic
+    own = anthropic.Anthropic(api_key="none")
+    with own.messages.stream(
+        model="m", max_tokens=99, system=system, messages=[{"role": "user", "content": text}]
+    ) as events:
+        return events.get_final_text()
+
+def converse(text):
+    """Two turns: the second request repeats the first."""
+    told = messages(SYSTEM, text)
+    first = client.chat.completions.create(model="m", messages=told).choices[0].message
+    told += [{"role": "assistant", "content": first.content}, {"role": "user", "content": LOGIN}]
+    return client.chat.completions.create(model="m", messages=told).choices[0].message.content
+'''
+HEAD = """
+import pytest
+import app
+
+def seen(monkeypatch):
+    '''Every system text that reaches the model.'''
+    from pytest_promptfuzz.targets.simulated.model import SimulatedModel
+    texts, answer = [], SimulatedModel.answer
+    def note(self, request, **more):
+        texts.append([m["content"] for m in request.messages if m["role"] == "system"])
+        return answer(self, request, **more)
+    monkeypatch.setattr(SimulatedModel, "answer", note)
+    return texts
+"""
+
+
+@pytest.fixture
+def application(project):
+    return lambda source, *arguments: project(HEAD + textwrap.dedent(source), *arguments, app=APP)
+
+
+def test_every_way_of_asking_and_a_second_run_makes_no_call(application):
+    source = """
+    @robust(mutate="role:system", mutations=4)
+    def test_chat():
+        return app.sort(app.TICKET)
+
+    @robust(mutate="role:developer", mutations=4)
+    def test_responses():
+        return app.responses(app.TICKET)
+
+    @robust(mutate="role:system", mutations=4)
+    def test_stream():
+        return app.claude(app.TICKET)
+
+    @robust(mutate="role:system", mutations=4)
+    def test_blocks():
+        return app.claude(app.TICKET, [{"type": "text", "text": app.SYSTEM}, {"type": "text", "text": "Be exact."}])
+
+    @pytest.mark.asyncio
+    @robust(mutate="role:system", mutations=4)
+    async def test_async():
+        return await app.asort(app.TICKET)
+
+    @robust(mutate="role:user", mutations=4)
+    def test_user():
+        return app.sort(app.TICKET)
+
+    @robust(mutate="role:system", mutations=4)
+    def test_llm(llm):
+        return llm(app.messages(app.SYSTEM, app.TICKET))
+    """
+    first = application(source)
+    first.assert_outcomes(passed=7)
+    first.stdout.fnmatch_lines(["7 robust tests: 7 pass; 29 calls *"])
+    again = application(source)
+    again.assert_outcomes(passed=7)
+    again.stdout.fnmatch_lines(["7 robust tests: 7 pass; 0 calls *"])
+
+
+def test_what_reaches_the_model(application):
+    result = application(
+        """
+        texts = []
+
+        @pytest.fixture(autouse=True)
+        def noted(monkeypatch):
+            texts.append(seen(monkeypatch))
+
+        @robust(mutate="role:system", mutations=4)
+        def test_turns():
+            return app.converse(app.TICKET)
+
+        @robust(mutate="role:system", mutations=4)
+        def test_two_calls():
+            return [app.sort(app.TICKET), app.sort(app.LOGIN)]
+
+        def test_noted():
+            for each in texts[:2]:
+                plain, mutated = each[:2], each[2:]
+                assert plain == [[app.SYSTEM]] * 2  # the control trial is free
+                pairs = list(zip(mutated[::2], mutated[1::2]))
+                assert len(pairs) == 4
+                assert all(first == second != [app.SYSTEM] for first, second in pairs)
+                assert len({first[0] for first, _ in pairs}) == 4
+        """,
+        "--promptfuzz-mode=live",
+    )
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["2 robust tests: 2 pass; 20 calls *"])
+
+
+def test_the_application_sees_nothing_of_it_and_brittle_words_are_found(application):
+    result = application(
+        """
+        @robust(mutate="role:user", operators=["upper-case"], mutations=1)
+        def test_upper(monkeypatch):
+            said = []
+            create = app.client.chat.completions.create
+            def note(**arguments):
+                said.append(arguments["messages"][1]["content"])
+                return create(**arguments)
+            monkeypatch.setattr(app.client.chat.completions, "create", note)
+            app.sort(app.TICKET)
+            assert said == [app.TICKET]
+
+        @robust(mutate="role:system", operators=["drop-terminal-punctuation", "double-space"], mutations=2)
+        def test_moody(monkeypatch):
+            from pytest_promptfuzz.targets.simulated.model import SimulatedModel
+            from dataclasses import replace
+            answer = SimulatedModel.answer
+            def moody(self, request, **more):
+                found = answer(self, request, **more)
+                changed = request.messages[0]["content"] != app.SYSTEM
+                return replace(found, text="OTHER") if changed else found
+            monkeypatch.setattr(SimulatedModel, "answer", moody)
+            return app.sort(app.TICKET)
+        """
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    assert summary_of(result) == {"test_moody": "brittle", "test_upper": "pass"}
+
+
+@pytest.mark.parametrize(
+    ("mark", "body", "messages"),
+    [
+        (
+            'mutate="role:system"',
+            "return [app.sort(app.TICKET), app.sort(app.TICKET, app.TRANSLATE)]",
+            [
+                "*the baseline's requests hold 2 different system texts. Say which is meant with call=0*",
+                "*call 0 (m): system 'You sort support tickets. *', user 'I was charged twice*",
+                "*call 1 (m): system 'Translate the text *', user 'I was charged twice*",
+            ],
+        ),
+        (
+            'mutate="role:user", match="password"',
+            "return app.sort(app.TICKET)",
+            [
+                "*no request of the baseline holds a user text that matches 'password'. Seen:*",
+                "*call 0 (m): system*",
+            ],
+        ),
+        (
+            'mutate="role:user", call=2',
+            "return app.sort(app.TICKET)",
+            ["*call=2, and the baseline's calls are numbered from 0 to 0. Seen:*"],
+        ),
+        (
+            'mutate="role:system"',
+            "return 3",
+            ["*no request of the baseline holds a system text. No request was seen.*"],
+        ),
+        (
+            'mutate="role:system"',
+            "return app.client.responses.create(model='m', input=app.TICKET).output_text",
+            ["*no request of the baseline holds a system text. Seen:*", "*call 0 (m): user 'I was charged*"],
+        ),
+        (
+            'mutate="role:assistant"',
+            "return 3",
+            ["*'role:assistant' names no role that is mutated. *role:system*"],
+        ),
+        ('mutate="role:system", call=-1', "return 3", ["*call=-1 must be the index of a call*"]),
+        ('mutate="role:system", match="["', "return 3", ["*match='[[]' is no regular expression: *"]),
+        (
+            'mutate="app.SYSTEM", call=0',
+            "return 3",
+            ["*call=0 says which request is meant, and mutate='app.SYSTEM'*"],
+        ),
+    ],
+)
+def test_what_cannot_be_told_is_an_error_that_lists_what_was_seen(application, mark, body, messages):
+    result = application(f"@robust({mark}, mutations=2)\ndef test_refused():\n    {body}\n")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(messages)
+
+
+def test_pins(application):
+    result = application(
+        """
+        texts = []
+
+        @pytest.fixture(autouse=True)
+        def noted(monkeypatch):
+            texts.append(seen(monkeypatch))
+
+        def both():
+            return [app.sort(app.TICKET), app.sort(app.TICKET, app.TRANSLATE)]
+
+        @robust(mutate="role:system", mutations=3, call=1)
+        def test_call():
+            return both()[0]
+
+        @robust(mutate="role:system", mutations=3, match="^Translate")
+        def test_match():
+            return both()[0]
+
+        @robust(mutate="role:user", mutations=3, call=1, match="password")
+        def test_turn():
+            return app.converse(app.TICKET)
+
+        def test_noted():
+            for each in texts[:2]:
+                assert [system for (system,) in each].count(app.SYSTEM) == 1  # asked once, then served
+                others = [system for (system,) in each if system != app.SYSTEM]
+                assert others[0] == app.TRANSLATE
+                assert len(set(others)) == 4
+        """,
+        "--promptfuzz-mode=live",
+    )
+    result.assert_outcomes(passed=4)
+
+
+def test_a_text_that_differs_each_time_is_not_exercised_and_its_path_named(application):
+    result = application(
+        """
+        import functools
+
+        @robust(mutate="role:system", mutations=3)
+        def test_numbered():
+            return app.sort(app.TICKET, f"{app.SYSTEM}\\n\\nRequest no {next(app.numbers)}")
+
+        @functools.lru_cache
+        def sorted_once(text):
+            return app.sort(text)
+
+        @robust(mutate="role:system", mutations=3)
+        def test_cached():
+            return sorted_once(app.TICKET)
+
+        @robust(mutate="role:system", mutations=3)
+        def test_later():
+            count = next(app.numbers)
+            return app.sort(app.TICKET, app.SYSTEM if count < first + 2 else f"{app.SYSTEM} ({count})")
+
+        @pytest.fixture(autouse=True)
+        def counted():
+            global first
+            first = next(app.numbers) + 1
+        """
+    )
+    result.assert_outcomes(errors=3)
+    assert set(summary_of(result).values()) == {"inconclusive"}
+    result.stdout.fnmatch_lines(
+        [
+            "*another text at $.messages[[]0[]].content: it holds a date,*",
+            "*the application keeps answers itself, so a mutation of the text at*",
+            "*No request of this run held the text that was to be replaced*",
+        ]
+    )
+
+
+def test_trials_run_at_once_and_do_not_mix(application):
+    result = application(
+        """
+        import asyncio
+
+        @pytest.mark.asyncio
+        @robust(mutate="role:system", mutations=6)
+        async def test_at_once(monkeypatch):
+            return await asyncio.gather(*[app.asort(text) for text in (app.TICKET, app.LOGIN)])
+        """
+    )
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["1 robust test: 1 pass; 14 calls *"])

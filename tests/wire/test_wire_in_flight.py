@@ -1,0 +1,236 @@
+"""Texts of one role replaced on the wire, under the real SDKs, over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+
+import anthropic
+import httpx2
+import openai
+import pytest
+
+from pytest_promptfuzz.targets.compatible import CompatibleTarget
+from pytest_promptfuzz.targets.formats.roles import respoken, spoken
+from pytest_promptfuzz.targets.model import Request
+from pytest_promptfuzz.targets.simulated import SimulatedTarget
+from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.wire.ask import aask, ask
+from pytest_promptfuzz.wire.in_flight import InFlight
+from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.wire.watch import Watch, watching
+
+OLD, NEW = "Be brief, and polite.", "be brief,  and “polite” 🙂"
+ASK = "Where is my parcel?"
+USER = {"role": "user", "content": ASK}
+TOOL_RESULT = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": OLD}]}
+CHATS = {
+    "chat": ("chat.completions", {"messages": [{"role": "system", "content": OLD}, USER]}),
+    "chat-developer": ("chat.completions", {"messages": [{"role": "developer", "content": OLD}, USER]}),
+    "chat-parts": (
+        "chat.completions",
+        {"messages": [{"role": "system", "content": [{"type": "text", "text": OLD}]}, USER]},
+    ),
+    "responses": ("responses", {"instructions": OLD, "input": ASK}),
+    "responses-items": (
+        "responses",
+        {"input": [{"role": "developer", "content": [{"type": "input_text", "text": OLD}]}, USER]},
+    ),
+    "messages": ("messages", {"system": OLD, "messages": [USER], "max_tokens": 9}),
+    "messages-blocks": (
+        "messages",
+        {
+            "system": [{"type": "text", "text": OLD, "cache_control": {"type": "ephemeral"}}],
+            "messages": [USER],
+            "max_tokens": 9,
+        },
+    ),
+}
+
+
+@pytest.fixture
+def server(parrot):
+    with ModelServer(parrot) as running:
+        yield running
+
+
+def client_of(api: str, server: ModelServer, *, asynchronous: bool = False):
+    name = ("Async" if asynchronous else "") + ("Anthropic" if api == "messages" else "OpenAI")
+    url = server.anthropic_url if api == "messages" else server.openai_url
+    module = anthropic if api == "messages" else openai
+    return getattr(module, name)(api_key="none", base_url=url, max_retries=0)
+
+
+def create(client, api: str, **arguments):
+    place = client
+    for name in api.split("."):
+        place = getattr(place, name)
+    return place.create(model="m", **arguments)
+
+
+async def acreate(server: ModelServer, api: str, *, stream: bool, **arguments) -> None:
+    async with client_of(api, server, asynchronous=True) as client:
+        answer = await create(client, api, stream=stream, **arguments)
+        if stream:
+            assert [event async for event in answer]
+
+
+def send(server: ModelServer, shape: str, way: str) -> None:
+    api, arguments = CHATS[shape]
+    stream = way.endswith("stream")
+    if way.startswith("async"):
+        asyncio.run(acreate(server, api, stream=stream, **arguments))
+        return
+    with client_of(api, server) as client:
+        answer = create(client, api, stream=stream, **arguments)
+        if stream:
+            assert list(answer)
+
+
+def swapped(value, old: str, new: str):
+    return json.loads(json.dumps(value).replace(json.dumps(old), json.dumps(new)))
+
+
+@pytest.mark.parametrize("way", ["sync", "sync-stream", "async", "async-stream"])
+@pytest.mark.parametrize("shape", CHATS)
+def test_the_text_of_a_role_is_replaced_and_nothing_else(server, shape, way) -> None:
+    send(server, shape, way)
+    watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system", {OLD: NEW}))
+    with intercepting(), watching(watch):
+        send(server, shape, way)
+        send(server, shape, way)
+    plain, first, second = (each.body for each in server.requests)
+    assert first == second == swapped(plain, OLD, NEW) != plain
+    assert watch.in_flight.arrived
+    assert [NEW in call.texts and OLD not in call.texts for call in watch.calls] == [True, True]
+    # What is kept is the answer to what was asked: the unmutated request does not find it.
+    other = Watch(fresh=watch.fresh)
+    with intercepting(), watching(other):
+        send(server, shape, way)
+    assert other.misses == 1
+
+
+@pytest.mark.parametrize("shape", CHATS)
+def test_a_run_that_looks_on_changes_nothing_and_tells_who_said_what(server, shape) -> None:
+    send(server, shape, "sync")
+    watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system"))
+    with intercepting(), watching(watch):
+        send(server, shape, "sync")
+    assert server.requests[0].body == server.requests[1].body
+    (asked,) = watch.in_flight.asked
+    assert asked.model == "m"
+    assert [(each.role, each.texts) for each in asked.messages] == [("system", (OLD,)), ("user", (ASK,))]
+    assert not watch.in_flight.arrived
+
+
+def test_earlier_turns_are_replaced_wherever_they_come_again_and_tool_results_are_left_alone() -> None:
+    body = {
+        "messages": [
+            {"role": "user", "content": OLD},
+            {"role": "assistant", "content": OLD},
+            {"role": "user", "content": [TOOL_RESULT, {"type": "text", "text": OLD}]},
+            {"role": "user", "content": "Another turn. " + OLD},
+        ],
+        "input": [{"role": "user", "content": OLD}, {"type": "function_call_output", "output": OLD}, "x", 3],
+        "system": OLD,
+    }
+    before = json.dumps(body)
+    changed, found = respoken(body, "user", {OLD: NEW, "absent": "x"})
+    assert json.dumps(body) == before
+    assert found == {OLD}
+    assert [each.texts for each in spoken(changed) if each.role == "user"] == [
+        (NEW,),
+        (NEW,),
+        ("Another turn. " + OLD,),
+        (NEW,),
+    ]
+    assert changed["messages"][1] == body["messages"][1]
+    assert changed["messages"][2]["content"][0] == TOOL_RESULT
+    assert changed["input"][1:] == body["input"][1:]
+    assert changed["system"] == OLD
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"messages": 3, "system": {}, "input": None}, {"messages": [None, {"role": []}]}]
+)
+def test_bodies_of_any_shape_are_passed(body) -> None:
+    assert spoken(body) == ()
+    assert respoken(body, "system", {OLD: NEW}) == (body, frozenset())
+
+
+def test_a_streamed_request_body_is_sent_whole_and_headers_about_it_are_true(server) -> None:
+    content = json.dumps(CHATS["chat"][1] | {"model": "m"}).encode()
+    headers = {"content-type": "application/json", "content-md5": "of the old body", "x-mine": "kept"}
+    watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system", {OLD: NEW}))
+    with intercepting(), watching(watch), httpx2.Client() as client:
+        answer = client.post(
+            f"{server.openai_url}/chat/completions", content=iter([content[:9], content[9:]]), headers=headers
+        )
+    assert answer.status_code == 200
+    (seen,) = server.requests
+    assert seen.body["messages"][0]["content"] == NEW
+    assert "content-md5" not in seen.headers
+    assert "transfer-encoding" not in seen.headers
+    assert seen.headers["x-mine"] == "kept"
+    assert int(seen.headers["content-length"]) == len(seen.text.encode())
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "said"),
+    [
+        (
+            gzip.compress(json.dumps(CHATS["chat"][1]).encode()),
+            {"content-encoding": "gzip"},
+            "no readable JSON",
+        ),
+        (b"[1]", {}, None),
+        (
+            json.dumps(CHATS["chat"][1] | {"model": "m"}).encode(),
+            {"authorization": "AWS4-HMAC-SHA256 Credential=x"},
+            "is signed and cannot be changed",
+        ),
+    ],
+)
+def test_what_cannot_be_rewritten_passes_on_as_it_is(server, content, headers, said) -> None:
+    watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system", {OLD: NEW}))
+    with intercepting(), watching(watch), httpx2.Client() as client:
+        client.post(
+            f"{server.openai_url}/chat/completions",
+            content=content,
+            headers={"content-type": "application/json", **headers},
+        )
+    (seen,) = server.requests
+    assert NEW not in seen.text
+    assert int(seen.headers["content-length"]) == len(content)
+    assert not watch.in_flight.arrived
+    assert any(said in note for note in watch.notes) if said else not watch.notes
+
+
+def test_a_request_that_is_retried_is_one(server) -> None:
+    watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system"))
+    from pytest_promptfuzz.testing.faults import ServerError
+
+    server.fail(ServerError(), next=1)
+    with intercepting(), watching(watch), client_of("chat.completions", server) as client:
+        create(client.with_options(max_retries=2), "chat.completions", **CHATS["chat"][1])
+    assert len(server.requests) == 2
+    assert len(watch.in_flight.asked) == 1
+
+
+MESSAGES = ({"role": "system", "content": OLD}, USER)
+
+
+def test_what_llm_asks_is_mutated_as_well(server) -> None:
+    for target in (CompatibleTarget("m", base_url=server.openai_url, api_key="none"), SimulatedTarget()):
+        fresh = MemoryStore()
+        base = ask(target, Request(MESSAGES), Watch(fresh=fresh, in_flight=InFlight("system")))
+        for way in (ask, lambda *given: asyncio.run(aask(*given))):
+            watch = Watch(fresh=fresh, in_flight=InFlight("system", {OLD: NEW}))
+            way(target, Request(MESSAGES), watch)
+            assert watch.in_flight.arrived
+            assert [NEW in call.texts for call in watch.calls] == [True]
+        assert base.cached is False
+        assert watch.calls[0].digest != ""
+    assert [each.body["messages"][0]["content"] for each in server.requests] == [OLD, NEW]
