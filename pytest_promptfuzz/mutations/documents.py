@@ -10,7 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.order import BOUND, LEANING_HEADS, SEQUENCE_HEADS, TOKENS
+from pytest_promptfuzz.mutations.order import LEANING_HEADS, SEQUENCE_HEADS
+from pytest_promptfuzz.mutations.said import BOUND, TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -57,6 +57,8 @@ class Sentence(NamedTuple):
     kind: LineKind
 
 
+_make = tuple.__new__  # what `Line(...)` does, without a Python frame in between
+
 _LINE = re.compile(
     r"[ \t]*(?:(?P<bullet>[-*+•‣◦][ \t]+)|(?P<number>\d{1,3}[.)][ \t]+)|(?P<heading>\#{1,6}[ \t]+))?"
 )
@@ -109,6 +111,9 @@ def lines_of(text: str, free: str, walls: Sequence[tuple[int, int]]) -> tuple[Li
 
 
 def _line(text: str, free: str, start: int, end: int, section: int) -> Line:
+    first = free[start:end][:1]
+    if first.isascii() and first.isalpha():  # most lines: without indent or marker
+        return _make(Line, (start, end, _worded(free[start:end].rstrip()), 0, start, section))
     match = _LINE.match(text, start, end)
     assert match is not None  # every part of the pattern is optional
     content = match.end()
@@ -132,13 +137,16 @@ def _line(text: str, free: str, start: int, end: int, section: int) -> Line:
         kind = "table"
     elif not LETTER.search(rest):
         kind = "block"
-    elif rest.endswith((":", ":**", "：")):
-        kind = "lead"
-    elif _FIELD.match(rest):
-        kind = "field"
     else:
-        kind = "prose"
+        kind = _worded(rest)
     return Line(start, end, kind, indent, content, section)
+
+
+def _worded(rest: str) -> LineKind:
+    """The kind of a line of words without a marker."""
+    if rest.endswith((":", ":**", "：")):
+        return "lead"
+    return "field" if ":" in rest and _FIELD.match(rest) else "prose"
 
 
 def paragraphs_of(lines: Sequence[Line]) -> Iterator[tuple[int, int, LineKind]]:
@@ -167,34 +175,31 @@ def sentences_of(text: str, free: str, lines: Sequence[Line]) -> tuple[Sentence,
         cuts: list[tuple[int, int]] = []
         position = start
         for match in _END.finditer(free, start, end):
-            stop = match.end()
-            mark = free[match.start()]
+            at, stop = match.span()
+            mark = free[at]
             if mark == "\n":
-                if not _NEW_LINE.match(free, match.start() + 1, end):
+                if not _NEW_LINE.match(free, at + 1, end):
                     continue
             elif (mark in ".!?…" and not _OPENS.match(free, stop, end)) or (
-                match.group() == "." and ends_abbreviation(text, match.start())
+                stop == at + 1 and mark == "." and ends_abbreviation(text, at)
             ):
                 continue
             cuts.append((position, stop))
             position = stop
         cuts.append((position, end))
-        trimmed = (_trimmed(text, *cut) for cut in cuts)
-        found += [Sentence(first, last, number, kind) for first, last in trimmed if first < last]
+        for first, last in cuts:
+            piece = text[first:last].rstrip()
+            bare = piece.lstrip()
+            if bare:
+                first += len(piece) - len(bare)  # noqa: PLW2901 - narrowed to the sentence
+                found.append(_make(Sentence, (first, first + len(bare), number, kind)))
     return tuple(found)
-
-
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without the white space at its ends."""
-    piece = text[start:end]
-    start += len(piece) - len(piece.lstrip())
-    return start, start + len(piece.strip())
 
 
 def ends_abbreviation(text: str, stop: int) -> bool:
     """Whether the full stop at ``stop`` belongs to an abbreviation or an initial."""
-    word = (text[max(0, stop - 12) : stop].split() or [""])[-1]
-    bare = word.lstrip("(\"'“‘").lower()
+    word = text[max(0, stop - 12) : stop].rsplit(None, 1)[-1:]
+    bare = word[0].lstrip("(\"'“‘").lower() if word else ""
     return bare in _ABBREVIATIONS or (len(bare) == 1 and LETTER.match(bare) is not None)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.table import words
+from pytest_promptfuzz.mutations.said import BOUND, TOKENS, Said, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ SEQUENCE_HEADS = words(
 )
 _SEQUENCE_WORDS = words("firstly secondly thirdly step steps afterwards sequence order turn")
 _LETTERED = re.compile(r"\(?[a-z]\)\s|\[\d")
-_INLINE_NUMBER = re.compile(r"[0-9]{1,2}[.)]\s")
+_INLINE_NUMBER = re.compile(r"[0-9](?<![^ (\n].)[0-9]?[.)]\s")  # a class comes first, for the quick search
 LEANING_HEADS = words(
     "otherwise however but and or so also instead therefore thus else likewise similarly additionally moreover"
     " furthermore still yet even nevertheless because hence here there below as again both neither either that"
@@ -40,6 +41,7 @@ _LEANING_STARTS = (
     "this way", "that way", "in contrast", "by contrast", "to do so", "in doing so", "apart from", "without the ",
     "with the ", "after that", "until then", "in all other", "in any other", "for the rest", "if nothing", "if none",
 )  # fmt: skip
+_LEANING_FIRST = frozenset(each.split()[0] for each in _LEANING_STARTS)
 _LEANING_WORDS = words(
     "it its itself they them their theirs this these those he him his she her hers ones former latter same such other"
     " others another respectively therefore thus hence accordingly consequently also instead otherwise however likewise"
@@ -49,17 +51,19 @@ _POINTING_WORDS = words(
     "above below following preceding previous previously next earlier later last first second third beginning listed"
     " aforementioned follows here order"
 )
-BOUND = re.compile("\\b(?:above|below) (?=\x00)")  # "above $50" is no place
 # "Tell the passenger so." says again what the sentence before said.
 _SAYING_SO = re.compile(
     r"\b(?:tell|told|say|says|said|do|does|did|doing|think|inform|explain|mention|asks?)"
     r"(?: [\w']+){0,3} so\b(?! that)"
     r"|\b(?:too|either|as well)[.,;!]"
 )
+_SO = frozenset(["so", "too", "either", "well"])  # one of them is in whatever says so
 _GREETING = re.compile(
     r"(?:hi|hello|hey|dear|bonjour|hallo|hola|ciao|good (?:morning|day|afternoon|evening))\b"
 )
+_GREETS = words("hi hello hey dear bonjour hallo hola ciao good")  # the first words of these patterns, asked before
 _THANKS = re.compile(r"(?:thanks|thank you|cheers|(?:kind |best |warm )?regards|yours|sincerely)\b")
+_THANKED = words("thanks thank cheers kind best warm regards yours sincerely")
 # What is to be written, and what is to stand in it.
 _CREATING = re.compile(
     r"(?:please |kindly )?(?:write|draft|compose|create|generate|prepare|produce|design|build|make)"
@@ -68,6 +72,12 @@ _CREATING = re.compile(
 _CONTENT = re.compile(
     r"(?:please |kindly )?(?:inform|mention|include|thank|tell|ask|explain|say|state|invite|apologi[sz]e|remind|add|end"
     r"|start|begin|open|close|sign|finish|request|offer|describe|introduce|present)\b"
+)
+_CONTENTS = words(
+    """
+    please kindly inform mention include thank tell ask explain say state invite apologise apologize remind add end
+    start begin open close sign finish request offer describe introduce present
+    """
 )
 # Who speaks and who is spoken to comes first: "We are a charity.", "You are a tutor.".
 _TELLING = re.compile(r"(?:i|we|my|our|the user|today)\b")
@@ -83,7 +93,6 @@ _FORM = re.compile(
 )
 _LEAD = 300  # characters before a list that are looked at for what introduces it
 _SHORTEST = 3  # letters of a noun that is referred to
-TOKENS = re.compile("[a-z]+")
 _STOPS = (".", "!", "?", "。", "！", "？")
 
 
@@ -94,9 +103,7 @@ def counts(text: str, tokens: list[str]) -> bool:
         or _LETTERED.match(text) is not None
         or not _SEQUENCE_WORDS.isdisjoint(tokens)
         or " and then " in text
-        or any(
-            match.start() == 0 or text[match.start() - 1] in " (\n" for match in _INLINE_NUMBER.finditer(text)
-        )
+        or _INLINE_NUMBER.search(text) is not None
     )
 
 
@@ -120,8 +127,8 @@ def leans(text: str, tokens: list[str]) -> bool:
     return (
         tokens[0] in LEANING_HEADS
         or not _LEANING_WORDS.isdisjoint(tokens)
-        or text.startswith(_LEANING_STARTS)
-        or _SAYING_SO.search(text) is not None
+        or (tokens[0] in _LEANING_FIRST and text.startswith(_LEANING_STARTS))
+        or (not _SO.isdisjoint(tokens) and _SAYING_SO.search(text) is not None)
     )
 
 
@@ -138,95 +145,102 @@ def places(text: str) -> bool:
 
 def sentence_runs(draft: Draft) -> tuple[list[Segment], ...]:
     """Runs of two or more neighbouring segments of one paragraph that may change places among themselves."""
-    groups: dict[int, list[Sentence]] = {}
+    groups: dict[int, list[tuple[Sentence, Said]]] = {}
     data = draft.once(data_spans)
-    for sentence in draft.sentences:
-        if sentence.kind == "prose" and not inside(data, sentence.start):
-            groups.setdefault(sentence.paragraph, []).append(sentence)
-    return tuple(run for group in groups.values() if len(group) > 1 for run in _runs(draft, group))
+    for sentence, own in zip(draft.sentences, draft.once(said), strict=True):
+        if sentence.kind == "prose" and not (data and inside(data, sentence.start)):
+            groups.setdefault(sentence.paragraph, []).append((sentence, own))
+    return tuple(
+        run for group in groups.values() if len(group) > 1 for run in _runs(draft, *zip(*group, strict=True))
+    )
 
 
-def _runs(draft: Draft, group: list[Sentence]) -> Iterator[list[Segment]]:
-    lowered = [draft.text[each.start : each.end].lower() for each in group]
-    tokens = [TOKENS.findall(each) or [""] for each in lowered]
-    if any(map(counts, lowered, tokens)) or any(map(_GREETING.match, lowered)):
-        return  # a letter is data
+def _runs(draft: Draft, group: Sequence[Sentence], all_said: Sequence[Said]) -> Iterator[list[Segment]]:
+    for text, tokens, _, _ in all_said:
+        if counts(text, tokens) or (tokens[0] in _GREETS and _GREETING.match(text)):
+            return  # a letter is data
     torn = _torn(draft, group)
-    heads = _introduced(tokens)
-    filled = [_CONTENT.match(each) is not None for each in lowered]
-    contents = len(filled) - filled[::-1].index(True) if True in filled else 0
+    heads = _introduced([each.tokens for each in all_said])
+    contents = 0  # how many sentences there are up to the last one that tells what is to be written
+    for number, (text, tokens, _, _) in enumerate(all_said):
+        if tokens[0] in _CONTENTS and _CONTENT.match(text):
+            contents = number + 1
     on_lines = all("\n" in draft.text[a.end : b.start] for a, b in pairwise(group))
     run: list[Segment] = []
     pinned = True
-    for number, (sentence, text, found) in enumerate(zip(group, lowered, tokens, strict=True)):
-        open_ended = text.endswith(("...", "…")) or (
-            not on_lines and not text.rstrip("\"'”’)]*").endswith(_STOPS)
-        )
-        free = draft.free[sentence.start : sentence.end].lower()
-        if "\x00" in free:
-            free = BOUND.sub("", free)
-            plain = TOKENS.findall(free)
-        else:
-            plain = found
-        told = (
-            _TELLING.match(text)
+    for number, (sentence, (text, tokens, free, plain)) in enumerate(zip(group, all_said, strict=True)):
+        if (
+            points(free, plain)
+            or text.endswith(("...", "…"))
+            or not (on_lines or text.endswith(_STOPS) or text.rstrip("\"'”’)]*").endswith(_STOPS))
+            or _TELLING.match(text)
             or (not number and _ROLE.match(text))
-            or _THANKS.match(text)
+            or (tokens[0] in _THANKED and _THANKS.match(text))
             or (number + 1 < contents and _CREATING.match(text))
-        )
-        if points(free, plain) or open_ended or told:
+        ):
             if len(run) > 1:
                 yield run
             run, pinned = [], True
-        else:
-            start = sentence.start
-            if leans(text, found) or start in torn:
-                if pinned:
-                    continue  # it stays with a sentence that stays
+            continue
+        start = sentence.start
+        if leans(text, tokens) or start in torn:
+            if pinned:
+                continue  # it stays with a sentence that stays
+            start = run.pop()[0]
+        head = heads[number]
+        if head is not None:  # what it speaks of moves with it
+            while run and run[0][0] <= group[head].start < run[-1][1]:
                 start = run.pop()[0]
-            head = heads[number]
-            if head is not None:  # what it speaks of moves with it
-                while run and run[0][0] <= group[head].start < run[-1][1]:
-                    start = run.pop()[0]
-            run.append((start, sentence.end))
-            pinned = False
+        run.append((start, sentence.end))
+        pinned = False
     if len(run) > 1:
         yield run
 
 
-def _torn(draft: Draft, group: list[Sentence]) -> frozenset[int]:
+def _torn(draft: Draft, group: Sequence[Sentence]) -> frozenset[int]:
     """Where sentences begin that are the rest of another: in brackets, or in lower case where others are not."""
-    starts = [draft.text[each.start] for each in group]
+    text = draft.text
+    starts = [text[each.start] for each in group]
+    small = [first.islower() for first in starts]
+    bracketed = "(" in text[group[0].start : group[-1].end]
+    if not bracketed and True not in small:
+        return frozenset()
+    mixed = any(map(str.isupper, starts))
     found: set[int] = set()
     depth = 0
-    for each, first in zip(group, starts, strict=True):
-        if depth > 0 or (first.islower() and any(map(str.isupper, starts))):
+    for each, lower in zip(group, small, strict=True):
+        if depth > 0 or (lower and mixed):
             found.add(each.start)
-        piece = draft.text[each.start : each.end]
-        depth = max(0, depth + piece.count("(") - piece.count(")"))
+        if bracketed:
+            piece = text[each.start : each.end]
+            depth = max(0, depth + piece.count("(") - piece.count(")"))
     return frozenset(found)
 
 
-def _introduced(sentences: list[list[str]]) -> list[int | None]:
+def _introduced(sentences: Sequence[list[str]]) -> list[int | None]:
     """For each sentence the number of the first one that introduces something it calls ``the ...``, if there is one.
 
     ``You may take a bag. The bag must be small.``: something that was ``the ...`` from the beginning is known anyway.
     """
-    known: dict[str, int | None] = {}
-    found: list[int | None] = []
-    for number, tokens in enumerate(sentences):
-        meant = [
-            first
+    spoken_of = [
+        [
+            noun.removesuffix("s")
             for index, token in enumerate(tokens)
             if token in _DEFINITE
             for noun in tokens[index + 1 : index + 3]
-            if (first := known.get(noun.removesuffix("s"))) is not None
         ]
+        for tokens in sentences
+    ]
+    wanted = {noun for nouns in spoken_of for noun in nouns}
+    known: dict[str, int | None] = {}
+    found: list[int | None] = []
+    for number, (tokens, nouns) in enumerate(zip(sentences, spoken_of, strict=True)):
+        meant = [first for noun in nouns if (first := known.get(noun)) is not None]
         found.append(min(meant, default=None))
         for index, token in enumerate(tokens):
-            if len(token) >= _SHORTEST:
-                definite = index > 0 and tokens[index - 1] in _DEFINITE
-                known.setdefault(token.removesuffix("s"), None if definite else number)
+            noun = token.removesuffix("s")
+            if noun in wanted and noun not in known and len(token) >= _SHORTEST:
+                known[noun] = None if index and tokens[index - 1] in _DEFINITE else number
     return found
 
 

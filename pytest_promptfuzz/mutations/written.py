@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.mutations.fields import data_spans, field_spans, merged
 from pytest_promptfuzz.mutations.lexicon.sparing import own_words
 from pytest_promptfuzz.mutations.lexicon.table import words
+from pytest_promptfuzz.mutations.said import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,10 +25,32 @@ if TYPE_CHECKING:
 _LABEL_WORDS = 4  # a label is no longer than that, and neither is an item that is a name
 _NAMING = words(
     """
-    key keys field fields column columns attribute attributes property properties header headers headings element
-    elements tag tags label labels category categories class classes value values name names
+    key keys field fields column columns attribute attributes property properties header headers heading headings
+    element elements tag tags label labels category categories class classes value values name names
     """
 )
+_NAMES = words(
+    """
+    key keys field fields column columns attribute attributes properties header headers headings element elements tag
+    tags label labels categories category class classes value values name names clave claves campo campos columna
+    columnas atributo atributos etiqueta etiquetas categoría categorías schlüssel schlüsseln feld felder feldern spalte
+    spalten attributen kategorie kategorien clé clés champ champs colonne colonnes attribut attributs étiquette
+    étiquettes catégorie catégories chiave chiavi campi colonna etichetta etichette categoria categorie velden kolommen
+    sleutel sleutels chave chaves coluna colunas categorias filas
+    """
+)
+"""Words for keys or columns, in any language; :data:`_NAMING` are the English ones."""
+_ANSWERING = words("answer reply respond say print")
+_GIVING = words(
+    """
+    replies write output return mark put use label tag classify rate grade antworte schreib schreibe répond réponds
+    répondz réponde répondes répondez écris écrit responda responde escriba escribe escreva escreve rispondi scrivi
+    antwoord schrijf
+    """
+)
+_WITH = words("with as word words by mit par avec con com met solo só nur")
+_EITHER = frozenset(["and", "or"])
+_VALUES = words("null none nil nan true false unknown undefined yes")  # answers that nothing needs to list
 _CLOSED = (".", "!", "?", "。", "！", "？")
 
 
@@ -52,12 +75,13 @@ class _Patterns(NamedTuple):
 
 
 @cache
-def _patterns() -> _Patterns:
+def _patterns(flags: int) -> _Patterns:
     letters = r"[^\W\d_][\w'’-]*"
     word = rf"(?:{letters}|\x00+)"
     some = rf"{word}(?: {word})?"
     conjunction = r"(?:and|or|AND|OR|und|oder|et|ou|y|e|o|u|en|of|és|i|lub|och|eller)"
-    flags = re.IGNORECASE
+    names, answering = "|".join(sorted(_NAMES)), "|".join(sorted(_ANSWERING))
+    giving = "|".join(sorted(_ANSWERING | _GIVING))
     return _Patterns(
         re.compile(r"\[\d+\] |[^\s=]+(?: [^\s=]+){0,5} ?(?:[-=]>|[=→|])|.*(?:\t|=>|->|→)"),
         re.compile(
@@ -66,22 +90,11 @@ def _patterns() -> _Patterns:
             r"|ainsi|forme|exemple|suivante?s?|wie folgt|so aus|folgend\w*|format|beispiel|als volgt|voorbeeld)\b",
             flags,
         ),
+        re.compile(rf"\b(?:{names})\b(?: are| is| named| called)?:? (?=[^.!?\n]{{0,200}},|\S+ (?:and|or)\b)", flags),
         re.compile(
-            r"\b(?:keys?|fields?|columns?|attributes?|properties|headers?|headings|elements?|tags?|labels?|categories"
-            r"|category|class(?:es)?|values?|names?|claves?|campos?|columnas?|atributos?|etiquetas?|categorías?"
-            r"|schlüsseln?|feld(?:er|ern)?|spalten?|attributen?|kategorien?|clés?|champs?|colonnes?|attributs?"
-            r"|étiquettes?|catégories?|chiav[ei]|camp[oi]|colonn[ae]|etichett[ae]|categori[ae]|velden|kolommen|sleutels?"
-            r"|chaves?|colunas?|categorias?|filas)\b(?: are| is| named| called)?:?"
-            r" (?=[^.!?\n]{0,200},|\S+ (?:and|or)\b)",
-            flags,
-        ),
-        re.compile(
-            r"\b(?:answer|repl(?:y|ies)|respond|say|write|output|return|print|mark|put|use|label|tag|classify|rate|grade"
-            r"|antworte|schreibe?|réponde?[sz]?|écri[st]|respond[ae]|escrib[ae]|respond[ae]|escrev[ae]|rispondi|scrivi"
-            r"|antwoord|schrijf)(?: (?:it|them|this|only|just|exactly|nothing but))*"
+            rf"\b(?:{giving})(?: (?:it|them|this|only|just|exactly|nothing but))*"
             r"(?: (?:with|as|the words?|by|mit|par|avec|con|com|met|solo|só|nur))+ ([^.,;:!?(\n]{1,40})(?=[.,;:!?\n]|$)"
-            r"|\b(?:answer|reply|respond|say|print)(?: (?:only|just|exactly))*"
-            r" ([^\s.,;:!?(]+(?: [^\s.,;:!?(]+)?)(?=[.,;:!?\n]|$)",
+            rf"|\b(?:{answering})(?: (?:only|just|exactly))* ([^\s.,;:!?(]+(?: [^\s.,;:!?(]+)?)(?=[.,;:!?\n]|$)",
             flags,
         ),
         re.compile(
@@ -98,14 +111,21 @@ def written(draft: Draft) -> tuple[tuple[int, int], ...]:
 
     Ask for it with ``draft.once(written)``.
     """
-    found = [*draft.once(data_spans), *draft.once(field_spans), *_lines(draft), *_prose(draft)]
+    free = draft.free
+    # Small letters are found three times faster than letters of either case; positions agree in ASCII only.
+    plain = free.isascii()
+    patterns, heard = (_patterns(0), free.lower()) if plain else (_patterns(re.IGNORECASE), free)
+    found = [*draft.once(data_spans), *draft.once(field_spans)]
+    found += _lines(draft, patterns, heard)
+    found += _prose(draft, patterns, heard)
     return merged(found)
 
 
-def _lines(draft: Draft) -> Iterator[tuple[int, int]]:
+def _lines(draft: Draft, patterns: _Patterns, heard: str) -> Iterator[tuple[int, int]]:
     """Headings, labels, rows, names in lists, and what stands under the announcement of a form."""
-    row, shape = _patterns().row, _patterns().shape
+    row, shape = patterns.row, patterns.shape
     free, text = draft.free, draft.text
+    rows = any(sign in text for sign in "=>→|\t[")  # without one of these no line is a row
     template = False  # whether a form was announced and has not ended
     begun = False
     timed = False  # whether the line before was a number or a time, as in subtitles
@@ -115,11 +135,11 @@ def _lines(draft: Draft) -> Iterator[tuple[int, int]]:
         if kind == "blank":
             template = template and not begun
             continue
-        if kind in {"heading", "table"} or (kind != "lead" and row.match(text, line.content, end)):
+        if kind in {"heading", "table"} or (rows and kind != "lead" and row.match(text, line.content, end)):
             yield start, end
         elif kind == "field":
             colon = text.index(":", line.content, end) + 1
-            yield start, end if shape.search(free, line.content, colon) else colon
+            yield start, end if shape.search(heard, line.content, colon) else colon
         elif kind == "lead" and len(free[line.content : end].split()) <= _LABEL_WORDS:
             yield start, end
         elif kind in {"bullet", "number"}:
@@ -128,7 +148,7 @@ def _lines(draft: Draft) -> Iterator[tuple[int, int]]:
             yield start, end
         begun = True
         if kind == "lead":
-            template = shape.search(free, line.content, end) is not None
+            template = shape.search(heard, line.content, end) is not None
             begun = False
 
 
@@ -140,22 +160,30 @@ def _item(free: str, line: Line) -> Iterator[tuple[int, int]]:
         yield line.content, line.content + len(name)
 
 
-def _prose(draft: Draft) -> Iterator[tuple[int, int]]:
+def _prose(draft: Draft, patterns: _Patterns, heard: str) -> Iterator[tuple[int, int]]:
     """Names of keys, answers, lists, and what follows a colon, in sentences."""
-    patterns = _patterns()
     free = draft.free
-    # English has its words at hand; only other languages pay for a search.
     named = draft.language != "en" or not _NAMING.isdisjoint(draft.once(own_words))
-    for sentence in draft.sentences:
-        start, end = sentence.start, sentence.end
-        naming = patterns.naming.search(free, start, end) if named else None
-        if naming is not None:
-            yield naming.end(), end
-        for match in patterns.told.finditer(free, start, end):
-            yield match.span(match.lastindex or 0)
-        for match in patterns.listed.finditer(free, start, end):
-            yield match.span()
-        if sentence.kind != "field":
+    colon = ":" in free or "：" in free
+    for (start, end, _, kind), (_, _, own, tokens) in zip(draft.sentences, draft.once(said), strict=True):
+        # Most sentences hold no word that a pattern begins with. Only of plain letters can that be told by the words.
+        strange = not own.isascii()
+        lists = "," in own or ";" in own or "/" in own
+        if named and (
+            strange or ((lists or not _EITHER.isdisjoint(tokens)) and not _NAMES.isdisjoint(tokens))
+        ):
+            naming = patterns.naming.search(heard, start, end)
+            if naming is not None:
+                yield naming.end(), end
+        if strange or not (
+            _ANSWERING.isdisjoint(tokens) and (_GIVING.isdisjoint(tokens) or _WITH.isdisjoint(tokens))
+        ):
+            for match in patterns.told.finditer(heard, start, end):
+                yield match.span(match.lastindex or 0)
+        if lists or strange or "or" in tokens or not _VALUES.isdisjoint(tokens):
+            for match in patterns.listed.finditer(free, start, end):
+                yield match.span()
+        if colon and kind != "field":
             inner = patterns.inner.search(free, start, end)
             if inner is not None:
                 # "name: value" is a form as a whole.

@@ -1,0 +1,57 @@
+"""What the sentences of a draft say: each in lower case and word by word, read once for all who ask."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.mutations.draft import Draft
+
+TOKENS = re.compile("[a-z]+")
+BOUND = re.compile("\\b(?:above|below) (?=\x00)")  # "above $50" is no place
+
+# ASCII letters in lower case, and a space for everything else: splitting that is quicker than a search for words.
+_SPACED = {code: chr(code).lower() if chr(code).isalpha() else " " for code in range(128)}
+
+
+class Said(NamedTuple):
+    """A sentence in lower case.
+
+    Attributes:
+        text: The whole of it.
+        tokens: The runs of ``a`` to ``z`` in it; one empty one if there are none.
+        free: The same with its protected parts blanked.
+        plain: The tokens of that, without an ``above`` or ``below`` that names no place; may be empty.
+    """
+
+    text: str
+    tokens: list[str]
+    free: str
+    plain: list[str]
+
+
+def said(draft: Draft) -> tuple[Said, ...]:
+    """What each of the draft's sentences says, in their order. Ask for it with ``draft.once(said)``."""
+    text, free = draft.text, draft.free
+    if not text.isascii():
+        return tuple(
+            [_read(text[start:end].lower(), free[start:end].lower()) for start, end, _, _ in draft.sentences]
+        )
+    text, free = text.lower(), free.lower()
+    spaced = text.translate(_SPACED)
+    found: list[Said] = []
+    for start, end, _, _ in draft.sentences:
+        whole, blanked = text[start:end], free[start:end]
+        tokens = spaced[start:end].split() or [""]
+        found.append(Said(whole, tokens, blanked, tokens if blanked == whole else _plain(blanked)))
+    return tuple(found)
+
+
+def _read(whole: str, blanked: str) -> Said:
+    tokens = TOKENS.findall(whole) or [""]
+    return Said(whole, tokens, blanked, tokens if blanked == whole else _plain(blanked))
+
+
+def _plain(blanked: str) -> list[str]:
+    return TOKENS.findall(BOUND.sub("", blanked))
