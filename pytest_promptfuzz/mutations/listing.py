@@ -47,6 +47,11 @@ _RULES = re.compile(
 )
 
 
+def kinds_of_lines(draft: Draft) -> frozenset[str]:
+    """The kinds of line that a draft holds."""
+    return frozenset([line.kind for line in draft.lines])
+
+
 def told(draft: Draft) -> frozenset[int]:
     """The starts of the lines that cannot be data."""
     by_section: dict[int, list[Line]] = {}

@@ -53,6 +53,7 @@ class Operator:
         intensity: How many places it changes: an int from 1 is a count, a float above 0 to 1 a share, ``None`` its
             own share; set by :meth:`at`.
         parts: The operators it is composed of, in order of application; empty for one that stands alone.
+        cue: A quick look at a draft: where it is false, the operator finds no place and need not be asked.
         ids: ``name@version``, with an intensity when one is set (``keyboard-typo@1:3``); one for each part.
         id: The same as one text, joined by ``+``.
     """
@@ -74,6 +75,7 @@ class Operator:
     default: bool = True
     intensity: float | None = None
     parts: tuple[Operator, ...] = ()
+    cue: Callable[[Draft], bool] | None = field(default=None, repr=False)
     ids: tuple[str, ...] = field(init=False, repr=False, compare=False)
     id: str = field(init=False, repr=False, compare=False)
 
@@ -147,6 +149,12 @@ class Operator:
         """Whether a plan draws on it unasked: what it makes must leave the answer as it is."""
         return self.default and self.preserves != "no" and self.relation == "invariance"
 
+    def suits(self, draft: Draft) -> bool:
+        """Whether it may find a place in a draft: the language is one of its own, and its cue is there."""
+        return (not self.languages or draft.language in self.languages) and (
+            self.cue is None or self.cue(draft)
+        )
+
     def proposals(self, draft: Draft, rng: Rng) -> Iterator[tuple[Edit, ...]]:
         """The alternatives for one prompt, checked unless safe by construction; empty ones are left out.
 
@@ -156,7 +164,7 @@ class Operator:
             UsageError: An untrusted operator damages protected text or yields something else than edits, or one
                 with an intensity pays no heed to it.
         """
-        if self.languages and draft.language not in self.languages:
+        if not self.suits(draft):
             return
         empty = 0
         for edits in self.propose(draft, rng) if self.trusted else self._checked(draft, rng):
@@ -232,6 +240,7 @@ def operator(
     example: tuple[str, str] | None = None,
     trusted: bool = False,
     default: bool = True,
+    cue: Callable[[Draft], bool] | None = None,
 ) -> Callable[[Propose], Operator]:
     """Make an operator of a function ``(draft, rng)`` that yields lists of edits; see :class:`Operator`.
 
@@ -258,6 +267,7 @@ def operator(
             example=example,
             trusted=trusted,
             default=default,
+            cue=cue,
         )
 
     return make

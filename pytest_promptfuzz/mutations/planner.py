@@ -248,6 +248,8 @@ class _Filler:
                 last = fresh.pop()
                 if last is not operator:
                     fresh[drawn] = last
+                if not operator.suits(self.draft):
+                    continue
                 rng = Rng(self.root, operator.id, intensity=operator.intensity)
                 source = _Source(operator, operator.proposals(self.draft, rng), pool.cap)
             elif turn:

@@ -31,6 +31,11 @@ class Said(NamedTuple):
     plain: list[str]
 
 
+def tokens_of(text: str) -> list[str]:
+    """The runs of ``a`` to ``z`` in a text in lower case."""
+    return text.translate(_SPACED).split() if text.isascii() else TOKENS.findall(text)
+
+
 def said(draft: Draft) -> tuple[Said, ...]:
     """What each of the draft's sentences says, in their order. Ask for it with ``draft.once(said)``."""
     text, free = draft.text, draft.free

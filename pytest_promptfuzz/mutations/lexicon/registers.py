@@ -37,6 +37,12 @@ def _register(direction: Direction) -> dict[str, tuple[tuple[str, str], ...]]:
     return found
 
 
+@cache
+def opening_words(direction: Direction) -> frozenset[str]:
+    """The words that the phrases begin with that :func:`phrases` would put in another register."""
+    return frozenset(_register(direction))
+
+
 def phrases(draft: Draft, direction: Direction) -> list[Edit]:
     """Edits that put every phrase of one register in the other, or each in the one it is not in (``other``)."""
     register = _register(direction)

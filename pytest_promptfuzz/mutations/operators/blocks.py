@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_promptfuzz.mutations.casing import like
@@ -11,6 +12,7 @@ from pytest_promptfuzz.mutations.instructing import titles
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.operator import operator
+from pytest_promptfuzz.mutations.said import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +35,7 @@ _DOWN = re.compile(
     r"(?<=\bthe )following(?= [A-Za-z]+\b(?!s? (?:steps|rules|format|labels|categories)))|\bbelow\b(?! \x00)",
     re.ASCII,
 )
+_FOLLOWING = re.compile(r"following\b(?<=\bfollowing)")  # plain letters come first, for the quick search
 _LISTED = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]")
 _MOST = 8  # words that point at the data
 _UP = re.compile(r"\babove\b(?! \x00)", re.ASCII)
@@ -94,15 +97,28 @@ def moved(draft: Draft, *, first: bool, mirror: bool = False) -> Iterator[list[E
             continue
         texts = [draft.free[blocks[index].start : blocks[index].end] for index in rest]
         whole = "\n".join(texts).lower()
-        if not _POINTS.isdisjoint(_TOKENS.findall(whole)) or (_UP if first else _DOWN).search(whole):
+        if not _POINTS.isdisjoint(tokens_of(whole)) or next(_pointers(whole, down=not first), None):
             continue
-        if any(_DOWN.search(line) for line in whole.split("\n") if line.rstrip(" .\t\x00").endswith(":")):
+        if any(
+            next(_pointers(line, down=True), None)
+            for line in whole.split("\n")
+            if line.rstrip(" .\t\x00").endswith(":")
+        ):
             continue  # it points at the list under it or the text after it, which stays there
         if _unlabelled(draft, blocks, data[0]):
             continue  # it would leave its heading empty, or stand under one that is not its own
         if _goes_on(draft, blocks[data[0]], [blocks[index] for index in rest if index > data[0]]):
             continue
         yield from _rotation(draft, blocks[:last], order, data[0], first=first, mirror=mirror)
+
+
+def _pointers(text: str, start: int = 0, end: int = sys.maxsize, *, down: bool) -> Iterator[re.Match[str]]:
+    """The words of ``text[start:end]`` that point down (``the following``, ``below``) or up (``above``)."""
+    if down:
+        # The words are looked for first: next to no text holds one, and the pattern tries every place.
+        spoken = "following" in text or "below" in text
+        return _DOWN.finditer(text, start, end) if spoken else iter(())
+    return _UP.finditer(text, start, end) if "above" in text else iter(())
 
 
 def _unlabelled(draft: Draft, blocks: Sequence[_Block], data: int) -> bool:
@@ -133,11 +149,11 @@ def _rotation(
 ) -> Iterator[list[Edit]]:
     """The reordering, and ``following`` or ``below`` turned to ``above`` where the data now stands above."""
     edit = reorder([(block.start, block.end) for block in blocks], order)
-    pattern, new = (_DOWN, "above") if first else (_UP, "below")
+    new = "above" if first else "below"
     swaps = []
     for index, block in enumerate(blocks):
         if index != data:
-            for match in pattern.finditer(draft.free, block.start, block.end):
+            for match in _pointers(draft.free, block.start, block.end, down=first):
                 if not first and match.group().lower() == "above" and draft.free[match.end() :][:1] == " ":
                     after = draft.free[match.end() + 1 : match.end() + 2]
                     if after.isalpha():
@@ -149,7 +165,7 @@ def _rotation(
                 swaps.append((match.start(), match.end(), like(match.group(), new)))
     if len(swaps) > _MOST or not all(_means(draft, blocks, data, swap, first=first) for swap in swaps):
         return
-    if not swaps and re.search(r"\bfollowing\b", draft.free.lower()):
+    if not swaps and _FOLLOWING.search(draft.free.lower()):
         return
     yield [_with_swaps(edit, swaps)]
 
@@ -160,23 +176,24 @@ def _means(
     """Whether words that point at a place mean the data: they name it, or nothing else is there to be meant."""
     start, end, _ = swap
     block = next(number for number, each in enumerate(blocks) if each.start <= start < each.end)
-    near = [*_TOKENS.findall(draft.free[max(0, start - 40) : start].lower())[-2:]]
-    near += _TOKENS.findall(draft.free[start:end].lower())
-    near += _TOKENS.findall(draft.free[end : end + 40].lower())[:2]
+    free = draft.free
+    near = tokens_of(free[max(0, start - 40) : start].lower())[-2:]
+    near += tokens_of(free[start:end].lower())
+    near += tokens_of(free[end : end + 40].lower())[:2]
     named = {word.rstrip("s") for word in near if len(word) > 3} - {"below", "above", "following"}
     head = (
         draft.text[blocks[data].start : min(blocks[data].end, blocks[data].start + 200)]
         .partition("\n\n")[0]
         .lower()
     )
-    if not named.isdisjoint(word.rstrip("s") for word in _TOKENS.findall(head)):
+    if not named.isdisjoint([word.rstrip("s") for word in tokens_of(head)]):
         return True
-    if first and _LISTED.search(draft.free, end, blocks[block].end):
+    if first and _LISTED.search(free, end, blocks[block].end):
         return False
     others = blocks[block + 1 :] if first else blocks[:block]
     for each in others:
         if each is not blocks[data] and each.role != "cue":
-            said = _TOKENS.findall(draft.free[each.start : each.end].lower())
+            said = tokens_of(free[each.start : each.end].lower())
             if said[:1] and (said[0] in IMPERATIVES or said[0] in _INSTRUCTS):
                 continue
             if _ADDRESSES.isdisjoint(said):
@@ -212,7 +229,7 @@ def _with_swaps(edit: Edit, swaps: list[tuple[int, int, str]]) -> Edit:
 )
 def context_first(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
     """The text an instruction speaks of is put before it."""
-    yield from moved(draft, first=True)
+    return moved(draft, first=True)
 
 
 @operator(
@@ -228,4 +245,4 @@ def context_first(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
 )
 def context_last(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
     """The text an instruction speaks of is put after it."""
-    yield from moved(draft, first=False)
+    return moved(draft, first=False)

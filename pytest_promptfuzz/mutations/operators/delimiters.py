@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         "**Task**\nSum up the letter.\n\n**Letter**\n{letter}",
     ),
     trusted=True,
+    cue=lambda draft: bool(draft.once(headings)),
 )
 def heading_restyle(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """All headings in another style (``## Task``, ``**Task**``, ``Task:``); not where a prompt speaks of headings."""
@@ -73,6 +74,9 @@ _SEPARATORS = re.compile(
 )
 
 
+_RULE_AHEAD = re.compile(r"[-*_=#](?:--|\*\*|__|==|##)")  # a class comes first, for the quick search
+
+
 @operator(
     "rule-restyle",
     dimension="structural",
@@ -82,6 +86,7 @@ _SEPARATORS = re.compile(
     sources=("S2", "S4"),
     example=("Sum up the letter.\n\n---\n\n{letter}", "Sum up the letter.\n\n***\n\n{letter}"),
     trusted=True,
+    cue=lambda draft: _RULE_AHEAD.search(draft.free) is not None,
 )
 def rule_restyle(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """All rules between parts (``---``) in another style (``***``, ``===``, ``###``); not where they are spoken of."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.mutations.edits import Edit, insert, reorder, replace
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.listing import remarkable
+from pytest_promptfuzz.mutations.listing import kinds_of_lines, remarkable
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.order import free_order, lists, ordered_on_purpose
 
@@ -29,6 +29,14 @@ _LISTED = re.compile(
 )
 
 
+def _bulleted(draft: Draft) -> bool:
+    return "bullet" in draft.once(kinds_of_lines)
+
+
+def _numbered(draft: Draft) -> bool:
+    return "number" in draft.once(kinds_of_lines)
+
+
 def _marker(line: Line, text: str) -> Edit:
     """An edit of the marker alone; the white space after it stays."""
     start = line.start + line.indent
@@ -46,6 +54,7 @@ def _marker(line: Line, text: str) -> Edit:
     sources=("S2",),
     example=("Rules:\n- Be brief\n- Use English", "Rules:\n- Use English\n- Be brief"),
     trusted=True,
+    cue=_bulleted,
 )
 def bullet_reorder(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """The items of a bulleted list in a random order; not if one counts, points or leans, or they are a form."""
@@ -68,6 +77,7 @@ def bullet_reorder(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sources=("S2",),
     example=("Rules:\n- Be brief\n- Use English", "Rules:\n* Be brief\n* Use English"),
     trusted=True,
+    cue=_bulleted,
 )
 def bullet_restyle(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """The bullets of all lists drawn with another mark (``-``, ``*``, ``•``)."""
@@ -93,6 +103,7 @@ def bullet_restyle(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sources=("S2",),
     example=("Rules:\n1. Be brief\n2. Use English", "Rules:\n- Be brief\n- Use English"),
     trusted=True,
+    cue=_numbered,
 )
 def numbered_to_bulleted(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Numbered lists of rules with bullets; not in a prompt that speaks of steps, numbers or an order."""
@@ -113,6 +124,7 @@ def numbered_to_bulleted(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sources=("S2",),
     example=("Rules:\n- Be brief\n- Use English", "Rules:\n1. Be brief\n2. Use English"),
     trusted=True,
+    cue=_bulleted,
 )
 def bulleted_to_numbered(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Bulleted lists of rules with numbers; not in a prompt that speaks of steps, numbers or an order."""
@@ -136,6 +148,7 @@ def bulleted_to_numbered(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sources=("S2",),
     example=("Rules:\n- Be brief\n- Use English", "Rules:\nBe brief. Use English."),
     trusted=True,
+    cue=_bulleted,
     default=False,
 )
 def bullets_to_sentences(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:

@@ -80,6 +80,7 @@ def drop_terminal_punctuation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sources=("S2",),
     example=("Don't guess - ask...", "Don’t guess – ask…"),
     trusted=True,
+    cue=lambda draft: _MARKS.search(draft.free) is not None,
 )
 def typographic_punctuation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Straight apostrophes, dashes and dots turned typographic and the other way (all of them, then some)."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.mutations.casing import like
 from pytest_promptfuzz.mutations.edits import Edit, replace
 from pytest_promptfuzz.mutations.fields import data_spans, inside
+from pytest_promptfuzz.mutations.lexicon.sparing import own_words
 from pytest_promptfuzz.mutations.lexicon.spelling import CONTRACTED, EXPANDED, VARIANTS
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.operator import operator
@@ -28,6 +29,9 @@ _GOING_ON = words(
 _NOT_AFTER_S = frozenset(["been", "got", "had", "become"])  # it's been: it has been
 
 
+_CONTRACTED = frozenset(second for _, second in CONTRACTED)
+
+
 def _all_then_some(places: Sequence[Edit], rng: Rng) -> Iterator[list[Edit]]:
     if places:
         yield rng.some(places, 1.0)
@@ -45,6 +49,7 @@ def _all_then_some(places: Sequence[Edit], rng: Rng) -> Iterator[list[Edit]]:
     sources=("S4",),
     example=("Do not explain what you are doing.", "Don't explain what you're doing."),
     trusted=True,
+    cue=lambda draft: not _CONTRACTED.isdisjoint(draft.once(own_words)),
 )
 def contraction(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """``do not`` becomes ``don't`` (all of them, then some); a stressed NOT stays."""
@@ -84,6 +89,7 @@ def contraction(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sources=("S4",),
     example=("Don't guess if you're unsure.", "Do not guess if you are unsure."),
     trusted=True,
+    cue=lambda draft: "'" in draft.free or "’" in draft.free,
 )
 def expansion(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """``don't`` becomes ``do not`` (all of them, then some); not in questions, where the words would have to move."""
@@ -116,10 +122,11 @@ def expansion(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sources=("S2", "S4"),
     example=("Summarize the color.", "Summarise the colour."),
     trusted=True,
+    cue=lambda draft: not VARIANTS.keys().isdisjoint(draft.once(own_words)),
 )
 def spelling_variant(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """British spelling for American and the other way (all, then some); not in data or where spelling is the topic."""
-    if not _SPELLINGS.isdisjoint(word.lower for word in draft.words):
+    if not _SPELLINGS.isdisjoint(draft.once(own_words)):
         return
     places = [
         replace(word.start, word.end, like(word.form, VARIANTS[word.lower]))

@@ -9,7 +9,8 @@ from pytest_promptfuzz.mutations.casing import like
 from pytest_promptfuzz.mutations.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES, OPENERS_AFTER
-from pytest_promptfuzz.mutations.lexicon.registers import Direction, phrases
+from pytest_promptfuzz.mutations.lexicon.registers import Direction, opening_words, phrases
+from pytest_promptfuzz.mutations.lexicon.sparing import own_words
 from pytest_promptfuzz.mutations.operator import operator
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def politeness(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sources=("S2", "S5"),
     example=("You need to answer.", "You are required to answer."),
     trusted=True,
+    cue=lambda draft: not opening_words("other").isdisjoint(draft.once(own_words)),
 )
 def formality(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Formal phrases made casual and casual ones formal (all of them, then some)."""

@@ -91,7 +91,7 @@ def _double(word: str, rng: Rng) -> tuple[int, int, str]:
 )
 def keyboard_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """A letter struck on a neighbouring key (QWERTY), in one word in 25."""
-    yield from _slips(draft, rng, _qwerty)
+    return _slips(draft, rng, _qwerty)
 
 
 @operator(
@@ -107,7 +107,7 @@ def keyboard_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def transposition_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Two neighbouring letters swapped, in one word in 25."""
-    yield from _slips(draft, rng, _swap)
+    return _slips(draft, rng, _swap)
 
 
 @operator(
@@ -122,7 +122,7 @@ def transposition_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def omission_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """A letter inside a word left out, in one word in 25."""
-    yield from _slips(draft, rng, _omit)
+    return _slips(draft, rng, _omit)
 
 
 @operator(
@@ -137,7 +137,7 @@ def omission_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def insertion_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """A neighbouring key (QWERTY) struck before the right one, in one word in 25."""
-    yield from _slips(draft, rng, _insert)
+    return _slips(draft, rng, _insert)
 
 
 @operator(
@@ -152,7 +152,7 @@ def insertion_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def doubling_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """A letter inside a word struck twice, in one word in 25."""
-    yield from _slips(draft, rng, _double)
+    return _slips(draft, rng, _double)
 
 
 @operator(
@@ -168,7 +168,7 @@ def doubling_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def azerty_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """A letter struck on a neighbouring key of a French keyboard, in one word in 25."""
-    yield from _slips(draft, rng, _azerty)
+    return _slips(draft, rng, _azerty)
 
 
 @operator(
@@ -184,4 +184,4 @@ def azerty_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def qwertz_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """A letter struck on a neighbouring key of a German keyboard, in one word in 25."""
-    yield from _slips(draft, rng, _qwertz)
+    return _slips(draft, rng, _qwertz)
