@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.order import TOKENS
+from pytest_promptfuzz.mutations.said import TOKENS
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.draft import Draft

@@ -10,7 +10,7 @@ from pytest_promptfuzz.mutations.instructing import instruction_lines
 from pytest_promptfuzz.mutations.layout import LineIndex
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.order import TOKENS
+from pytest_promptfuzz.mutations.said import TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +42,7 @@ _LIST = re.compile(
     r"|(?:la|cette) liste|(?:la|nella|della) lista|(?:de|deze) lijst)\b",
     re.IGNORECASE,
 )
+_LIST_NOUNS = ("list", "bullet", "item", "lijst")  # one of them is in whatever speaks of a list
 _RULES = re.compile(
     r"\b(?:rules?|guidelines?|requirements?|instructions?|constraints?|polic(?:y|ies)|limits|avoid)\b"
 )
@@ -101,7 +102,8 @@ def listable(draft: Draft, run: Sequence[tuple[int, int]]) -> bool:
 
 
 def _tells_of_a_list(draft: Draft) -> bool:
-    return _LIST.search(draft.text) is not None
+    text = draft.text.lower()
+    return any(noun in text for noun in _LIST_NOUNS) and _LIST.search(draft.text) is not None
 
 
 def _holds_data(draft: Draft) -> bool:

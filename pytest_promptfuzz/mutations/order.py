@@ -61,7 +61,8 @@ _SO = frozenset(["so", "too", "either", "well"])  # one of them is in whatever s
 _GREETING = re.compile(
     r"(?:hi|hello|hey|dear|bonjour|hallo|hola|ciao|good (?:morning|day|afternoon|evening))\b"
 )
-_GREETS = words("hi hello hey dear bonjour hallo hola ciao good")  # the first words of these patterns, asked before
+# The first words of a pattern are asked for before it.
+_GREETS = words("hi hello hey dear bonjour hallo hola ciao good")
 _THANKS = re.compile(r"(?:thanks|thank you|cheers|(?:kind |best |warm )?regards|yours|sincerely)\b")
 _THANKED = words("thanks thank cheers kind best warm regards yours sincerely")
 # What is to be written, and what is to stand in it.

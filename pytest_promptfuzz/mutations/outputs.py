@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from pytest_promptfuzz.mutations.instructing import heading_above, instruction_lines, titles
 from pytest_promptfuzz.mutations.layout import LineIndex
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.order import TOKENS, counts, leans, places, takes_up
+from pytest_promptfuzz.mutations.order import counts, leans, places, takes_up
+from pytest_promptfuzz.mutations.said import TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,6 +15,9 @@ BOUND = re.compile("\\b(?:above|below) (?=\x00)")  # "above $50" is no place
 _SPACED = {code: chr(code).lower() if chr(code).isalpha() else " " for code in range(128)}
 
 
+_make = tuple.__new__  # what `Said(...)` does, without a Python frame in between
+
+
 class Said(NamedTuple):
     """A sentence in lower case.
 
@@ -49,7 +52,9 @@ def said(draft: Draft) -> tuple[Said, ...]:
     for start, end, _, _ in draft.sentences:
         whole, blanked = text[start:end], free[start:end]
         tokens = spaced[start:end].split() or [""]
-        found.append(Said(whole, tokens, blanked, tokens if blanked == whole else _plain(blanked)))
+        found.append(
+            _make(Said, (whole, tokens, blanked, tokens if blanked == whole else _plain(blanked)))
+        )
     return tuple(found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 from pytest_promptfuzz.errors import UsageError
@@ -48,12 +49,13 @@ def strata_of(selection: Selection) -> tuple[Stratum, ...]:
     Raises:
         UsageError: An unknown, repeated or missing name, or a weight that is no number from 0.
     """
-    if selection is None:
-        pool = registry.default_pool()
-        return tuple(
-            Stratum(name, weight, pool[name], capped=True) for name, weight in DEFAULT_WEIGHTS.items()
-        )
-    return named(_weights(selection))
+    return _default() if selection is None else named(_weights(selection))
+
+
+@cache
+def _default() -> tuple[Stratum, ...]:
+    pool = registry.default_pool()
+    return tuple(Stratum(name, weight, pool[name], capped=True) for name, weight in DEFAULT_WEIGHTS.items())
 
 
 def _weights(selection: Selection) -> list[Weighed]:

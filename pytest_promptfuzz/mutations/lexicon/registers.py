@@ -20,8 +20,11 @@ Direction: TypeAlias = Literal["formal", "casual", "other"]
 
 
 @cache
-def _register(direction: Direction) -> dict[str, tuple[tuple[str, str], ...]]:
-    """By first word: phrases, the longest first, and what says the same in the register wanted."""
+def _register(direction: Direction) -> dict[str, tuple[tuple[str, ...], tuple[tuple[str, str], ...]]]:
+    """By first word: phrases, the longest first, and what says the same in the register wanted.
+
+    Before them stands what comes after the first letter of one of them.
+    """
     from pytest_promptfuzz.mutations.lexicon.phrases import ONE_WAY, REGISTER
 
     other: dict[str, str] = {}
@@ -30,17 +33,12 @@ def _register(direction: Direction) -> dict[str, tuple[tuple[str, str], ...]]:
             other.setdefault(formal, casual)
         if direction != "casual" and casual not in ONE_WAY:
             other.setdefault(casual, formal)
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    found: dict[str, list[tuple[str, str]]] = {}
     for phrase in sorted(other, key=lambda each: (-len(each), each)):
-        first = phrase.split()[0]
-        found[first] = (*found.get(first, ()), (phrase, other[phrase]))
-    return found
-
-
-@cache
-def opening_words(direction: Direction) -> frozenset[str]:
-    """The words that the phrases begin with that :func:`phrases` would put in another register."""
-    return frozenset(_register(direction))
+        found.setdefault(phrase.split()[0], []).append((phrase, other[phrase]))
+    return {
+        first: (tuple(phrase[1:] for phrase, _ in pairs), tuple(pairs)) for first, pairs in found.items()
+    }
 
 
 def phrases(draft: Draft, direction: Direction) -> list[Edit]:
@@ -53,10 +51,13 @@ def phrases(draft: Draft, direction: Direction) -> list[Edit]:
     for index, word in enumerate(found):
         if word[3] not in register:
             continue
-        start, _, _, lower = word
+        tails, known = register[word[3]]
+        start = word[0]
+        if not free.startswith(tails, start + 1):
+            continue
         previous = found[index - 1] if index else None
         adjacent = previous.lower if previous is not None and previous.end + 1 == start else ""
-        for phrase, new in register[lower]:
+        for phrase, new in known:
             end = start + len(phrase)
             old = free[start:end]
             if old[1:] == phrase[1:] and old[:1].lower() == phrase[0] and not _glued(free, end):

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 # Capitals that are a name, not a shout: lower-casing US, IT or WHO would make another word of them.
 _CAPITALS = re.compile(r"[A-Z]{2,}s?")
 _LONGEST_ACRONYM = 5
+# Letters whose capital is one letter, too.
 _INITIAL = re.compile(
-    "(?<![A-Za-z0-9_\x00'’\u00aa-\u1fff\u2c00-\ud7ff\uf900-\uffff])[a-zà-öø-ÿ](?=[a-zà-öø-ÿ])"
+    "(?<![A-Za-z0-9_\x00'’\u00aa-\u1fff\u2c00-\ud7ff\uf900-\uffff])([a-zà-öø-ÿ])(?=[a-zà-öø-ÿ])"
 )
 _SHORTEST = 4  # of the words whose case is drawn: shorter ones would become acronyms (it, us, who)
 _NONE = (sys.maxsize, sys.maxsize)
@@ -80,11 +81,12 @@ def _uncommon(draft: Draft) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     run: list[Word] = []
     for word in draft.words:
-        if run and (word.start != run[-1].end + 1 or not word.form[0].isupper()):
+        if word[2] == word[3] or word.start in starts or not word.form[0].isupper():
+            continue
+        if run and word.start != run[-1].end + 1:
             found += _name(run)
             run = []
-        if word.form[0].isupper() and word.start not in starts:
-            run.append(word)
+        run.append(word)
     return found + _name(run)
 
 
@@ -103,12 +105,14 @@ def _changed(draft: Draft, stretches: Iterable[tuple[int, int]], change: Callabl
         new = change(old)
         if new == old:
             continue
-        if len(new) == len(old):
-            while old[0] == new[0]:
-                old, new, start = old[1:], new[1:], start + 1  # noqa: PLW2901 - narrowed step by step
-            while old[-1] == new[-1]:
-                old, new = old[:-1], new[:-1]
-        edits.append(replace(start, start + len(old), new))
+        first, last = 0, len(old)
+        if len(new) == last:
+            while old[first] == new[first]:
+                first += 1
+            while old[last - 1] == new[last - 1]:
+                last -= 1
+            new = new[first:last]
+        edits.append(replace(start + first, start + last, new))
     return edits
 
 
@@ -191,19 +195,15 @@ def lower_case(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
 def title_case(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
     """Every word of prose with a capital; not of data, labels, headings and names that the answer repeats."""
     if draft.has_case:
-        titled = _INITIAL.sub(_capital, draft.free)
+        pieces = _INITIAL.split(draft.free)
+        pieces[1::2] = map(upper, pieces[1::2])
+        titled = "".join(pieces)
         edits = []
         for start, end in draft.once(_open):
             if titled[start:end] != draft.text[start:end]:
                 edits += _gaps_of(draft.text, titled, start, end)
         if edits:
             yield edits
-
-
-def _capital(match: re.Match[str]) -> str:
-    """One capital for one letter: ß and ŉ have none."""
-    letter = upper(match.group())
-    return letter if len(letter) == 1 else match.group()
 
 
 def _gaps_of(old: str, new: str, start: int, end: int) -> list[Edit]:

@@ -56,16 +56,16 @@ class _Rule:
 
 
 @cache
-def _rules() -> dict[str, tuple[_Rule, ...]]:
-    """By first word: rules, the longest first."""
+def _rules() -> dict[str, tuple[tuple[str, ...], tuple[_Rule, ...]]]:
+    """By first word: what one of its rules must begin with, and the rules, the longest first."""
     from pytest_promptfuzz.mutations.lexicon.phrases import RULES, STARTING
 
-    found: dict[str, tuple[_Rule, ...]] = {}
+    found: dict[str, list[_Rule]] = {}
     for pattern, paraphrase in sorted(RULES, key=lambda rule: -len(rule[0])):
         rule = _Rule(pattern, paraphrase, opens=pattern in STARTING)
         first = pattern.partition(" ")[0]
-        found[first] = (*found.get(first, ()), rule)
-    return found
+        found.setdefault(first, []).append(rule)
+    return {first: (tuple({rule.head for rule in rules}), tuple(rules)) for first, rules in found.items()}
 
 
 def _sites(draft: Draft) -> list[Edit]:
@@ -79,12 +79,15 @@ def _sites(draft: Draft) -> list[Edit]:
         start, _, form, lower = word
         if lower not in rules or start < position:
             continue
+        heads, ruled = rules[lower]
+        ahead = free[start : start + _LONGEST].lower()
+        if not ahead.startswith(heads):
+            continue
         before = found[index - 1] if index else None
         adjacent = before.lower if before is not None and before.end + 1 == start else ""
         if not _verbal(lower, adjacent) or (lower == "based" and adjacent in _BE):
             continue  # "your answer in", "a final answer in": a noun here
-        ahead = free[start : start + _LONGEST].lower()
-        for rule in rules[lower]:
+        for rule in ruled:
             if not ahead.startswith(rule.head):
                 continue
             match = rule.match(free, start)

@@ -12,7 +12,8 @@ from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.listing import listable
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.operators.tone import instructions
-from pytest_promptfuzz.mutations.order import TOKENS, leans, sentence_runs
+from pytest_promptfuzz.mutations.order import leans, sentence_runs
+from pytest_promptfuzz.mutations.said import TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.casing import like
@@ -55,7 +54,10 @@ def contraction(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """``do not`` becomes ``don't`` (all of them, then some); a stressed NOT stays."""
     words = draft.words
     places: list[Edit] = []
-    for index, (first, second) in enumerate(pairwise(words)):
+    for index, second in enumerate(words[1:]):
+        if second[3] not in _CONTRACTED:
+            continue
+        first = words[index]
         short = CONTRACTED.get((first.lower, second.lower))
         if short is None or draft.text[first.end : second.start] != " " or second.form != second.lower:
             continue

@@ -9,6 +9,7 @@ from pytest_promptfuzz.mutations.casing import like
 from pytest_promptfuzz.mutations.edits import Edit, replace
 from pytest_promptfuzz.mutations.fields import data_spans, field_spans, merged
 from pytest_promptfuzz.mutations.lexicon.context import Context, fits
+from pytest_promptfuzz.mutations.lexicon.sparing import own_words
 from pytest_promptfuzz.mutations.operator import Operator, operator
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 SHARE = 0.34
 """The share of the words that have a substitute which one mutation replaces."""
 
+_make = tuple.__new__  # what `Site(...)` does, without a Python frame in between
 _ARTICLES = frozenset(["a", "an"])
 _COUNTING = frozenset(["a", "an", "each", "every", "another"])
 
@@ -56,7 +58,8 @@ def sites(draft: Draft, vocabulary: Vocabulary) -> list[list[Site]]:
     hits = vocabulary.hits(found_words)
     if not hits:
         return []
-    starts, ends, known = draft.once(_borders)
+    starts, ends = draft.once(_borders)
+    known = draft.once(own_words)
     closed = draft.once(_closed)
     barred = 0  # the first closed span that may hold the word
     named = draft.once(_named)
@@ -94,10 +97,10 @@ def sites(draft: Draft, vocabulary: Vocabulary) -> list[list[Site]]:
                 elif lower.startswith("avoid") and not context.after.endswith("ing"):
                     allowed = tuple(each for each in allowed if not each.startswith("refrain"))
                 if allowed:
-                    groups.setdefault(lower, []).append(Site(word, article, allowed, noun))
+                    groups.setdefault(lower, []).append(_make(Site, (word, article, allowed, noun)))
                     if noun:
                         nouns.add(lower)
-    return _apart(draft, groups, nouns)
+    return _apart([found_words[index][3] for index, _ in hits], groups, nouns)
 
 
 def _counted(found: Sequence[Word], index: int, nouns: tuple[str, ...]) -> tuple[str, ...]:
@@ -111,14 +114,10 @@ def _counted(found: Sequence[Word], index: int, nouns: tuple[str, ...]) -> tuple
     return tuple(each for each in nouns if each not in UNCOUNTED)
 
 
-def _borders(draft: Draft) -> tuple[frozenset[int], frozenset[int], frozenset[str]]:
-    """Where sentences begin, where they end, and the words that the prompt uses."""
+def _borders(draft: Draft) -> tuple[frozenset[int], frozenset[int]]:
+    """Where sentences begin, and where they end."""
     sentences = draft.sentences
-    return (
-        frozenset([each[0] for each in sentences]),
-        frozenset([each[1] for each in sentences]),
-        frozenset([each[3] for each in draft.words]),
-    )
+    return frozenset([each[0] for each in sentences]), frozenset([each[1] for each in sentences])
 
 
 def _closed(draft: Draft) -> tuple[tuple[int, int], ...]:
@@ -126,18 +125,19 @@ def _closed(draft: Draft) -> tuple[tuple[int, int], ...]:
     return merged((*draft.once(field_spans), *draft.once(data_spans)))
 
 
-def _apart(draft: Draft, groups: dict[str, list[Site]], nouns: set[str]) -> list[list[Site]]:
-    """The groups: all places of a noun that is replaced everywhere, each place of another word by itself."""
-    counts = dict.fromkeys(nouns, 0)
-    if nouns:
-        for _, _, _, lower in draft.words:
-            if lower in counts:
-                counts[lower] += 1
+def _apart(known: list[str], groups: dict[str, list[Site]], nouns: set[str]) -> list[list[Site]]:
+    """The groups: all places of a noun that is replaced everywhere, each place of another word by itself.
+
+    Args:
+        known: Every word of the draft that the vocabulary knows, repeated as it is there.
+        groups: The places of each word.
+        nouns: Those of the words that name something.
+    """
     found: list[list[Site]] = []
     for form, group in groups.items():
         if form not in nouns:
             found += [[site] for site in group]
-        elif counts[form] == len(group):  # else it is meant elsewhere too
+        elif known.count(form) == len(group):  # else it is meant elsewhere too
             found.append(group)
     return found
 

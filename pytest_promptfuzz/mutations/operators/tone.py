@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.mutations.casing import like
 from pytest_promptfuzz.mutations.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES, OPENERS_AFTER
-from pytest_promptfuzz.mutations.lexicon.registers import Direction, opening_words, phrases
-from pytest_promptfuzz.mutations.lexicon.sparing import own_words
+from pytest_promptfuzz.mutations.lexicon.registers import Direction, phrases
 from pytest_promptfuzz.mutations.operator import operator
 
 if TYPE_CHECKING:
@@ -37,12 +37,14 @@ class Opening(NamedTuple):
 
 def instructions(draft: Draft) -> tuple[Opening, ...]:
     """The sentences of prose, list items, fields and leads that open with an imperative."""
-    at = {word.start: index for index, word in enumerate(draft.words)}
     words = draft.words
     found: list[Opening] = []
+    index = 0
     for sentence in draft.sentences:
-        index = at.get(sentence.start)
-        if index is None or sentence.kind in {"heading", "field"}:
+        index = bisect_left(words, (sentence.start,), index)
+        if index == len(words):
+            break
+        if words[index].start != sentence.start or sentence.kind in {"heading", "field"}:
             continue
         please = None
         if words[index].lower in {"please", "kindly"} and index + 1 < len(words):
@@ -110,7 +112,6 @@ def politeness(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sources=("S2", "S5"),
     example=("You need to answer.", "You are required to answer."),
     trusted=True,
-    cue=lambda draft: not opening_words("other").isdisjoint(draft.once(own_words)),
 )
 def formality(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Formal phrases made casual and casual ones formal (all of them, then some)."""
