@@ -52,9 +52,7 @@ def said(draft: Draft) -> tuple[Said, ...]:
     for start, end, _, _ in draft.sentences:
         whole, blanked = text[start:end], free[start:end]
         tokens = spaced[start:end].split() or [""]
-        found.append(
-            _make(Said, (whole, tokens, blanked, tokens if blanked == whole else _plain(blanked)))
-        )
+        found.append(_make(Said, (whole, tokens, blanked, tokens if blanked == whole else _plain(blanked))))
     return tuple(found)
 
 

@@ -90,7 +90,9 @@ def _patterns(flags: int) -> _Patterns:
             r"|ainsi|forme|exemple|suivante?s?|wie folgt|so aus|folgend\w*|format|beispiel|als volgt|voorbeeld)\b",
             flags,
         ),
-        re.compile(rf"\b(?:{names})\b(?: are| is| named| called)?:? (?=[^.!?\n]{{0,200}},|\S+ (?:and|or)\b)", flags),
+        re.compile(
+            rf"\b(?:{names})\b(?: are| is| named| called)?:? (?=[^.!?\n]{{0,200}},|\S+ (?:and|or)\b)", flags
+        ),
         re.compile(
             rf"\b(?:{giving})(?: (?:it|them|this|only|just|exactly|nothing but))*"
             r"(?: (?:with|as|the words?|by|mit|par|avec|con|com|met|solo|só|nur))+ ([^.,;:!?(\n]{1,40})(?=[.,;:!?\n]|$)"

@@ -36,9 +36,7 @@ def _register(direction: Direction) -> dict[str, tuple[tuple[str, ...], tuple[tu
     found: dict[str, list[tuple[str, str]]] = {}
     for phrase in sorted(other, key=lambda each: (-len(each), each)):
         found.setdefault(phrase.split()[0], []).append((phrase, other[phrase]))
-    return {
-        first: (tuple(phrase[1:] for phrase, _ in pairs), tuple(pairs)) for first, pairs in found.items()
-    }
+    return {first: (tuple(phrase[1:] for phrase, _ in pairs), tuple(pairs)) for first, pairs in found.items()}
 
 
 def phrases(draft: Draft, direction: Direction) -> list[Edit]:
