@@ -1,0 +1,231 @@
+"""Shortcuts find what the long way finds: cues, words read by splitting, patterns that wait for their first words."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mutation_samples import PROMPTS, TEXTS, draft_of
+
+from pytest_promptfuzz.mutations import order, registry, written
+from pytest_promptfuzz.mutations.operator import Operator, operator
+from pytest_promptfuzz.mutations.rng import Rng
+from pytest_promptfuzz.mutations.said import BOUND, TOKENS, said, tokens_of
+
+DATA = Path(__file__).parent / "data"
+CORPUS = [
+    row.get("text") or "\n\n".join(each["content"] for each in row["messages"])
+    for name in ("corpus.jsonl", "corpus_frozen.jsonl", "corpus_more.jsonl", "corpus_rich.jsonl")
+    for row in map(json.loads, (DATA / name).read_text(encoding="utf-8").splitlines())
+] + PROMPTS
+CUED = [each for each in registry.builtin().values() if each.cue is not None]
+QUICK = settings(
+    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+def first_of(each: Operator, text: str) -> list[tuple[object, ...]]:
+    return list(islice(each.proposals(draft_of(text), Rng(b"cue", each.id)), 1))
+
+
+def check_cue(each: Operator, text: str) -> bool:
+    """Without its cue an operator finds nothing; gives whether the cue is there."""
+    assert each.cue is not None
+    there = each.cue(draft_of(text))
+    if not there:
+        assert first_of(dataclasses.replace(each, cue=None), text) == []
+    return there
+
+
+@pytest.mark.parametrize("each", CUED, ids=[each.name for each in CUED])
+def test_an_operator_without_its_cue_finds_nothing(each: Operator) -> None:
+    there = [check_cue(each, text) for text in CORPUS]
+    assert any(there)  # a cue that is never there would switch the operator off
+    assert not all(there)  # one that always is would be of no use
+
+
+@QUICK
+@given(text=TEXTS)
+def test_an_operator_without_its_cue_finds_nothing_in_any_text(text: str) -> None:
+    for each in CUED:
+        check_cue(each, text)
+
+
+def test_an_operator_is_not_asked_without_its_cue() -> None:
+    asked = []
+
+    @operator("cued", dimension="lexical", severity=0.1, cue=lambda draft: "x" in draft.free)
+    def cued(draft: object, _rng: object) -> list[list[object]]:
+        """Counts the questions."""
+        asked.append(draft)
+        return []
+
+    assert first_of(cued, "Sort the tickets.") == []
+    assert asked == []
+    assert not cued.suits(draft_of("Sort the tickets."))
+    assert first_of(cued, "Fix the tickets.") == []
+    assert len(asked) == 1
+
+
+def check_said(text: str) -> None:
+    draft = draft_of(text)
+    for sentence, own in zip(draft.sentences, said(draft), strict=True):
+        whole = text[sentence.start : sentence.end].lower()
+        free = draft.free[sentence.start : sentence.end].lower()
+        assert own == (whole, TOKENS.findall(whole) or [""], free, own.plain)
+        assert own.plain == (TOKENS.findall(BOUND.sub("", free)) or ([""] if free == whole else []))
+    assert tokens_of(text.lower()) == TOKENS.findall(text.lower())
+
+
+@pytest.mark.parametrize("text", CORPUS)
+def test_sentences_are_read_as_a_search_reads_them(text: str) -> None:
+    check_said(text)
+    check_said(text.replace(" ", "'").replace("e", "é"))
+
+
+@QUICK
+@given(text=TEXTS)
+def test_sentences_of_any_text_are_read_as_a_search_reads_them(text: str) -> None:
+    check_said(text)
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "Return",
+            "the",
+            "keys",
+            "name,",
+            "total",
+            "and",
+            "date.",
+            "Answer",
+            "with",
+            "Yes.",
+            "Write",
+            "it",
+            "as",
+            "plain",
+            "text.",
+            "Say",
+            "none.",
+            "Reply:",
+            "ok.",
+            "RESPOND",
+            "ONLY",
+            "WITH",
+            "YES.",
+            "Put",
+            "Maybe/No.",
+            "The",
+            "Labels",
+            "are",
+            "a,",
+            "b.",
+            "Antworte",
+            "mit",
+            "ja.",
+            "Use",
+            "null",
+            "or",
+            "nil.",
+            "Étiquettes",
+            "a,",
+            "b.",
+            "Respond",
+            "only",
+            "okay.",
+            "Campos",
+            "uno",
+            "y",
+            "dos,",
+            "tres.",
+            "Print",
+            "(just",
+            "this).",
+            "Réponds",
+            "par",
+            "oui.",
+            "Grade",
+            "it",
+            "as",
+            "good",
+            "or",
+            "bad.",
+        ]
+    ),
+    min_size=1,
+    max_size=12,
+).map(" ".join)
+
+
+def check_written(text: str) -> None:
+    """What a pattern finds in a sentence is among what stays as written, whatever words told to look for it."""
+    draft = draft_of(text)
+    kept = written.written(draft)
+    patterns = written._patterns(re.IGNORECASE)
+    names = draft.language != "en" or any(word.lower in written._NAMING for word in draft.words)
+    for sentence in draft.sentences:
+        start, end = sentence.start, sentence.end
+        found = [match.span(match.lastindex or 0) for match in patterns.told.finditer(draft.free, start, end)]
+        found += [match.span() for match in patterns.listed.finditer(draft.free, start, end)]
+        naming = patterns.naming.search(draft.free, start, end)
+        if names and naming is not None:
+            found.append((naming.end(), end))
+        for first, last in found:
+            assert first == last or any(a <= first and last <= b for a, b in kept), draft.text[first:last]
+
+
+@pytest.mark.parametrize("text", CORPUS)
+def test_what_stays_as_written_is_what_the_patterns_find(text: str) -> None:
+    check_written(text)
+
+
+@QUICK
+@given(text=st.one_of(LINES, TEXTS))
+def test_what_stays_as_written_in_any_text_is_what_the_patterns_find(text: str) -> None:
+    check_written(text)
+
+
+@pytest.mark.parametrize(
+    ("first", "pattern"),
+    [
+        ("_GREETS", "_GREETING"),
+        ("_THANKED", "_THANKS"),
+        ("_CONTENTS", "_CONTENT"),
+        ("_LEANING_FIRST", "_LEANING_STARTS"),
+    ],
+)
+def test_a_pattern_finds_nothing_without_one_of_its_first_words(first: str, pattern: str) -> None:
+    known = getattr(order, first)
+    asked = getattr(order, pattern)
+    starts = asked if isinstance(asked, tuple) else re.split(r"[^a-z?]+", asked.pattern)
+    phrases = {f"{one}{gap}{two}" for one in starts for gap in (" ", "") for two in (*starts, "x", "")}
+    for phrase in phrases:
+        matches = phrase.startswith(asked) if isinstance(asked, tuple) else asked.match(phrase)
+        if matches:
+            assert (TOKENS.findall(phrase) or [""])[0] in known, phrase
+
+
+@pytest.mark.parametrize(
+    ("text", "numbered"),
+    [
+        ("1. read it", True),
+        ("do this: 1) read", True),
+        ("(12) read it", True),
+        ("x\n12. read it", True),
+        ("version 1.2 is out", False),
+        ("in 2024. then", False),
+        ("level a1. read", False),
+        ("it costs 5.", False),
+        ("123. read", False),
+    ],
+)
+def test_a_number_in_a_line_is_seen(text: str, numbered: bool) -> None:
+    assert order.counts(text, ["do"]) is numbered
