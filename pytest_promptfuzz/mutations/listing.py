@@ -63,7 +63,8 @@ def told(draft: Draft) -> frozenset[int]:
     )
 
 
-def _index(draft: Draft) -> LineIndex:
+def line_index(draft: Draft) -> LineIndex:
+    """The lines of a draft, of all its sections."""
     return LineIndex(draft.lines)
 
 
@@ -82,7 +83,7 @@ def listable(draft: Draft, run: Sequence[tuple[int, int]]) -> bool:
         return False  # wrapped by hand, or no sentences
     if draft.once(_tells_of_a_list):
         return False
-    index = draft.once(_index)
+    index = draft.once(line_index)
     first, last = index.number(run[0][0]), index.number(run[-1][1])
     lines = index.lines
     before, after = index.before(first), index.after(last)
@@ -123,7 +124,7 @@ def remarkable(draft: Draft, items: Sequence[tuple[Line, int]]) -> bool:
         draft: The prompt.
         items: The first line of each item, and where it ends.
     """
-    index = draft.once(_index)
+    index = draft.once(line_index)
     head = items[0][0]
     above = index.before(index.number(head.start))
     texts = [draft.free[line.content : end].lower() for line, end in items]

@@ -112,15 +112,11 @@ def sections(draft: Draft) -> tuple[Section, ...]:
     )
     if not hits and not titles:
         return ()
-    found: list[Section] = []
     by_section: dict[int, list[Line]] = {}
     for line in draft.lines:
         by_section.setdefault(line.section, []).append(line)
-    for lines in by_section.values():
-        section = _section(draft, lines, hits)
-        if section is not None:
-            found.append(section)
-    return tuple(found)
+    made = (_section(draft, lines, hits) for lines in by_section.values())
+    return tuple(each for each in made if each is not None)
 
 
 def _section(draft: Draft, lines: list[Line], hits: set[int]) -> Section | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from pytest_promptfuzz.mutations.casing import lower
 from pytest_promptfuzz.mutations.edits import Edit, insert, reorder, replace
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.listing import listable
+from pytest_promptfuzz.mutations.listing import line_index, listable
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.operators.tone import instructions
 from pytest_promptfuzz.mutations.order import leans, sentence_runs
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _INSTRUCTS = words("do don never always please only make must")
 _STOPS = frozenset(".!?")
+_PAST = re.compile(
+    r"[ \t\r]*(?:\Z|.[ \t\r]*(?:\n|\Z))", re.DOTALL
+)  # a line break, then a blank line or the end
 
 
 @operator(
@@ -199,11 +203,13 @@ def _opens(draft: Draft, sentence: Sentence) -> bool:
 
 def _one_line(draft: Draft, sentence: Sentence) -> bool:
     """Whether a sentence's paragraph is one line between blank ones."""
-    for line in draft.lines:
-        if line.start <= sentence.start <= line.end:
-            before = draft.text[: line.start].rstrip(" \t")
-            after = draft.text[line.end :].lstrip(" \t\r")
-            return (not before or before.endswith(("\n\n", "\n\r\n"))) and (
-                not after or after[1:].lstrip(" \t\r")[:1] in {"", "\n"}
-            )
-    return False
+    index = draft.once(line_index)
+    line = index.lines[index.number(sentence.start)]
+    if not line.start <= sentence.start <= line.end:
+        return False
+    text = draft.text
+    before = line.start
+    while before and text[before - 1] in " \t":
+        before -= 1
+    opens = not before or text.endswith(("\n\n", "\n\r\n"), 0, before)
+    return opens and _PAST.match(text, line.end) is not None

@@ -254,7 +254,7 @@ def join_lines(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         yield rng.some(joints, 0.5)
 
 
-def _break_in(draft: Draft, line: Line, rng: Rng) -> Edit | None:
+def _break_in(draft: Draft, line: Line, rng: Rng, newline: str) -> Edit | None:
     """A line break at a random space of a long line, where what follows cannot be read as the start of something."""
     free = draft.free
     first, last = line.start + _MARGIN, line.end - _MARGIN
@@ -269,7 +269,7 @@ def _break_in(draft: Draft, line: Line, rng: Rng) -> Edit | None:
                 and not (before.isupper() and after.isupper())  # keywords
                 and not _COLON_AHEAD.match(free, place + 1, line.end)
             ):
-                return replace(place, place + 1, "\r\n" if "\r\n" in free else "\n")
+                return replace(place, place + 1, newline)
             place = free.find(" ", place + 1, end)
     return None
 
@@ -294,8 +294,9 @@ def wrap_lines(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         for line in draft.once(_flowing)
         if line.kind == "prose" and line.end - line.start >= _LONG and not line.indent
     ]
+    newline = "\r\n" if "\r\n" in draft.free else "\n"
     while lines:
-        breaks = (_break_in(draft, line, rng) for line in rng.some(lines, 0.5))
+        breaks = (_break_in(draft, line, rng, newline) for line in rng.some(lines, 0.5))
         yield [each for each in breaks if each is not None]
 
 
