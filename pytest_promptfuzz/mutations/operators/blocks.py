@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_promptfuzz.mutations.casing import like
@@ -31,28 +30,31 @@ _POINTS = words("preceding previous next earlier later follows here aforemention
 _INSTRUCTS = words("do don never always if when unless you your please only not make must")
 _ADDRESSES = words("you your please")
 _TOKENS = re.compile("[a-z]+")
+# Letters come first in these, for the quick search.
 _DOWN = re.compile(
-    r"(?<=\bthe )following(?= [A-Za-z]+\b(?!s? (?:steps|rules|format|labels|categories)))|\bbelow\b(?! \x00)",
+    r"following(?<=\bthe following)(?= [A-Za-z]+\b(?!s? (?:steps|rules|format|labels|categories)))"
+    r"|below\b(?<=\bbelow)(?! \x00)",
     re.ASCII,
 )
-_FOLLOWING = re.compile(r"following\b(?<=\bfollowing)")  # plain letters come first, for the quick search
+_FOLLOWING = re.compile(r"following\b(?<=\bfollowing)")
 _LISTED = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]")
 _MOST = 8  # words that point at the data
-_UP = re.compile(r"\babove\b(?! \x00)", re.ASCII)
+_UP = re.compile(r"above\b(?<=\babove)(?! \x00)", re.ASCII)
 _ABOVE_NOUN = re.compile(
     r"above ([a-z]+)(?=[.,;:!?\n]|$| (?:as|into|in|and|or|to|for|with|by|using|is|are|that|without)\b)"
 )
 
 
-def _blocks(draft: Draft) -> Iterator[list[_Block]]:
+def _blocks(draft: Draft) -> list[list[_Block]]:
     """The blocks of each section, split at blank lines and where instructions turn to data."""
+    found: list[list[_Block]] = []
     blocks: list[_Block] = []
     section = 0
     previous = "blank"
     titled = draft.once(titles)
     for line in draft.lines:
         if line.section != section:
-            yield blocks
+            found.append(blocks)
             blocks, section, previous = [], line.section, "blank"
         if line.kind == "blank":
             previous = previous if previous in {"lead", "heading"} else "blank"
@@ -75,7 +77,8 @@ def _blocks(draft: Draft) -> Iterator[list[_Block]]:
         previous = kind
     if blocks and previous == "lead" and "\n" not in draft.text[blocks[-1].start : blocks[-1].end]:
         blocks[-1] = blocks[-1]._replace(role="cue")
-    yield blocks
+    found.append(blocks)
+    return found
 
 
 def moved(draft: Draft, *, first: bool, mirror: bool = False) -> Iterator[list[Edit]]:
@@ -86,7 +89,7 @@ def moved(draft: Draft, *, first: bool, mirror: bool = False) -> Iterator[list[E
         first: Before the instructions, otherwise after them.
         mirror: Whether ``the above text`` may become ``the text below``; otherwise it keeps the data where it is.
     """
-    for blocks in _blocks(draft):
+    for blocks in draft.once(_blocks):
         data = [index for index, block in enumerate(blocks) if block.role == "data"]
         last = len(blocks) - (bool(blocks) and blocks[-1].role == "cue")
         if len(data) != 1 or last < 2:
@@ -97,28 +100,15 @@ def moved(draft: Draft, *, first: bool, mirror: bool = False) -> Iterator[list[E
             continue
         texts = [draft.free[blocks[index].start : blocks[index].end] for index in rest]
         whole = "\n".join(texts).lower()
-        if not _POINTS.isdisjoint(tokens_of(whole)) or next(_pointers(whole, down=not first), None):
+        if not _POINTS.isdisjoint(tokens_of(whole)) or (_UP if first else _DOWN).search(whole):
             continue
-        if any(
-            next(_pointers(line, down=True), None)
-            for line in whole.split("\n")
-            if line.rstrip(" .\t\x00").endswith(":")
-        ):
+        if any(_DOWN.search(line) for line in whole.split("\n") if line.rstrip(" .\t\x00").endswith(":")):
             continue  # it points at the list under it or the text after it, which stays there
         if _unlabelled(draft, blocks, data[0]):
             continue  # it would leave its heading empty, or stand under one that is not its own
         if _goes_on(draft, blocks[data[0]], [blocks[index] for index in rest if index > data[0]]):
             continue
         yield from _rotation(draft, blocks[:last], order, data[0], first=first, mirror=mirror)
-
-
-def _pointers(text: str, start: int = 0, end: int = sys.maxsize, *, down: bool) -> Iterator[re.Match[str]]:
-    """The words of ``text[start:end]`` that point down (``the following``, ``below``) or up (``above``)."""
-    if down:
-        # The words are looked for first: next to no text holds one, and the pattern tries every place.
-        spoken = "following" in text or "below" in text
-        return _DOWN.finditer(text, start, end) if spoken else iter(())
-    return _UP.finditer(text, start, end) if "above" in text else iter(())
 
 
 def _unlabelled(draft: Draft, blocks: Sequence[_Block], data: int) -> bool:
@@ -149,11 +139,11 @@ def _rotation(
 ) -> Iterator[list[Edit]]:
     """The reordering, and ``following`` or ``below`` turned to ``above`` where the data now stands above."""
     edit = reorder([(block.start, block.end) for block in blocks], order)
-    new = "above" if first else "below"
+    pattern, new = (_DOWN, "above") if first else (_UP, "below")
     swaps = []
     for index, block in enumerate(blocks):
         if index != data:
-            for match in _pointers(draft.free, block.start, block.end, down=first):
+            for match in pattern.finditer(draft.free, block.start, block.end):
                 if not first and match.group().lower() == "above" and draft.free[match.end() :][:1] == " ":
                     after = draft.free[match.end() + 1 : match.end() + 2]
                     if after.isalpha():
@@ -229,7 +219,7 @@ def _with_swaps(edit: Edit, swaps: list[tuple[int, int, str]]) -> Edit:
 )
 def context_first(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
     """The text an instruction speaks of is put before it."""
-    return moved(draft, first=True)
+    return iter(draft.once(_text_first))
 
 
 @operator(
@@ -245,4 +235,12 @@ def context_first(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
 )
 def context_last(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
     """The text an instruction speaks of is put after it."""
-    return moved(draft, first=False)
+    return iter(draft.once(_text_last))
+
+
+def _text_first(draft: Draft) -> list[list[Edit]]:
+    return list(moved(draft, first=True))
+
+
+def _text_last(draft: Draft) -> list[list[Edit]]:
+    return list(moved(draft, first=False))

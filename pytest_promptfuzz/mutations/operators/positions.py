@@ -216,6 +216,7 @@ _MOVES = (
     (bullet_reorder,),
 )
 _TRIES = 4
+_KEPT = 16  # drafts of changed texts
 
 
 @operator(
@@ -236,15 +237,20 @@ _TRIES = 4
 def positional_mix(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Documents, bullets, context and output instructions moved, two of these or more at once."""
     failed = 0
+    changed: dict[tuple[Edit, ...], Draft] = {}  # tries begin alike, and reading a text is what takes time
     while failed < _TRIES:
         edits: tuple[Edit, ...] = ()
-        changed, acted = draft, 0
+        acted = 0
+        if len(changed) > _KEPT:
+            changed.clear()
         for group in rng.shuffled(_MOVES):
+            if edits not in changed:
+                changed[edits] = changed_draft(draft, edits) if edits else draft
             for each in rng.shuffled(group):
-                made = next(each.proposals(changed, rng), ())
+                made = next(each.proposals(changed[edits], rng), ())
                 if made:
                     edits = compose_edits(draft.text, edits, made)
-                    changed, acted = changed_draft(draft, edits), acted + 1
+                    acted += 1
                     break
         if acted > 1 and edits:
             failed = 0
