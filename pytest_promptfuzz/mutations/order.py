@@ -224,7 +224,9 @@ def _introduced(sentences: Sequence[list[str]]) -> list[int | None]:
     ``You may take a bag. The bag must be small.``: something that was ``the ...`` from the beginning is known anyway.
     """
     spoken_of = [
-        [
+        []
+        if _DEFINITE.isdisjoint(tokens)
+        else [
             noun.removesuffix("s")
             for index, token in enumerate(tokens)
             if token in _DEFINITE
@@ -233,15 +235,16 @@ def _introduced(sentences: Sequence[list[str]]) -> list[int | None]:
         for tokens in sentences
     ]
     wanted = {noun for nouns in spoken_of for noun in nouns}
+    forms = wanted | {noun + "s" for noun in wanted}
     known: dict[str, int | None] = {}
     found: list[int | None] = []
     for number, (tokens, nouns) in enumerate(zip(sentences, spoken_of, strict=True)):
-        meant = [first for noun in nouns if (first := known.get(noun)) is not None]
-        found.append(min(meant, default=None))
+        found.append(min([first for noun in nouns if (first := known.get(noun)) is not None], default=None))
         for index, token in enumerate(tokens):
-            noun = token.removesuffix("s")
-            if noun in wanted and noun not in known and len(token) >= _SHORTEST:
-                known[noun] = None if index and tokens[index - 1] in _DEFINITE else number
+            if token in forms and len(token) >= _SHORTEST:
+                noun = token.removesuffix("s")
+                if noun not in known:
+                    known[noun] = None if index and tokens[index - 1] in _DEFINITE else number
     return found
 
 

@@ -127,7 +127,6 @@ def hittable(draft: Draft) -> tuple[Word, ...]:
     """
     text = draft.text
     named = draft.once(naming_words)
-    readable = readable_words()
     starts = {sentence.start for sentence in draft.sentences}
     english = draft.language == "en"
     common: list[Word] = []
@@ -136,12 +135,17 @@ def hittable(draft: Draft) -> tuple[Word, ...]:
         start, end, form, lower = word
         if end - start < SHORTEST:
             continue
-        known = lower in readable
-        if not known and not lower.isalpha():
+        known = _readable(lower)
+        if known is None or start in named or text[end : end + 1] == ":":
             continue
         if form != lower and not (known and start in starts and form[1:] == lower[1:]):
             continue
-        if start in named or text[end : end + 1] == ":" or binds(lower):
-            continue
         (common if known or not english else rare).append(word)
     return tuple(common or rare)
+
+
+@lru_cache(maxsize=8192)
+def _readable(word: str) -> bool | None:
+    """Whether a long word in lower case is so common that it is recognised when damaged; None if it may not be hit."""
+    known = word in readable_words()
+    return None if binds(word) or not (known or word.isalpha()) else known
