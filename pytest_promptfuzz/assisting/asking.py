@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.assisting.instructions import Question
     from pytest_promptfuzz.targets.model import Target
     from pytest_promptfuzz.wire.answers import AnswerStore
+    from pytest_promptfuzz.wire.gate import Gate
 
 FOLDER = ".promptfuzz"
 _ROOTS = (FOLDER, "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", ".git")
@@ -37,19 +38,24 @@ _MENDS = {
 _store: contextvars.ContextVar[AnswerStore | None] = contextvars.ContextVar(
     "promptfuzz_helper_store", default=None
 )
+_gate: contextvars.ContextVar[Gate | None] = contextvars.ContextVar("promptfuzz_helper_gate", default=None)
 
 
 @contextmanager
-def answers_kept_in(store: AnswerStore | None) -> Iterator[None]:
+def answers_kept_in(store: AnswerStore | None, gate: Gate | None = None) -> Iterator[None]:
     """Have the models that help keep their answers in ``store`` inside the block, if it is one.
+
+    Their calls pass ``gate`` on their way out.
 
     An operator's own ``store=`` comes first.
     """
     token = _store.set(store if store is not None else _store.get())
+    passed = _gate.set(gate if gate is not None else _gate.get())
     try:
         yield
     finally:
         _store.reset(token)
+        _gate.reset(passed)
 
 
 def project_folder() -> Path:
@@ -107,7 +113,7 @@ class Helper:
         Args:
             sample: Which series; each has draws of its own.
         """
-        return Watch(store=self._kept_in(), repeat=sample)
+        return Watch(store=self._kept_in(), repeat=sample, gate=_gate.get())
 
     def ask(self, question: Question, watch: Watch) -> str:
         """The answer to a question, from the store where it is.

@@ -168,7 +168,7 @@ class Job:
             limited = prompt.limited(contract.part)
         except UsageError as error:
             raise UsageError(f"{self.where}: {error}") from None
-        with answers_kept_in(self.session.store):  # a model that helps to make mutations is asked once
+        with answers_kept_in(self.session.store, self.session.gate):
             planned = plan(limited, contract.mutations, seed=contract.seed, operators=contract.operators)
         if not planned.mutations:
             raise UsageError(f"{self.where}: {' '.join(planned.notes)}")

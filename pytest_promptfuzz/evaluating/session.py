@@ -10,6 +10,7 @@ from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating.semantic import semantic_mend
 from pytest_promptfuzz.targets.model import Request
 from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.wire.gate import LateGate
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.embedding import Embedder
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
     from pytest_promptfuzz.wire.answers import AnswerStore
+    from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.in_flight import InFlight
 
 Mode = Literal["auto", "live"]
@@ -46,12 +48,15 @@ class Session:
         mode: ``auto`` serves stored answers and calls for the rest; ``live`` always calls.
         embedder: For the semantic tier; ``None`` where it is not installed.
         concurrency: The most runs at once, for bodies that can overlap.
+        gate: What live calls pass: limits, retries, the budget. By default they are tried up to four times, at the
+            provider's speed; ``None`` lets them out as they are.
     """
 
     store: AnswerStore | None = None
     mode: Mode = "auto"
     embedder: Embedder | None = None
     concurrency: int = CONCURRENCY
+    gate: Gate | None = field(default_factory=lambda: LateGate(_limits))
 
     def test(self, *, read: bool = True) -> TestWatches:
         """The watches of one test: they share the answers that the control trial is served from.
@@ -102,7 +107,14 @@ class TestWatches:
             concurrent=concurrent,
             sealed=control,
             in_flight=in_flight,
+            gate=self.session.gate,
         )
+
+
+def _limits() -> Gate:
+    from pytest_promptfuzz.running.limits.limits import Limits
+
+    return Limits()
 
 
 def simulated_of(target: object) -> SimulatedTarget | None:

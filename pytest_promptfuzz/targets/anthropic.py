@@ -63,4 +63,4 @@ class AnthropicTarget(SdkTarget):
 
     def _client(self, sdk: Any, settings: dict[str, Any], *, asynchronous: bool) -> Any:
         make = sdk.AsyncAnthropic if asynchronous else sdk.Anthropic
-        return make(**settings, max_retries=self.max_retries, timeout=self.timeout)
+        return make(**settings, timeout=self.timeout)

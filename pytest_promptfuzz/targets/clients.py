@@ -5,11 +5,15 @@ from __future__ import annotations
 import threading
 import weakref
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+
+retried_below: ContextVar[bool] = ContextVar("promptfuzz_retried_below", default=False)
+"""Whether failed calls are tried again below the SDK, which is then to leave it at that."""
 
 
 @dataclass(slots=True)

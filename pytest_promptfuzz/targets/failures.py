@@ -19,6 +19,8 @@ _STATUS_KINDS = {
     403: "authentication",
     404: "not-found",
     408: "timeout",
+    # A conflict that passes: both SDKs try it again.
+    409: "server",
     429: "rate-limit",
     # Anthropic's "overloaded".
     529: "rate-limit",

@@ -37,7 +37,7 @@ class OpenAITarget(SdkTarget):
 
     def _client(self, sdk: Any, settings: dict[str, Any], *, asynchronous: bool) -> Any:
         make = sdk.AsyncOpenAI if asynchronous else sdk.OpenAI
-        return make(**settings, max_retries=self.max_retries, timeout=self.timeout)
+        return make(**settings, timeout=self.timeout)
 
 
 class OpenAIResponsesTarget(OpenAITarget):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError, nearest
 from pytest_promptfuzz.targets.addresses import address
-from pytest_promptfuzz.targets.clients import Clients
+from pytest_promptfuzz.targets.clients import Clients, retried_below
 from pytest_promptfuzz.targets.failures import failure, hide
 from pytest_promptfuzz.targets.formats import parse_answer
 from pytest_promptfuzz.targets.formats.reading import parse_json
@@ -39,7 +39,8 @@ class SdkTarget:
             provider.
         api_key: The key; by default from the SDK's own environment variable, read when a call is made.
         timeout: Seconds for one attempt, more than 0.
-        max_retries: How often the SDK tries again after 408, 409, 429, 5xx and lost connections, 0 or more.
+        max_retries: How often the SDK tries again after 408, 409, 429, 5xx and lost connections, 0 or more. In a
+            session, whose limits try again below the SDK, it counts for nothing.
         parameters: Body parameters of every request (``temperature`` ...); a request's own win.
 
     Raises:
@@ -150,7 +151,7 @@ class SdkTarget:
             TargetError: For what went wrong on the wire.
         """
         wire = self.prepare(request)
-        settings = self._settings()
+        settings = {**self._settings(), "max_retries": 0 if retried_below.get() else self.max_retries}
         sdk = self._import()
         try:
             client = self._clients.sync(settings, lambda: self._client(sdk, settings, asynchronous=False))
@@ -164,7 +165,7 @@ class SdkTarget:
     async def asend(self, request: Request) -> dict[str, Any]:
         """Ask without blocking the event loop, and return the raw answer body; otherwise as ``send``."""
         wire = self.prepare(request)
-        settings = self._settings()
+        settings = {**self._settings(), "max_retries": 0 if retried_below.get() else self.max_retries}
         sdk = self._import()
         try:
             made = self._clients.lease(settings, lambda: self._client(sdk, settings, asynchronous=True))
@@ -265,7 +266,7 @@ class SdkTarget:
             error,
             name=self.name,
             host=self.address().host,
-            retries=self.max_retries,
+            retries=settings["max_retries"],
             secrets=self._secrets(settings),
         )
         if found is not error:

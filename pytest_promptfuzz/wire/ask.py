@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import TargetError, UsageError
+from pytest_promptfuzz.targets.clients import retried_below
 from pytest_promptfuzz.targets.model import Response
 from pytest_promptfuzz.wire.exchange import IN_PROCESS, Exchange
 from pytest_promptfuzz.wire.intercept import intercepting
@@ -117,6 +118,7 @@ def _on_the_wire(exchange: Exchange) -> Iterator[Prepared]:
     watch = exchange.watch
     expected = Prepared(exchange.wire, exchange.digest)
     token = prepared.set(expected)
+    below = retried_below.set(watch.gate is not None)
     known = len(watch.faults)
     try:
         with intercepting(), watching(watch):
@@ -127,6 +129,7 @@ def _on_the_wire(exchange: Exchange) -> Iterator[Prepared]:
         raise
     finally:
         prepared.reset(token)
+        retried_below.reset(below)
 
 
 def _seen(

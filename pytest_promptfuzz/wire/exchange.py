@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -24,17 +23,17 @@ from pytest_promptfuzz.wire.in_flight import is_signed
 from pytest_promptfuzz.wire.key import counted_headers, request_difference, request_digest
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 from pytest_promptfuzz.wire.redact import credentials
+from pytest_promptfuzz.wire.storable import is_refusal, storable
 from pytest_promptfuzz.wire.watch import Call, Fault, prepared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pytest_promptfuzz.wire.gate import Passage
     from pytest_promptfuzz.wire.watch import Watch
 
 IN_PROCESS = "promptfuzz://"
 STREAM = "text/event-stream"
-_REFUSALS = frozenset({"refusal", "content_filter"})
-_REFUSAL_FIELD = re.compile(r'"refusal"\s*:\s*"[^"]')  # inside a text its quotes would be escaped
 
 
 def begin(watch: Watch, url: str, headers: Mapping[str, str], content: bytes) -> Exchange | None:
@@ -78,6 +77,7 @@ class Exchange:
     Attributes:
         response: The answer as read, once there is one.
         error: Why there is none, once that is known.
+        passage: The call's way through the watch's gate, once it is on it.
     """
 
     def __init__(
@@ -108,8 +108,10 @@ class Exchange:
         self.nth = watch.reserve(self.digest)
         if watch.in_flight is not None:
             watch.in_flight.saw(self.digest, self.nth, wire.body)
+        self.passage: Passage | None = None
         self._place: int | None = None
         self._started = time.perf_counter()
+        self._sent = False
         self._compare_with_prepared()
 
     @property
@@ -185,6 +187,24 @@ class Exchange:
             raise TargetError("The answer has no list 'data'.", kind="malformed")
         return None
 
+    def refuse_repeat(self, *, asked_again: bool) -> None:
+        """Raise what this request met at our last try, if an SDK now asks once more: it is not asked again."""
+        error = self.watch.given_up.get(self.digest) if asked_again else None
+        if error is not None:
+            self.release()
+            raise error
+
+    def sending(self) -> None:
+        """The request leaves now: what went before was waiting, and is not the model's time."""
+        self._started = time.perf_counter()
+        self._sent = True
+
+    def again(self) -> None:
+        """The call has failed, and is made once more under the index that it gave back."""
+        self.nth = self.watch.reserve(self.digest)
+        self.error = None
+        self.watch.retried()
+
     def begun(self) -> None:
         """A streamed answer has begun: the request arrived, whatever becomes of the stream."""
         self._place = self.watch.begin(self._call(None, hit=False, seconds=0.0))
@@ -212,6 +232,9 @@ class Exchange:
             response = replace(response, latency=seconds)
         self.response = response
         self._finish(response, seconds)
+        if self.passage is not None:
+            usage = response.usage if response is not None else None
+            self.passage.settled(usage, len(response.text) if response is not None else 0)
         self._store(status, text, response, streamed=streamed)
 
     def ended(self, body: bytes) -> bool:
@@ -224,6 +247,8 @@ class Exchange:
     def left(self) -> None:
         """The application closed a stream before its end: no fault, and nothing to store."""
         self._finish(None, time.perf_counter() - self._started, whole=False)
+        if self.passage is not None:
+            self.passage.left()
 
     def failed(self, error: BaseException) -> None:
         """The call ended in an exception; interrupts apart it is a fault."""
@@ -235,9 +260,14 @@ class Exchange:
         else:
             # Cancelled, by asyncio or trio, or stopped by a plugin's time limit.
             waited = time.perf_counter() - self._started
-            self._fault(
-                "timeout", f"The call was cancelled after {waited:.1f} s, before its answer ({name}).", None
-            )
+            what = "before its answer" if self._sent else "while it waited for its turn under the limits"
+            self._fault("timeout", f"The call was cancelled after {waited:.1f} s, {what} ({name}).", None)
+
+    def gave_up(self, error: Exception) -> None:
+        """The call ended in an exception and is not made again, whatever the SDK above thinks of it."""
+        self.failed(error)
+        if self.watch.gate is not None:
+            self.watch.given_up[self.digest] = error
 
     def _finish(self, response: Response | None, seconds: float, *, whole: bool = True) -> None:
         if self._place is None:
@@ -251,17 +281,22 @@ class Exchange:
 
     def release(self) -> None:
         """Give the index back: the call was not made, or is made again elsewhere."""
+        if self.passage is not None:
+            self.passage.left()
         self.watch.release(self.digest, self.nth)
 
     def _fault(self, kind: str, message: str, status: int | None) -> None:
-        where = f"{self.url}: {self.redaction.text(message)}"
+        tries = self.passage.tries() if self.passage is not None else ""
+        where = f"{self.url}: {self.redaction.text(message)}{tries}"
         self.error = TargetError(where, kind=kind, status=status)
         begun = self._place is not None
         self.watch.fault(Fault(kind, status, where, self.digest, nth=self.nth, begun=begun))
         self.release()
 
     def _store(self, status: int, text: str, response: Response | None, *, streamed: bool) -> None:
-        body = self._redacted(text, response, streamed=streamed)
+        body, note = storable(text, response, self.redaction, self.url, streamed=streamed)
+        if note:
+            self.watch.note(note)
         if body is None:
             return
         answer = StoredAnswer(
@@ -275,25 +310,8 @@ class Exchange:
             headers=self.redaction.json(counted_headers(self.wire.headers)),
             ignore=self.watch.ignore,
         )
-        # A provider may refuse today and answer tomorrow: a refusal is not kept between runs.
-        refused = response is not None and response.finish_reason in _REFUSALS
-        durable = not refused and _REFUSAL_FIELD.search(text) is None
+        durable = not is_refusal(text, response)
         self.watch.keep(self.digest, self.nth, answer, durable=durable)
-
-    def _redacted(self, text: str, response: Response | None, *, streamed: bool) -> str | None:
-        if not streamed:
-            value = json.loads(text)
-            hidden = self.redaction.json(value, names=False)
-            if hidden == value:
-                return text
-            self.watch.note(_HIDDEN_IN_ANSWER.format(url=self.url))
-            return json.dumps(hidden, separators=(",", ":"))
-        said = response.text if response is not None else ""
-        if self.redaction.text(text) == text and self.redaction.text(said) == said:
-            return text
-        # A secret may be spread over several events, where it cannot be hidden one by one.
-        self.watch.note(f"A streamed answer from {self.url} holds something like a key and was not stored.")
-        return None
 
     def _call(self, response: Response | None, *, hit: bool, seconds: float) -> Call:
         model = self.wire.body.get("model")
@@ -322,9 +340,3 @@ class Exchange:
                 "answer is stored under what was sent, and found again only through the SDK. "
                 "Please report this with the SDK's version."
             )
-
-
-_HIDDEN_IN_ANSWER = (
-    "An answer from {url} holds something like a key; it was stored with that hidden, so a replay "
-    "differs there."
-)

@@ -16,6 +16,7 @@ _BY_STATUS = {
     422: "bad-request",
     429: "rate-limit",
     504: "timeout",
+    409: "server",  # a conflict that passes: both SDKs try it again
     529: "rate-limit",  # Anthropic: overloaded
 }
 
@@ -27,13 +28,15 @@ _BY_CLASS = {
     "TransportError": "connection",
     "OSError": "connection",
 }
+# Of the transport's own errors, those that another try meets again.
+_LASTING = {"UnsupportedProtocol", "LocalProtocolError", "DecodingError", "TooManyRedirects"}
 
 
 def kind_of_status(status: int) -> str:
     """The kind of an HTTP status of 400 or above.
 
     >>> kind_of_status(429), kind_of_status(503), kind_of_status(409)
-    ('rate-limit', 'server', 'bad-request')
+    ('rate-limit', 'server', 'server')
     """
     return _BY_STATUS.get(status, "server" if status >= 500 else "bad-request")
 
@@ -44,6 +47,14 @@ def kind_of_exception(error: BaseException) -> str:
         if each.__name__ in _BY_CLASS:
             return _BY_CLASS[each.__name__]
     return "connection"
+
+
+def may_pass(error: BaseException) -> bool:
+    """Whether what a transport raised may be gone the next time: not a mistake, and not a certificate."""
+    names = {each.__name__ for each in type(error).__mro__}
+    if not names & {"TransportError", "OSError"} or names & _LASTING:
+        return False
+    return "CERTIFICATE" not in str(error).upper()
 
 
 def describe_exception(error: BaseException) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.wire import exchange as exchanges
 from pytest_promptfuzz.wire.endpoints import is_model_call
 from pytest_promptfuzz.wire.in_flight import resent
+from pytest_promptfuzz.wire.sending import Sent, asend, send
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
 from pytest_promptfuzz.wire.watch import Fault, Watch, attributed
 
@@ -42,30 +43,14 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
         response = _without_network(library, exchange, request, content)
         if response is not None:
             return response
-        try:
-            response = original(self, request)
-        except BaseException as error:
-            exchange.failed(error)
-            raise
-        if _is_stream(response):
+        sent = send(exchange, request, len(content), lambda: original(self, request))
+        if sent.raw is None and sent.response is not None:
             exchange.begun()
-            response.stream = streams_of(library).tee(
-                response.stream, _stream_end(library, exchange, response)
+            sent.response.stream = streams_of(library).tee(
+                sent.response.stream, _stream_end(library, exchange, sent.response)
             )
-            return response
-        chunks: list[bytes] = []
-        failure = None
-        try:
-            for chunk in response.stream:
-                chunks.append(chunk)  # noqa: PERF402 - what came before a failure is needed as well
-        except Exception as error:  # noqa: BLE001 - handed on to the reader below, whatever it is
-            failure = error
-        except BaseException as error:
-            exchange.failed(error)
-            raise
-        finally:
-            response.stream.close()
-        return _whole(library, exchange, response, b"".join(chunks), failure)
+            return sent.response
+        return _whole(library, exchange, sent)
 
     return handle_request
 
@@ -91,37 +76,16 @@ def patch_async(
         response = _without_network(library, exchange, request, content)
         if response is not None:
             return response
-        try:
-            response = await original(self, request)
-        except BaseException as error:
-            exchange.failed(error)
-            raise
-        if _is_stream(response):
+        sent = await asend(exchange, request, len(content), lambda: original(self, request))
+        if sent.raw is None and sent.response is not None:
             exchange.begun()
-            response.stream = streams_of(library).async_tee(
-                response.stream, _stream_end(library, exchange, response)
+            sent.response.stream = streams_of(library).async_tee(
+                sent.response.stream, _stream_end(library, exchange, sent.response)
             )
-            return response
-        chunks: list[bytes] = []
-        failure = None
-        try:
-            async for chunk in response.stream:
-                chunks.append(chunk)  # noqa: PERF401 - what came before a failure is needed as well
-        except Exception as error:  # noqa: BLE001 - handed on to the reader below, whatever it is
-            failure = error
-        except BaseException as error:
-            exchange.failed(error)
-            raise
-        finally:
-            await response.stream.aclose()
-        return _whole(library, exchange, response, b"".join(chunks), failure)
+            return sent.response
+        return _whole(library, exchange, sent)
 
     return handle_async_request
-
-
-def _is_stream(response: Any) -> bool:
-    kind = response.headers.get("content-type", "")
-    return bool(response.status_code < 400 and kind.startswith(exchanges.STREAM))
 
 
 def _without_network(library: ModuleType, exchange: exchanges.Exchange, request: Any, content: bytes) -> Any:
@@ -155,13 +119,14 @@ def _without_network(library: ModuleType, exchange: exchanges.Exchange, request:
     return build_response(library, status, {**given, CACHE_HEADER: "simulated"}, body)
 
 
-def _whole(
-    library: ModuleType, exchange: exchanges.Exchange, response: Any, raw: bytes, failure: Exception | None
-) -> Any:
+def _whole(library: ModuleType, exchange: exchanges.Exchange, sent: Sent) -> Any:
     """Judge a body that was read to its end, and give the reader exactly what came."""
-    if failure is not None:
-        exchange.failed(failure)
-        response.stream = streams_of(library).broken(raw, failure)
+    if sent.refusal is not None:
+        return _error(library, str(sent.refusal), "promptfuzz_refused")
+    response, raw = sent.response, sent.raw or b""
+    if sent.failure is not None:
+        exchange.gave_up(sent.failure)
+        response.stream = streams_of(library).broken(raw, sent.failure)
         return response
     response.stream = library.ByteStream(raw)
     body = _decode(library, exchange, response, raw)
@@ -174,7 +139,7 @@ def _decode(library: ModuleType, exchange: exchanges.Exchange, response: Any, ra
     try:
         return decoded(library, response.headers.get("content-encoding", ""), raw)
     except Exception as error:  # noqa: BLE001 - the library's DecodingError, a class we cannot name here
-        exchange.failed(error)
+        exchange.gave_up(error)
         return None
 
 

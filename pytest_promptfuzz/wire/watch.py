@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.targets.model import Response, WireRequest
     from pytest_promptfuzz.wire.answers import AnswerStore, MemoryStore, StoredAnswer
+    from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.in_flight import InFlight
     from pytest_promptfuzz.wire.recordings.tape import Tape
 
@@ -105,6 +106,7 @@ class Watch:
         sealed: Nothing is asked that ``fresh`` does not hold, so that a control trial is free: a call that
             would have to be made is refused, and is a fault of the kind ``sealed``.
         in_flight: Looks on what the requests say, and puts other words in their place.
+        gate: What live calls pass on their way out; ``None`` lets them out as they are.
 
     Attributes:
         calls: Answered calls in the order in which they were answered.
@@ -112,6 +114,8 @@ class Watch:
         notes: Sentences the person must see.
         unattributed: Calls from threads that had lost their context. Above 0 the trials of this test are to
             run in sequence; with ``concurrent`` the calls were refused, and this trial must be run again.
+        retries: Calls that were made once more after a failure, by the gate's decision.
+        given_up: By digest, what a request met the last time it was tried.
     """
 
     def __init__(
@@ -130,6 +134,7 @@ class Watch:
         part: Part = UNNAMED,
         secrets: set[str] | None = None,
         in_flight: InFlight | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self.store = store
         self.fresh = fresh
@@ -144,10 +149,13 @@ class Watch:
         self.part = part
         self.secrets = secrets if secrets is not None else set()
         self.in_flight = in_flight
+        self.gate = gate
         self.calls: list[Call] = []
         self.faults: list[Fault] = []
         self.notes: list[str] = []
         self.unattributed = 0
+        self.retries = 0
+        self.given_up: dict[str, Exception] = {}
         self._taken: dict[str, set[int]] = {}
         self._lock = threading.RLock()
 
@@ -247,9 +255,15 @@ class Watch:
                 self.notes.append(text)
 
     def unrecovered(self) -> tuple[Fault, ...]:
-        """The faults after which the same request was never answered."""
+        """The faults after which the same request was never answered: the last of each request."""
         with self._lock:
-            return tuple(fault for fault in self.faults if not fault.recovered)
+            last = {(each.digest, each.nth): each for each in self.faults if not each.recovered}
+            return tuple(last.values())
+
+    def retried(self) -> None:
+        """Count a call that is made once more."""
+        with self._lock:
+            self.retries += 1
 
     def lost_context(self) -> None:
         """Count a call from a thread that had lost its context."""

@@ -57,6 +57,7 @@ import pathlib
 
 import pytest
 
+from pytest_promptfuzz.running.limits import retries
 from pytest_promptfuzz.testing.server import ModelServer
 
 RESULTS = []
@@ -65,7 +66,8 @@ SERVER = ModelServer()
 
 def pytest_configure(config):
     SERVER.start()
-    for sdk in os.environ["SDKS"].split():  # the SDKs' own retries, without half a second between them
+    retries.FIRST_WAIT = retries.FIRST_PAUSE = 0.005  # as between ours
+    for sdk in os.environ["SDKS"].split():  # an SDK's repetition, which is answered without a call
         base = importlib.import_module(f"{sdk}._base_client")
         base.INITIAL_RETRY_DELAY, base.MAX_RETRY_DELAY = 0.005, 0.01
 

@@ -1,0 +1,211 @@
+"""One host and model: how many calls may be on their way, and when the next may leave.
+
+Plain data and arithmetic: no clock, no lock, no file. Times are seconds of one monotonic clock, which all processes of
+a machine share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_promptfuzz.running.limits.headers import Told
+
+WINDOW = 60.0
+SOON = 0.02
+"""Seconds until to look again where something else has to end first."""
+_LEASE = 900.0  # a call that has been on its way for longer is none: its process died without a word
+_WAITER = 3.0  # a process that has not asked for its turn for so long has gone
+_UNBOUNDED = 64.0  # concurrency above which it is no limit any more
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a person has set for a lane; ``None`` is no limit.
+
+    Attributes:
+        rpm: Requests in any minute.
+        tpm: Tokens in any minute, estimated before a call and corrected after it.
+        concurrency: Calls on their way at once.
+    """
+
+    rpm: int | None = None
+    tpm: int | None = None
+    concurrency: int | None = None
+
+
+@dataclass(slots=True)
+class Flying:
+    """A call on its way: since when, with how many tokens reserved, of which process."""
+
+    since: float
+    tokens: float
+    process: int
+
+
+@dataclass(slots=True)
+class Level:
+    """What is left of a limit that the provider told, ``at`` some time; ``rate`` of it comes back a second."""
+
+    limit: float
+    left: float
+    rate: float
+    at: float
+
+    def now(self, now: float) -> float:
+        """What is left by now."""
+        return min(self.limit, self.left + self.rate * (now - self.at))
+
+    def wait(self, amount: float, now: float) -> float:
+        """Seconds until ``amount`` is left; 0.0 if it is. More than the limit itself waits for all of it."""
+        missing = min(amount, self.limit) - self.now(now)
+        if missing <= 0:
+            return 0.0
+        return missing / self.rate
+
+    def take(self, amount: float, now: float) -> None:
+        """Use some of it up."""
+        self.left, self.at = self.now(now) - amount, now
+
+
+@dataclass(slots=True)
+class Lane:
+    """The calls of one host and model.
+
+    Attributes:
+        sent: Calls and tokens of the last minute by second, oldest first: ``[second, calls, tokens]``.
+        flying: Calls on their way, by ID.
+        concurrency: The most at once, as learned from refusals; ``None`` before the first.
+        cut: When it was last cut: refusals of calls sent before say nothing new.
+        refusals: Rounds that ended in a refusal, one after the other.
+        paused: Until when nothing leaves.
+        shut: Until when nothing leaves, by the provider's word, and nobody waits for it.
+        levels: By kind, what the provider said.
+        turns: By process, since when its first call waits and when it last asked: the oldest goes first.
+    """
+
+    sent: list[list[float]] = field(default_factory=list)
+    flying: dict[str, Flying] = field(default_factory=dict)
+    concurrency: float | None = None
+    cut: float = 0.0
+    refusals: int = 0
+    paused: float = 0.0
+    shut: float = 0.0
+    levels: dict[str, Level] = field(default_factory=dict)
+    turns: dict[str, list[float]] = field(default_factory=dict)
+
+    def wait(self, rule: Rule, tokens: float, now: float, alive: Callable[[int], bool]) -> float:
+        """Seconds until a call of so many tokens might leave; 0.0 if it may now.
+
+        Args:
+            rule: What a person has set.
+            tokens: What the call is reckoned to take.
+            now: The time.
+            alive: Whether a process runs.
+        """
+        if now < self.paused:
+            return self.paused - now
+        most = min(rule.concurrency or _UNBOUNDED * 1e6, int(self.concurrency or _UNBOUNDED * 1e6))
+        if len(self.flying) >= most:
+            self._forget_dead(now, alive)
+            if len(self.flying) >= most:
+                return SOON
+        while self.sent and self.sent[0][0] + 1 + WINDOW <= now:
+            del self.sent[0]
+        return max(
+            self._window(1, 1, rule.rpm, now),
+            self._window(2, tokens, rule.tpm, now),
+            self._told("requests", 1, now),
+            self._told("tokens", tokens, now),
+        )
+
+    def leave(self, call: str, tokens: float, now: float, process: int) -> None:
+        """A call leaves."""
+        second = float(int(now))
+        if not self.sent or self.sent[-1][0] != second:
+            self.sent.append([second, 0, 0])
+        self.sent[-1][1] += 1
+        self.sent[-1][2] += tokens
+        self.flying[call] = Flying(now, tokens, process)
+        for kind, amount in (("requests", 1.0), ("tokens", tokens)):
+            if kind in self.levels:
+                self.levels[kind].take(amount, now)
+
+    def land(self, call: str, tokens: float | None) -> None:
+        """A call has ended, with so many tokens, where that is known. A second time nothing happens."""
+        flew = self.flying.pop(call, None)
+        if flew is None or tokens is None:
+            return
+        for each in self.sent:
+            if each[0] == float(int(flew.since)):
+                each[2] += tokens - flew.tokens
+
+    def accepted(self) -> None:
+        """The provider took a call: it may be one more at once, after a whole round of them."""
+        self.refusals = 0
+        if self.concurrency is not None:
+            self.concurrency += 1 / self.concurrency
+            if self.concurrency > _UNBOUNDED:
+                self.concurrency = None
+
+    def refused(self, call: str, now: float) -> int:
+        """The provider refused a call for its limits: half as many at once.
+
+        Returns:
+            Rounds refused in a row; 0 if the call belongs to a round that has been counted.
+        """
+        flew = self.flying.get(call)
+        if flew is not None and flew.since < self.cut:
+            return 0
+        self.concurrency = max(1.0, len(self.flying) / 2)
+        self.cut = now
+        self.refusals += 1
+        return self.refusals
+
+    def pause(self, until: float) -> None:
+        """Let nothing leave until then."""
+        self.paused = max(self.paused, until)
+
+    def told(self, kind: str, told: Told, call: str, now: float) -> None:
+        """Take over what the provider says is left, less what is on its way and it may not have seen."""
+        own = self.flying.get(call)
+        others = [each for name, each in self.flying.items() if name != call]
+        if own is not None:  # what left before this call has been counted
+            others = [each for each in others if each.since >= own.since]
+        unseen = len(others) if kind == "requests" else sum(each.tokens for each in others)
+        used = told.limit - told.remaining
+        # Nothing used yet tells no rate: most limits are for a minute.
+        rate = used / told.reset if used > 0 and told.reset > 0 else told.limit / WINDOW
+        self.levels[kind] = Level(told.limit, told.remaining - unseen, rate, now)
+
+    def turn(self, process: str, since: float, now: float) -> bool:
+        """Whether it is this process's turn, whose first call waits since then: the longest wait goes first."""
+        self.turns[process] = [since, now]
+        for name in [name for name, (_, seen) in self.turns.items() if now - seen > _WAITER]:
+            del self.turns[name]
+        return min(self.turns, key=lambda name: (self.turns[name][0], name)) == process
+
+    def _window(self, column: int, amount: float, most: int | None, now: float) -> float:
+        """Seconds until the last minute has room for ``amount`` more; more than ``most`` needs an empty minute."""
+        wait = 0.0
+        if most is not None:
+            excess = sum(each[column] for each in self.sent) + min(amount, most) - most
+            for each in self.sent:
+                if excess <= 0:
+                    break
+                excess -= each[column]
+                wait = each[0] + 1 + WINDOW - now
+        return wait
+
+    def _told(self, kind: str, amount: float, now: float) -> float:
+        level = self.levels.get(kind)
+        return 0.0 if level is None else level.wait(amount, now)
+
+    def _forget_dead(self, now: float, alive: Callable[[int], bool]) -> None:
+        for name in [
+            n for n, each in self.flying.items() if now - each.since > _LEASE or not alive(each.process)
+        ]:
+            del self.flying[name]

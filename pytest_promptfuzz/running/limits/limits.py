@@ -1,0 +1,69 @@
+"""The gate of a session: every live call waits here for its turn, and is tried again from here."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import time
+from random import Random
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.running.limits.ledger import MemoryLedger
+from pytest_promptfuzz.running.limits.settings import Settings
+from pytest_promptfuzz.running.limits.ticket import Queue, Ticket
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_promptfuzz.running.limits.budget import Budget
+    from pytest_promptfuzz.running.limits.ledger import Ledger
+    from pytest_promptfuzz.wire.gate import Outgoing
+
+
+class Limits:
+    """The ``Gate`` of a session; safe to use from threads, event loops and, with a shared ledger, processes.
+
+    Calls of one host and model leave in the order in which they came.
+
+    Args:
+        settings: What a person has set.
+        ledger: Where lanes and budget are kept; by default in memory.
+        clock: Seconds, monotonic, of all processes that share the ledger.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        ledger: Ledger | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.settings = settings if settings is not None else Settings()
+        self.ledger: Ledger = ledger if ledger is not None else MemoryLedger()
+        self.clock = clock
+        self.rng = Random()  # noqa: S311 - jitter: it changes no result, and must differ between processes
+        self.stopped = False
+        self._lock = threading.Lock()
+        self._queues: dict[str, Queue] = {}
+        self._numbers = itertools.count()
+
+    def enter(self, outgoing: Outgoing) -> Ticket:
+        """The passage of one call."""
+        lane = f"{outgoing.host}/{outgoing.model}"
+        with self._lock:
+            queue = self._queues.setdefault(lane, Queue())
+            return Ticket(self, queue, lane, outgoing, f"{os.getpid()}-{next(self._numbers)}")
+
+    def budget(self) -> Budget:
+        """What was spent so far."""
+        with self.ledger.open("") as books:
+            return books.budget
+
+    def stop(self) -> None:
+        """Let nobody wait any longer: the session was interrupted."""
+        self.stopped = True
+
+    def close(self) -> None:
+        """Release files."""
+        self.ledger.close()

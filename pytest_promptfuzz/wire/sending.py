@@ -1,0 +1,208 @@
+"""Sending a model call through its gate: waiting, asking, asking again.
+
+What an SDK does above is told when to stop: the last failure carries ``x-should-retry: false``, and an SDK that asks
+again after a lost connection gets the same exception without a call.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.errors import TargetError
+from pytest_promptfuzz.wire.endpoints import host_of
+from pytest_promptfuzz.wire.exchange import STREAM
+from pytest_promptfuzz.wire.faults import may_pass
+from pytest_promptfuzz.wire.gate import Outgoing, output_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from pytest_promptfuzz.wire.exchange import Exchange
+    from pytest_promptfuzz.wire.gate import Passage
+
+_RETRY_COUNT = "x-stainless-retry-count"
+
+
+class Sent(NamedTuple):
+    """What came of a call: a whole answer, a stream that has begun, or the refusal to send it.
+
+    Attributes:
+        response: The library's response; ``None`` if the gate refused.
+        raw: The body as it came; ``None`` for a stream that is not read yet.
+        failure: What cut the body short.
+        refusal: Why the call was not made.
+    """
+
+    response: Any
+    raw: bytes | None = None
+    failure: Exception | None = None
+    refusal: TargetError | None = None
+
+
+def send(exchange: Exchange, request: Any, size: int, original: Callable[[], Any]) -> Sent:
+    """Make a call in a thread of its own, or the main one.
+
+    Args:
+        exchange: The call.
+        request: The library's request; its headers tell whether an SDK repeats itself.
+        size: Bytes of its body.
+        original: Sends it once, and returns the library's response, not yet read.
+    """
+    exchange.refuse_repeat(asked_again=_repeated(request))
+    passage = _passage(exchange, size)
+    while True:
+        try:
+            while passage is not None and (delay := passage.delay()) > 0:
+                time.sleep(delay)
+        except TargetError as error:
+            return _refused(exchange, error)
+        except BaseException as error:
+            _interrupted(exchange, passage, error)
+            raise
+        exchange.sending()
+        raw: bytes | None = None
+        failure: Exception | None = None
+        try:
+            response = original()
+            if not _is_stream(response):
+                raw, failure = _read(response)
+        except Exception as error:
+            if _again(exchange, passage, error):
+                continue
+            exchange.gave_up(error)
+            raise
+        except BaseException as error:
+            _interrupted(exchange, passage, error)
+            raise
+        if failure is not None and _again(exchange, passage, failure):
+            continue
+        if not _ask_again(exchange, passage, response, raw, failure):
+            return Sent(response, raw, failure)
+
+
+async def asend(exchange: Exchange, request: Any, size: int, original: Callable[[], Awaitable[Any]]) -> Sent:
+    """As ``send``, in an event loop of asyncio or trio."""
+    from anyio import sleep  # both HTTP libraries stand on it
+
+    exchange.refuse_repeat(asked_again=_repeated(request))
+    passage = _passage(exchange, size)
+    while True:
+        try:
+            while passage is not None and (delay := passage.delay()) > 0:  # noqa: ASYNC110 - time, too, opens it
+                await sleep(delay)
+        except TargetError as error:
+            return _refused(exchange, error)
+        except BaseException as error:
+            _interrupted(exchange, passage, error)
+            raise
+        exchange.sending()
+        raw: bytes | None = None
+        failure: Exception | None = None
+        try:
+            response = await original()
+            if not _is_stream(response):
+                raw, failure = await _aread(response)
+        except Exception as error:
+            if _again(exchange, passage, error):
+                continue
+            exchange.gave_up(error)
+            raise
+        except BaseException as error:
+            _interrupted(exchange, passage, error)
+            raise
+        if failure is not None and _again(exchange, passage, failure):
+            continue
+        if not _ask_again(exchange, passage, response, raw, failure):
+            return Sent(response, raw, failure)
+
+
+def _read(response: Any) -> tuple[bytes, Exception | None]:
+    chunks: list[bytes] = []
+    try:
+        for chunk in response.stream:
+            chunks.append(chunk)  # noqa: PERF402 - what came before a failure is needed as well
+    except Exception as error:  # noqa: BLE001 - tried again, or handed on to the reader, whatever it is
+        return b"".join(chunks), error
+    finally:
+        response.stream.close()
+    return b"".join(chunks), None
+
+
+async def _aread(response: Any) -> tuple[bytes, Exception | None]:
+    chunks: list[bytes] = []
+    try:
+        async for chunk in response.stream:
+            chunks.append(chunk)  # noqa: PERF401 - what came before a failure is needed as well
+    except Exception as error:  # noqa: BLE001 - tried again, or handed on to the reader, whatever it is
+        return b"".join(chunks), error
+    finally:
+        await response.stream.aclose()
+    return b"".join(chunks), None
+
+
+def _passage(exchange: Exchange, size: int) -> Passage | None:
+    gate = exchange.watch.gate
+    if gate is None:
+        return None
+    body = exchange.wire.body
+    model = body.get("model")
+    exchange.passage = gate.enter(
+        Outgoing(
+            url=exchange.url,
+            host=host_of(exchange.wire.url),
+            model=model if isinstance(model, str) else "",
+            size=size,
+            bound=output_bound(body),
+            words=sum(map(len, exchange.texts)),
+        )
+    )
+    return exchange.passage
+
+
+def _repeated(request: Any) -> bool:
+    """Whether an SDK says that it makes this request once more."""
+    headers: Mapping[str, str] = request.headers
+    return headers.get(_RETRY_COUNT, "0") != "0"
+
+
+def _refused(exchange: Exchange, error: TargetError) -> Sent:
+    exchange.refused(error)
+    return Sent(None, refusal=exchange.error)
+
+
+def _interrupted(exchange: Exchange, passage: Passage | None, error: BaseException) -> None:
+    if passage is not None:
+        passage.left()
+    exchange.failed(error)
+
+
+def _again(exchange: Exchange, passage: Passage | None, error: Exception) -> bool:
+    if passage is None or not passage.failed(passing=may_pass(error)):
+        return False
+    exchange.failed(error)
+    exchange.again()
+    return True
+
+
+def _ask_again(
+    exchange: Exchange, passage: Passage | None, response: Any, raw: bytes | None, failure: Exception | None
+) -> bool:
+    """Whether an answer is a failure that is tried again; the last failure tells the SDK to leave it at that."""
+    if passage is None or failure is not None:
+        return False
+    status = response.status_code
+    if passage.answered(status, response.headers):
+        exchange.answered(status, "", raw or b"")
+        exchange.again()
+        return True
+    if status >= 400:
+        response.headers["x-should-retry"] = "false"
+    elif raw is None:
+        passage.begun()
+    return False
+
+
+def _is_stream(response: Any) -> bool:
+    kind = response.headers.get("content-type", "")
+    return bool(response.status_code < 400 and kind.startswith(STREAM))

@@ -1,0 +1,231 @@
+"""Calls made against calls needed: every fault, through the real SDKs, sync, async and streamed."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+
+import anthropic
+import openai
+import pytest
+
+from pytest_promptfuzz.running.limits import retries
+from pytest_promptfuzz.running.limits.limits import Limits
+from pytest_promptfuzz.running.limits.settings import Settings
+from pytest_promptfuzz.testing.faults import (
+    BadRequest,
+    ContentTypeHtml,
+    Dropped,
+    DroppedMidBody,
+    Forbidden,
+    Malformed,
+    NotFound,
+    RateLimited,
+    ServerError,
+    StatusFault,
+    Truncated,
+    Unauthorized,
+)
+from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.wire.watch import Watch, watching
+
+TLS = ssl.create_default_context()
+ATTEMPTS = 4
+# What another try may mend; a stream that has begun is not asked for again.
+PASSING = {
+    "rate-limit": RateLimited,
+    "overloaded": lambda **more: ServerError(status=529, **more),
+    "server": ServerError,
+    "unavailable": lambda **more: ServerError(status=503, **more),
+    "request-timeout": lambda **more: StatusFault(status=408, **more),
+    "conflict": lambda **more: StatusFault(status=409, **more),
+    "dropped": Dropped,
+}
+BODY = {"dropped-mid-body": DroppedMidBody, "truncated": Truncated}
+LASTING = {
+    "unauthorized": Unauthorized,
+    "forbidden": Forbidden,
+    "not-found": NotFound,
+    "bad-request": BadRequest,
+    "malformed": Malformed,
+    "html": ContentTypeHtml,
+}
+SHAPES = [
+    (api, mode, how)
+    for api in ("chat", "responses", "messages")
+    for mode in ("sync", "async")
+    for how in ("whole", "stream")
+]
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch):
+    monkeypatch.setattr(retries, "FIRST_WAIT", 0.005)
+    monkeypatch.setattr(retries, "FIRST_PAUSE", 0.005)
+
+
+@pytest.fixture
+def server():
+    with ModelServer() as running:
+        yield running
+
+
+def ask(server, shape, watch, *, sdk_retries=2, timeout=20.0):
+    """One call of an application; the text of its answer, or the exception."""
+    api, mode, how = shape
+    library, name = (anthropic, "Anthropic") if api == "messages" else (openai, "OpenAI")
+    options = {
+        "api_key": "any",
+        "max_retries": sdk_retries,
+        "timeout": timeout,
+        "base_url": server.anthropic_url if api == "messages" else server.openai_url,
+    }
+    messages = [{"role": "user", "content": "Say something."}]
+    arguments = {
+        "chat": {"model": "m", "messages": messages},
+        "responses": {"model": "m", "input": "Say something."},
+        "messages": {"model": "m", "messages": messages, "max_tokens": 50},
+    }[api] | {"stream": how == "stream"}
+
+    def create(client):
+        return {"chat": lambda: client.chat.completions, "responses": lambda: client.responses}.get(
+            api, lambda: client.messages
+        )().create
+
+    def sync():
+        with getattr(library, name)(http_client=library.DefaultHttpxClient(verify=TLS), **options) as client:
+            answer = create(client)(**arguments)
+            return [str(event) for event in answer] if how == "stream" else [str(answer)]
+
+    async def asynchronous():
+        http = library.DefaultAsyncHttpxClient(verify=TLS)
+        async with getattr(library, f"Async{name}")(http_client=http, **options) as client:
+            answer = await create(client)(**arguments)
+            return [str(event) async for event in answer] if how == "stream" else [str(answer)]
+
+    with intercepting(), watching(watch):
+        try:
+            return "".join(sync() if mode == "sync" else asyncio.run(asynchronous()))
+        except Exception as error:
+            return error
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids="-".join)
+@pytest.mark.parametrize("fault", [*PASSING, *BODY])
+def test_a_fault_that_passes_costs_one_call_each_time(server, fault, shape):
+    # A stream that broke off was delivered in part.
+    begun = fault in BODY and shape[2] == "stream"
+    kind = {**PASSING, **BODY}[fault]
+    server.fail(kind(times=ATTEMPTS - 1))
+    watch = Watch(gate=Limits())
+    answer = ask(server, shape, watch)
+    if begun:
+        assert server.calls == 1
+        assert len(watch.unrecovered()) == 1
+    else:
+        assert isinstance(answer, str), answer
+        assert (server.calls, server.answered) == (ATTEMPTS, 1)
+        assert watch.unrecovered() == ()
+        assert watch.retries == ATTEMPTS - 1
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids="-".join)
+@pytest.mark.parametrize("fault", [*PASSING, *BODY, *LASTING])
+def test_a_fault_that_stays_costs_our_tries_and_none_of_the_sdks(server, fault, shape):
+    server.fail({**PASSING, **BODY, **LASTING}[fault](times=None))
+    watch = Watch(gate=Limits())
+    answer = ask(server, shape, watch)
+    once = fault in LASTING or (fault in BODY and shape[2] == "stream")
+    assert server.calls == (1 if once else ATTEMPTS)
+    assert len(watch.unrecovered()) == 1
+    if fault in PASSING:
+        assert isinstance(answer, Exception)
+        assert "(try 4 of 4)" in watch.unrecovered()[0].message
+
+
+@pytest.mark.parametrize(("attempts", "made"), [(1, 1), (2, 2), (6, 6)])
+@pytest.mark.parametrize("fault", [ServerError, Dropped])
+def test_the_number_of_tries_is_set(server, fault, attempts, made):
+    server.fail(fault(times=None))
+    watch = Watch(gate=Limits(Settings(attempts=attempts)))
+    assert isinstance(ask(server, SHAPES[0], watch, sdk_retries=3), Exception)
+    assert server.calls == made
+
+
+def test_an_application_that_asks_again_by_itself_is_let_out(server):
+    server.fail(Dropped(times=None))
+    watch = Watch(gate=Limits(Settings(attempts=2)))
+    for _ in range(2):
+        assert isinstance(ask(server, SHAPES[0], watch, sdk_retries=0), Exception)
+    assert server.calls == 4
+
+
+def test_without_a_gate_the_sdk_tries_again_as_ever(server):
+    server.fail(ServerError(times=1))
+    assert isinstance(ask(server, SHAPES[0], Watch()), str)
+    assert server.calls == 2
+
+
+@pytest.mark.parametrize("said", ["true", "false"])
+def test_the_provider_has_the_first_word(server, said):
+    class Says(StatusFault):
+        def headers(self):
+            return {"x-should-retry": said}
+
+    server.fail(Says(status=400 if said == "true" else 500, times=2))
+    answer = ask(server, SHAPES[0], Watch(gate=Limits()))
+    assert server.calls == (3 if said == "true" else 1)
+    assert isinstance(answer, str) == (said == "true")
+
+
+def test_a_long_wait_is_refused_at_once_and_the_next_call_is_not_made(server):
+    server.fail(RateLimited(times=None, retry_after=300))
+    gate = Limits()
+    watch = Watch(gate=gate)
+    assert isinstance(ask(server, SHAPES[0], watch), Exception)
+    (fault,) = watch.unrecovered()
+    assert "asks to wait 300 s, and at most 60 s are waited" in fault.message
+    other = Watch(gate=gate)
+    assert isinstance(ask(server, SHAPES[0], other), Exception)
+    assert server.calls == 1
+    (fault,) = other.unrecovered()
+    assert fault.kind == "rate-limit"
+    assert "wants no call of" in fault.message
+
+
+class Later(StatusFault):
+    def headers(self):
+        when = datetime.now(timezone.utc) + timedelta(seconds=2)
+        return {"retry-after": format_datetime(when, usegmt=True)}
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_a_date_to_wait_for_is_honoured(mode):
+    arrived = []
+    with ModelServer(on_request=lambda _, status: arrived.append((time.time(), status))) as server:
+        server.fail(Later(status=429))
+        assert isinstance(ask(server, ("chat", mode, "whole"), Watch(gate=Limits())), str)
+    (first, _), (second, status) = arrived
+    assert status == 200
+    assert second - first >= 0.9  # a date has whole seconds
+
+
+def test_time_in_the_queue_is_not_the_applications_timeout(server):
+    server.fail(RateLimited(retry_after=3.5))
+    watch = Watch(gate=Limits())
+    started = time.monotonic()
+    assert isinstance(ask(server, SHAPES[0], watch, timeout=3.0, sdk_retries=0), str)
+    assert time.monotonic() - started >= 3.5
+    assert server.calls == 2
+
+
+def test_a_certificate_is_not_tried_again():
+    from pytest_promptfuzz.wire.faults import may_pass
+
+    assert may_pass(ConnectionResetError("reset"))
+    assert not may_pass(ssl.SSLError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed"))
+    assert not may_pass(TypeError("a mistake"))
