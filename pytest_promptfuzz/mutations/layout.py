@@ -75,6 +75,7 @@ _ABBREVIATIONS = words(
     sr ca cf resp incl excl min max avg
     """
 )
+_LONG = max(map(len, _ABBREVIATIONS)) + 1  # letters before a full stop that are no abbreviation
 
 
 def sections_of(length: int, walls: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -111,7 +112,9 @@ def lines_of(text: str, free: str, walls: Sequence[tuple[int, int]]) -> tuple[Li
 
 
 def _line(text: str, free: str, start: int, end: int, section: int) -> Line:
-    first = free[start:end][:1]
+    if start == end:
+        return _make(Line, (start, end, "blank", 0, start, section))
+    first = free[start]
     if first.isascii() and first.isalpha():  # most lines: without indent or marker
         return _make(Line, (start, end, _worded(free[start:end].rstrip()), 0, start, section))
     match = _LINE.match(text, start, end)
@@ -198,6 +201,8 @@ def sentences_of(text: str, free: str, lines: Sequence[Line]) -> tuple[Sentence,
 
 def ends_abbreviation(text: str, stop: int) -> bool:
     """Whether the full stop at ``stop`` belongs to an abbreviation or an initial."""
+    if stop >= _LONG and text[stop - _LONG : stop].isalpha():
+        return False
     word = text[max(0, stop - 12) : stop].rsplit(None, 1)[-1:]
     bare = word[0].lstrip("(\"'“‘").lower() if word else ""
     return bare in _ABBREVIATIONS or (len(bare) == 1 and LETTER.match(bare) is not None)

@@ -1,6 +1,11 @@
-"""The words that announce labels, and those before which a list of labels may begin."""
+"""The words that detectors of protected text look for; one pass over a text finds them for all."""
 
 from __future__ import annotations
+
+
+def vocabulary(*lines: str) -> frozenset[str]:
+    """The words of ``lines``, which are separated by spaces."""
+    return frozenset(" ".join(lines).split())
 
 
 def _kinds(**lines: str) -> dict[str, str]:
@@ -40,5 +45,27 @@ MARKS = _kinds(
 SIGNS = tuple(mark for mark, kind in MARKS.items() if kind == "open")
 """Those of the marks that are no words."""
 
-LOOKED_UP = frozenset({*CUES, *MARKS})
-"""Every word that is one of either."""
+MONTHS = vocabulary(
+    "january february march april may june july august september october november december jan feb mar",
+    "apr jun jul aug sept sep oct nov dec januar februar märz mai juni juli oktober dezember janvier",
+    "février mars avril juin juillet août septembre octobre novembre décembre enero febrero marzo abril",
+    "mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile maggio giugno",
+    "luglio settembre ottobre dicembre janeiro fevereiro março maio junho julho setembro outubro novembro",
+    "dezembro",
+)
+# Words that are counts. Left out are those that are commonly something else: "second", "once", French "six" is
+# English's, Italian "due" and "sei", Spanish and French "un/una/une".
+COUNTS = vocabulary(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen",
+    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand",
+    "million billion dozen zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig deux trois",
+    "quatre cinq sept huit neuf dix onze douze vingt dos tres cuatro cinco siete ocho nueve diez tre",
+    "quattro cinque sette otto nove dieci dois duas três quatro oito dez twee drie vijf zes zeven negen",
+    "tien",
+)
+CONDITIONS = frozenset({"if", "when", "unless"})
+SAY = vocabulary("write answer reply respond return say state output print put")
+"""What comes before an answer that is to be given to the letter."""
+
+KNOWN = frozenset({*CUES, *MARKS, *MONTHS, *COUNTS, *CONDITIONS, *SAY})
+"""Every word that a detector looks for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_promptfuzz.prompts.words import vocabulary
+from pytest_promptfuzz.prompts.cues import vocabulary
 
 _AND = r"(?:or|and|oder|und|ou|et|o|y|e|of|en|или|и|または|或者?|和)"
 _SEPARATOR = re.compile(

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.prompts.brackets import json_spans
-from pytest_promptfuzz.prompts.cues import CUES, LOOKED_UP, MARKS, SIGNS
+from pytest_promptfuzz.prompts.cues import CONDITIONS, CUES, MARKS, SIGNS
 from pytest_promptfuzz.prompts.enumerations import BULLET, bullets, enumeration
 from pytest_promptfuzz.prompts.words import Words, places
 
@@ -58,7 +58,6 @@ _CONDITIONAL = re.compile(
     rf"{_VERB}\s{_ANSWER.format('first')}\s(?:if|when|unless)\s[^.\n]{{1,200}}?"
     rf"(?:[Oo]therwise|else|and|or|if not),?\s(?:{_VERB}\s)?{_ANSWER.format('second')}"
 )
-_IF = frozenset({"if", "when", "unless"})
 # Chinese names the labels after "classify as", Japanese before "one of".
 _CJK = re.compile(
     r"(?:分类为|分類為|分为|归类为|归为|判断为|分类成)[:：]?(?P<zh>[^\s，。、：；或和]{1,12}(?:(?:、|，|或者?|和)[^\s，。、：；或和]{1,12}){1,30})"
@@ -108,16 +107,15 @@ def label_occurrences(text: str, names: Sequence[str]) -> list[Found]:
 
 def _lists(text: str, words: Words, json: list[Found]) -> tuple[dict[str, None], dict[str, None]]:
     """The labels announced by a cue, and those of enumerations that stand alone; as ordered sets."""
-    announced: list[tuple[int, int]] = []
     # The keys and values of objects announce nothing and are no enumeration; a plain array may be one.
     objects = [(start, end) for start, end, _ in json if "{" in text[start:end]]
-    capitals = words.capitals()
-    if not words.known.isdisjoint(CUES):
-        announced += _after_cues(text, words, objects)
+    capitals = words.capitals
+    announced = _after_cues(text, words.cues, objects)
     if "?" in text and not _BE.isdisjoint(words.forms):
         for match in _QUESTION.finditer(text):
             announced += enumeration(text, match.start("list"), commas=False, ands=False)[0]
-    if not words.known.isdisjoint(_IF) and (capitals or any(map(text.__contains__, "\"'`"))):
+    answers = capitals or any(map(text.__contains__, "\"'`"))
+    if answers and any(word in CONDITIONS for _, word in words.cues):
         for match in _CONDITIONAL.finditer(text):
             announced += [match.span("first"), match.span("second")]
     if not text.isascii():
@@ -139,14 +137,17 @@ def _lists(text: str, words: Words, json: list[Found]) -> tuple[dict[str, None],
     return _names(text, announced), _names(text, bare)
 
 
-def _after_cues(text: str, words: Words, objects: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _after_cues(
+    text: str, cues: list[tuple[int, str]], objects: list[tuple[int, int]]
+) -> list[tuple[int, int]]:
     """The items of all lists that a cue announces. Each character is looked at for one cue only."""
     found: list[tuple[int, int]] = []
-    looked_up = words.at(LOOKED_UP)
-    marks = looked_up + [(start, sign) for sign in SIGNS if sign in text for start in _all(text, sign)]
+    if not any(word in CUES for _, word in cues):
+        return found
+    marks = cues + [(start, sign) for sign in SIGNS if sign in text for start in _all(text, sign)]
     marks.sort()
     position = 0
-    for start, word in looked_up:
+    for start, word in cues:
         kind = CUES.get(word)
         if kind is None or start < position or _inside(objects, start):
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_promptfuzz.prompts.words import vocabulary
+from pytest_promptfuzz.prompts.cues import vocabulary
 
 # Foreign words that are common English words ("of" is Dutch for "or", "not" means distress in German) are left out.
 _LOGIC = vocabulary(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.prompts.words import vocabulary
+from pytest_promptfuzz.prompts.cues import COUNTS, MONTHS, vocabulary
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.words import Found, Words
@@ -40,32 +40,12 @@ _NUMBER = re.compile(
     r"(?:-[A-Za-z]{2,14}(?!\w)){0,4}"
 )
 _CURRENCY = frozenset("$€£¥₹₩₽₺₴₫฿")
-_CODES = vocabulary(
-    "GBP INR CNY CHF JPY EUR USD AUD CAD",
-)
+_CODES = vocabulary("GBP INR CNY CHF JPY EUR USD AUD CAD")
 _SIGNS = frozenset("+-−±~≈<>≤≥#№§")
 _GLUED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")
-_MONTHS = vocabulary(
-    "january february march april may june july august september october november december jan feb mar",
-    "apr jun jul aug sept sep oct nov dec januar februar märz mai juni juli oktober dezember janvier",
-    "février mars avril juin juillet août septembre octobre novembre décembre enero febrero marzo abril",
-    "mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile maggio giugno",
-    "luglio settembre ottobre dicembre janeiro fevereiro março maio junho julho setembro outubro novembro",
-    "dezembro",
-)
 _DAY_BEFORE = re.compile(r"(?<!\d)\d{1,2}(?:st|nd|rd|th|er|º|\.)?\s(?:of\s|de\s)?$")
 _DAY_AFTER = re.compile(
     r"\.?\s\d{1,4}(?:st|nd|rd|th)?(?!\w)(?:,?\s\d{4}(?!\d))?|\.?,?\s(?:de\s|of\s)?\d{4}(?!\d)"
-)
-# Words that are counts. Left out are those that are commonly something else: "second", "once", French "six" is
-# English's, Italian "due" and "sei", Spanish and French "un/una/une".
-_COUNTS = vocabulary(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen",
-    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand",
-    "million billion dozen zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig deux trois",
-    "quatre cinq sept huit neuf dix onze douze vingt dos tres cuatro cinco siete ocho nueve diez tre",
-    "quattro cinque sette otto nove dieci dois duas três quatro oito dez twee drie vijf zes zeven negen",
-    "tien",
 )
 _NO_COUNT = re.compile(r"\b(?:which|this|that|each|another|every|any|no)\s$", re.IGNORECASE)
 _TAIL = re.compile(r"(?:-[A-Za-z]{2,14}(?!\w)){1,4}")
@@ -83,11 +63,10 @@ def numeral_spans(text: str, words: Words) -> list[Found]:
         start = _leftwards(text, start, previous)
         found.append((start, end, "number"))
         previous = end
-    if found and not _MONTHS.isdisjoint(words.known):
+    if found:
         found += _dates(text, words)
-    if not _COUNTS.isdisjoint(words.known):
-        counts = [(start, start + len(word)) for start, word in words.at(_COUNTS)]
-        found += [(s, _compound(text, e), "number") for s, e in counts if _counts(text, s, e)]
+    counts = [(start, start + len(word)) for start, word in words.cues if word in COUNTS]
+    found += [(s, _compound(text, e), "number") for s, e in counts if _counts(text, s, e)]
     if not text.isascii():
         found += [(m.start(), m.end(), "number") for m in _COUNTED.finditer(text)]
     return found
@@ -109,7 +88,9 @@ def _compound(text: str, end: int) -> int:
 def _dates(text: str, words: Words) -> list[Found]:
     """Names of months beside a number; "may" and "march" alone are not dates."""
     found: list[Found] = []
-    for start, word in words.at(_MONTHS):
+    for start, word in words.cues:
+        if word not in MONTHS:
+            continue
         end = start + len(word)
         day = _DAY_BEFORE.search(text[max(0, start - 9) : start])
         rest = _DAY_AFTER.match(text, end)

@@ -6,6 +6,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.prompts.cues import SAY
+
 if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.words import Found, Words
 
@@ -16,14 +18,10 @@ _EXACTLY = re.compile(
 _EXACT_WORDS = ("exactly", "verbatim", "word for word", "literally")
 _SENTENCE = re.compile(r".*?[.!?](?=\s|$)|.+", re.DOTALL)
 # Then write NO REFUND and stop. The verb is not in capitals, so that a prompt that is all capitals announces nothing.
-# It begins with a character class, which the engine looks for many times faster than for an alternation.
 _ANNOUNCED = re.compile(
-    r"[WwAaRrSsOoPp](?<!\w.)(?:(?<=[Ww])rite|(?<=[Aa])nswer|(?<=[Rr])e(?:ply|spond|turn)|(?<=[Ss])(?:ay|tate)"
-    r"|(?<=[Oo])utput|(?<=[Pp])(?:rint|ut))"
-    r"(?: with| only| just)*[ \t]+(?!(?:JSON|YAML|XML|HTML|CSV|SQL|ASAP|ONLY|NOT|EXACTLY|IN|THE|AS)\b)"
+    r"[A-Za-z][a-z]+(?: with| only| just)*[ \t]+(?!(?:JSON|YAML|XML|HTML|CSV|SQL|ASAP|ONLY|NOT|EXACTLY|IN|THE|AS)\b)"
     r"([A-Z][A-Z0-9_]+(?:[ ][A-Z][A-Z0-9_]+){0,4})(?!\w)"
 )
-_SAY = frozenset({"write", "answer", "reply", "respond", "return", "say", "state", "output", "print", "put"})
 # date,meter,kwh
 _TIGHT = re.compile(r",(?=[^\W\d])(?<=\w,)")  # a cheap sign that columns will be found
 _COLUMNS = re.compile(r"(?<![\w,.])[^\W\d]\w*(?:,[^\W\d]\w*){2,}(?![\w,])")
@@ -43,8 +41,9 @@ def verbatim_spans(text: str, words: Words) -> list[Found]:
             sentence = _SENTENCE.match(match[1])
             if sentence is not None:
                 found.append((match.start(1), match.start(1) + sentence.end(), "quote"))
-    if not _SAY.isdisjoint(words.known) and any(len(form) > 1 for form in words.capitals()):
-        found += [(m.start(1), m.end(1), "label") for m in _ANNOUNCED.finditer(text)]
+    if words.capitals:
+        said = [_ANNOUNCED.match(text, start) for start, word in words.cues if word in SAY]
+        found += [(m.start(1), m.end(1), "label") for m in said if m]
     if _TIGHT.search(text):
         found += [(m.start(), m.end(), "label") for m in _COLUMNS.finditer(text)]
     if '="' in text:

@@ -6,8 +6,10 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.prompts.cues import KNOWN
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container
+    from collections.abc import Collection
 
 Found = tuple[int, int, str]
 
@@ -24,47 +26,32 @@ class Words:
 
     Attributes:
         forms: As written; the empty ones among them are none.
-        lower: Each of ``forms`` in lower case.
-        known: The distinct ones in lower case.
         cased: The distinct ones, as written, that hold a capital.
+        capitals: Those of them that hold no small letter.
+        cues: Where words stand that a detector looks for: ``(start, word in lower case)``, ascending.
     """
 
-    __slots__ = ("_pieces", "cased", "forms", "known", "lower")
+    __slots__ = ("capitals", "cased", "cues", "forms")
 
     def __init__(self, text: str) -> None:
         if text.isascii():  # several times faster than looking for each word
             spaced = text.encode().translate(_SPACED).decode()
             self.forms = spaced.split(" ")
-            self.lower = spaced.lower().split(" ")
-            self._pieces: list[str] | None = None
-            self.cased = {form for form, low in zip(self.forms, self.lower, strict=True) if form != low}
+            lower = spaced.lower().split(" ")
+            before = list(accumulate(map(len, self.forms), initial=0))  # without the spaces, one after each
+            self.cues = [(before[index] + index, word) for index, word in enumerate(lower) if word in KNOWN]
+            self.cased = {form for form, low in zip(self.forms, lower, strict=True) if form != low}
         else:
-            self._pieces = _PARTED.split(text)
-            self.forms = self._pieces[1::2]
-            self.lower = [form.lower() for form in self.forms]
+            pieces = _PARTED.split(text)
+            self.forms = pieces[1::2]
+            lower = [form.lower() for form in self.forms]
+            ends = list(accumulate(map(len, pieces)))
+            self.cues = [(ends[2 * index], word) for index, word in enumerate(lower) if word in KNOWN]
             # A capital may have no lower case.
             self.cased = {
-                form
-                for form, low in zip(self.forms, self.lower, strict=True)
-                if form != low or form.isupper()
+                form for form, low in zip(self.forms, lower, strict=True) if form != low or form.isupper()
             }
-        self.known = frozenset(self.lower)
-
-    def at(self, vocabulary: Container[str]) -> list[tuple[int, str]]:
-        """Where words stand that ``vocabulary`` holds in lower case: ``(start, word in lower case)``, ascending."""
-        if self._pieces is None:
-            before = list(accumulate(map(len, self.forms), initial=0))  # without the spaces, one after each
-            return [
-                (before[number] + number, word)
-                for number, word in enumerate(self.lower)
-                if word in vocabulary
-            ]
-        ends = list(accumulate(map(len, self._pieces)))
-        return [(ends[2 * number], word) for number, word in enumerate(self.lower) if word in vocabulary]
-
-    def capitals(self) -> set[str]:
-        """The distinct words without a small letter that hold a capital."""
-        return {form for form in self.cased if form.isupper()}
+        self.capitals = {form for form in self.cased if form.isupper()}
 
 
 def whole_words(text: str, word: str) -> list[tuple[int, int]]:
@@ -112,8 +99,3 @@ def places(text: str, names: Collection[str]) -> list[tuple[int, int]]:
 
 def _is_word(character: str) -> bool:
     return character.isalnum() or character == "_"
-
-
-def vocabulary(*lines: str) -> frozenset[str]:
-    """The words of ``lines``, which are separated by spaces."""
-    return frozenset(" ".join(lines).split())
