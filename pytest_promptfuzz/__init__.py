@@ -19,8 +19,8 @@ if TYPE_CHECKING:
         TargetError,
         UsageError,
     )
+    from pytest_promptfuzz.evaluating.baseline import BaselineFailed
     from pytest_promptfuzz.evaluating.evaluate import aevaluate, evaluate
-    from pytest_promptfuzz.evaluating.job import BaselineFailed
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.mutations.edits import Edit
     from pytest_promptfuzz.mutations.factorial import Design, factorial

@@ -28,6 +28,10 @@ class ConfigurationError(PromptfuzzError):
     """The environment lacks something a test needs: a target, a key, an extra, a model name."""
 
 
+class NotRecordedError(ConfigurationError):
+    """A test that may use its recording only asks for what is not recorded."""
+
+
 class StoreError(PromptfuzzError):
     """A cache or recording cannot be read or written; nothing stored was lost."""
 

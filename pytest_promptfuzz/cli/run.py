@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.cli.options import add_output_options, add_plan_options, plain, written
 from pytest_promptfuzz.cli.prompts import filled, read_prompt, read_values
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.evaluating.session import MODES
 from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.reporting.progress import Progress
 from pytest_promptfuzz.reporting.side_by_side import side_by_side_lines
@@ -65,7 +64,10 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     group.add_argument("--trial", metavar="ID", help="run this trial alone")
     group = parser.add_argument_group("answers")
     group.add_argument(
-        "--mode", choices=MODES, default="auto", help="auto uses stored answers, live always calls (auto)"
+        "--mode",
+        choices=("auto", "live"),
+        default="auto",
+        help="auto uses stored answers, live always calls (auto)",
     )
     group.add_argument(
         "--cache-dir", default=_STORE, metavar="DIR", help=f"where answers are kept ({_STORE})"

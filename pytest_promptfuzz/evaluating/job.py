@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.assisting.asking import answers_kept_in
 from pytest_promptfuzz.comparing.profiles import infer_task
-from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, TargetError, UsageError
-from pytest_promptfuzz.evaluating.classify import infrastructure_error
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.baseline import BaselineFailed, baseline_error
 from pytest_promptfuzz.evaluating.conclude import conclude
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.instability import mixed_models, noisy, not_repeatable
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of, told_undone
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.evaluating.planning import planned
+from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
 from pytest_promptfuzz.running.arrival import asks_less, asks_more
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.trial import Spent, Trial, TrialError
@@ -39,27 +39,6 @@ if TYPE_CHECKING:
 
     Steps = Generator[list[Step], list[Run], None]
     Epoch = Generator[list[Step], list[Run], list[Trial]]
-
-
-# What is wrong with the configuration when the unmutated prompt is refused.
-_MENDS = {
-    "authentication": "Check the API key and what it may do.",
-    "not-found": "Check the model name and the base URL.",
-    "bad-request": "The provider refuses the unmutated request: check the model's parameters.",
-}
-
-
-class BaselineFailed(PromptfuzzError):  # noqa: N818 - nothing is wrong with the program: the baseline failed
-    """The body fails on the unmutated prompt, twice: an ordinary test failure.
-
-    ``exception`` is the body's, ``case`` the name of the input it failed on, if inputs have names.
-    """
-
-    def __init__(self, exception: BaseException, case: str = "") -> None:
-        on = f" on input {case}" if case else ""
-        super().__init__(f"the unmutated prompt already fails{on}: {type(exception).__name__}: {exception}")
-        self.exception = exception
-        self.case = case
 
 
 def _never(_: BaseException) -> bool:
@@ -139,53 +118,58 @@ class Job:
         self.cases += 1
         self.names.append(name)
         self._baselines.append(None)
+        self._watches = self.session.test()
         if self.on_wire is None and (prompt.inputs or not self.contract.part.wants_input):
             self.plan(prompt)
         else:
             self._planned = None
-        self._watches = self.session.test()
-        trials = yield from self._epoch(prompt, number)
+        try:
+            trials = yield from self._epoch(prompt, number)
+        except BaselineFailed:
+            self._ended()
+            raise
         mixed = mixed_models(self._models)
-        if mixed and self.session.mode == "auto":
+        if mixed and self.session.mode in {"auto", "record"}:
             self.notes.insert(0, f"{mixed}, so every answer of this test was asked for again")
-            self._watches = self.session.test(read=False)
+            self._watches = self._watches.again()
             trials = yield from self._epoch(prompt, number)
             mixed = mixed_models(self._models)
         if mixed:
             self._overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
         self.trials.extend(trials)
+        self._ended()
 
     def plan(self, prompt: Prompt) -> tuple[Mutation, ...]:
         """The mutations of a prompt; asked again for the same prompt, the same.
 
         Raises:
             UsageError: Nothing to mutate, or a part that the prompt does not have.
+            NotRecordedError: Only the recording may be used, and holds no such plan.
         """
-        contract = self.contract
-        if self._planned is not None and prompt == self._planned_for:
-            return self._planned
-        try:
-            limited = prompt.limited(contract.part)
-        except UsageError as error:
-            raise UsageError(f"{self.where}: {error}") from None
-        with answers_kept_in(self.session.store, self.session.gate):
-            planned = plan(limited, contract.mutations, seed=contract.seed, operators=contract.operators)
-        if not planned.mutations:
-            raise UsageError(f"{self.where}: {' '.join(planned.notes)}")
-        self.notes.extend(planned.notes)
-        self._planned_for, self._planned = prompt, planned.mutations
-        return planned.mutations
+        if self._planned is None or prompt != self._planned_for:
+            self._planned = planned(prompt, self.contract, self.session, self.where, self.notes)
+            self._planned_for = prompt
+        return self._planned
+
+    def _ended(self) -> None:
+        """Every run of the case was made: what is recorded of it is complete."""
+        recording = self.session.tape is not None and self.session.tape.recording
+        self._watches.done(
+            plan_to_json(self._planned, self.contract) if recording and self._planned else None
+        )
 
     def _epoch(self, prompt: Prompt, number: int) -> Epoch:
         """Baseline, control and mutations, all under the same watches; returns the trials."""
         self._models.clear()
         (run,) = yield [Step(prompt, self._watch())]
         self._count(run)
-        error = self._baseline_error(run)
+        refuse_unrecorded(self.session.tape, [run])
+        error = baseline_error(run, self.where, self.skips)
         if error is None and run.exception is not None:
             (again,) = yield [Step(prompt, self._watch(repeat=1))]
             self._count(again)
-            error = self._baseline_error(again)
+            refuse_unrecorded(self.session.tape, [again])
+            error = baseline_error(again, self.where, self.skips)
             if error is None and again.exception is not None:
                 raise BaselineFailed(run.exception, self.names[number]) from run.exception
             if error is None:
@@ -207,7 +191,18 @@ class Job:
             return self._abandoned(self._overruled.reason, self._overruled.explanation, number)
         chosen = self._chosen(self._planned or ())
         concurrent = self._may_overlap(run)
-        runs = yield [Step(each.prompt, self._watch(concurrent=concurrent, mutation=each)) for each in chosen]
+        repeats = [
+            Step(prompt, self._watch(repeat=each, concurrent=concurrent))
+            for each in range(1, self.session.baseline_runs)
+        ]
+        runs = yield [
+            *repeats,
+            *(Step(each.prompt, self._watch(concurrent=concurrent, mutation=each)) for each in chosen),
+        ]
+        refuse_unrecorded(self.session.tape, runs)
+        for made in runs[: len(repeats)]:
+            self._count(made)
+        runs = runs[len(repeats) :]
         trials = []
         for mutation, made in zip(chosen, runs, strict=True):
             self._count(made)
@@ -261,6 +256,7 @@ class Job:
             simulated=self.simulated,
             concurrent=concurrent,
             in_flight=None if self.on_wire is None else self.on_wire.in_flight(mutation),
+            mutation=mutation,
         )
 
     def _may_overlap(self, baseline: Run) -> bool:
@@ -278,17 +274,6 @@ class Job:
                 self._model = self._model or call.response.model
         self.spent += spent_by(run, counts_runs=self.counts_runs)
         self.notes.extend(run.watch.notes)
-
-    def _baseline_error(self, run: Run) -> TrialError | None:
-        raised = run.exception
-        if raised is not None and self.skips(raised):
-            raise raised
-        if isinstance(raised, PromptfuzzError) and not isinstance(raised, TargetError):
-            raise raised
-        error = infrastructure_error(run, baseline=None)
-        if error is not None and error.kind in _MENDS:
-            raise ConfigurationError(f"{self.where}: {error.message} {_MENDS[error.kind]}") from raised
-        return error
 
     def _judge(self, run: Run) -> tuple[Judge, Baseline]:
         contract = self.contract

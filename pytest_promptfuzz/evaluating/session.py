@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating.semantic import semantic_mend
 from pytest_promptfuzz.targets.model import Request
 from pytest_promptfuzz.wire.answers import MemoryStore
 from pytest_promptfuzz.wire.gate import LateGate
+from pytest_promptfuzz.wire.recordings.part import Part
+from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_promptfuzz.comparing.embedding import Embedder
+    from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
     from pytest_promptfuzz.wire.answers import AnswerStore
     from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.in_flight import InFlight
+    from pytest_promptfuzz.wire.recordings.tape import Tape
 
-Mode = Literal["auto", "live"]
-MODES: tuple[Mode, ...] = ("auto", "live")
+Mode = Literal["auto", "record", "replay", "live"]
+MODES: tuple[Mode, ...] = ("auto", "record", "replay", "live")
 CONCURRENCY = 8
+RECORDED_SAMPLES = 3
 
 
 def check_mode(mode: str, where: str) -> Mode:
@@ -45,11 +50,15 @@ class Session:
 
     Attributes:
         store: Where answers are kept between runs; ``None`` keeps them for one test only.
-        mode: ``auto`` serves stored answers and calls for the rest; ``live`` always calls.
+        mode: ``auto`` serves stored answers and calls for the rest; ``record`` calls, and records; ``replay`` serves
+            what is recorded, and nothing else; ``live`` always calls.
         embedder: For the semantic tier; ``None`` where it is not installed.
         concurrency: The most runs at once, for bodies that can overlap.
         gate: What live calls pass: limits, retries, the budget. By default they are tried up to four times, at the
             provider's speed; ``None`` lets them out as they are.
+        tape: The recording of the test that this is the session of; ``None`` for none.
+        redaction: What is hidden before anything is stored, shown or hashed.
+        secrets: The credentials that were seen, for whoever shows what a test says; in memory only.
     """
 
     store: AnswerStore | None = None
@@ -57,6 +66,14 @@ class Session:
     embedder: Embedder | None = None
     concurrency: int = CONCURRENCY
     gate: Gate | None = field(default_factory=lambda: LateGate(_limits))
+    tape: Tape | None = None
+    redaction: Redaction = DEFAULT
+    secrets: set[str] = field(default_factory=set)
+
+    @property
+    def baseline_runs(self) -> int:
+        """How often the unmutated prompt is asked: a recording holds samples enough to tell noise from change."""
+        return RECORDED_SAMPLES if self.mode == "record" else 1
 
     def test(self, *, read: bool = True) -> TestWatches:
         """The watches of one test: they share the answers that the control trial is served from.
@@ -64,7 +81,8 @@ class Session:
         Args:
             read: Whether stored answers may serve it, if the mode lets them.
         """
-        return TestWatches(self, read=read and self.mode == "auto")
+        case = self.tape.begin() if self.tape is not None else 0
+        return TestWatches(self, case, read=read and self.mode != "live")
 
 
 @dataclass(slots=True)
@@ -74,6 +92,7 @@ class TestWatches:
     __test__ = False  # not a test class, whatever pytest makes of its name
 
     session: Session
+    case: int = 0
     read: bool = True
     fresh: MemoryStore = field(default_factory=MemoryStore)
 
@@ -86,6 +105,7 @@ class TestWatches:
         simulated: SimulatedTarget | None = None,
         concurrent: bool = False,
         in_flight: InFlight | None = None,
+        mutation: Mutation | None = None,
     ) -> Watch:
         """A watch for one run.
 
@@ -96,9 +116,12 @@ class TestWatches:
             simulated: The simulated target that answers in every provider's place.
             concurrent: Whether other runs overlap this one.
             in_flight: What is replaced in its requests.
+            mutation: The trial's; ``None`` for the baseline.
         """
-        return Watch(
-            store=None if control else self.session.store,
+        session, tape = self.session, None if control else self.session.tape
+        part = Part(self.case) if mutation is None else Part(self.case, mutation.id, mutation.operators)
+        watch = Watch(
+            store=None if control else session.store,
             fresh=self.fresh,
             repeat=repeat,
             read=self.read,
@@ -108,7 +131,29 @@ class TestWatches:
             sealed=control,
             in_flight=in_flight,
             gate=self.session.gate,
+            tape=tape,
+            part=part,
+            redaction=session.redaction,
+            secrets=session.secrets,
         )
+        if tape is not None:
+            tape.watched(self.case, watch)
+        return watch
+
+    def again(self) -> TestWatches:
+        """The watches of the same runs made anew: nothing that is stored serves them."""
+        if self.session.tape is not None:
+            self.session.tape.forget(self.case)
+        return TestWatches(self.session, self.case, read=False)
+
+    def done(self, plan: dict[str, Any] | None = None) -> None:
+        """Every run was made.
+
+        Args:
+            plan: What the mutations are recorded as.
+        """
+        if self.session.tape is not None:
+            self.session.tape.done(self.case, plan)
 
 
 def _limits() -> Gate:

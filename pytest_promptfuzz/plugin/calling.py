@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.job import BaselineFailed
+from pytest_promptfuzz.evaluating.baseline import BaselineFailed
 from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.plugin.checking import baselines_of
 from pytest_promptfuzz.plugin.declared import is_declarative
@@ -65,7 +65,9 @@ def unmutated(item: pytest.Item) -> Iterator[None]:
     state = State.of(item.config)
     keys = merged(item)[1]
     target = state.target(keys.get("target"))
-    watch = state.session.test().watch(simulated=simulated_of(target))
+    watches = state.session_of(item).test()
+    watches.done()
+    watch = watches.watch(simulated=simulated_of(target))
     if original is None or hasattr(original, "hypothesis"):
         with intercepting(), watching(watch):
             yield

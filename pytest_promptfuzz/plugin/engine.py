@@ -63,7 +63,7 @@ class Engine:
 
     def _job(self, keys: dict[str, Any], target: Target | CallableTarget | None) -> Job:
         state, settings = self.state, self.state.settings
-        session = state.session
+        session = state.session_of(self.item)
         contract = {key: settings[key] for key in ("mutations", "threshold", "seed", "task")}
         contract |= {key: keys[key] for key in CONTRACT_KEYS if key in keys}
         overridden = {key: value for key, value in state.overrides.items() if contract.get(key) != value}
@@ -197,6 +197,8 @@ class Engine:
         if hasattr(self.item.config, "workerinput"):
             # An xdist worker has no terminal of its own to say it on.
             job.notes.extend(dict.fromkeys(self.state.warnings))
+        if job.session.tape is not None:
+            job.notes.extend(job.session.tape.said())
         result = job.conclude()
         report = report_test(
             result,

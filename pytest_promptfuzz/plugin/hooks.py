@@ -8,6 +8,7 @@ import pytest
 
 from pytest_promptfuzz.plugin.fixtures import input, llm, prompt, promptfuzz, response  # noqa: A004 - a fixture's name
 from pytest_promptfuzz.plugin.marks import MARK, is_robust
+from pytest_promptfuzz.plugin.modes import WORKER_KEY
 from pytest_promptfuzz.plugin.options import add_options
 from pytest_promptfuzz.plugin.state import STATE, State
 from pytest_promptfuzz.testing.fixtures import promptfuzz_server
@@ -77,6 +78,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     """Put the verdict into pytest's words."""
     report: pytest.TestReport = yield
+    if call.when == "call":
+        from pytest_promptfuzz.plugin.recording import ended
+
+        ended(item, report)
     if call.when != "teardown" and is_robust(item):
         from pytest_promptfuzz.plugin.translate import translate, translate_unmutated
 
@@ -103,6 +108,26 @@ class Results:
             collect(report, self._state)
         if hasattr(report, "promptfuzz_unmutated"):
             self._state.unmutated[report.nodeid] = None
+        if hasattr(report, "promptfuzz_unrecorded"):
+            self._state.written.incomplete[report.nodeid] = report.promptfuzz_unrecorded
+        elif report.when == "call":
+            self._state.written.incomplete.pop(report.nodeid, None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """An xdist worker is in the mode of the process that started it."""
+    node.workerinput[WORKER_KEY] = State.of(node.config).settings["mode"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write what was recorded, in the process that has seen every test."""
+    state = State.of(session.config)
+    if state.settings["mode"] == "record" and not hasattr(session.config, "workerinput"):
+        from pytest_promptfuzz.plugin.recording import write
+
+        write(state.folder, state.written, state.warnings.append)
 
 
 @pytest.hookimpl(tryfirst=True)

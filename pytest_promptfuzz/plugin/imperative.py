@@ -63,7 +63,9 @@ class _Caller:
         if watch is not None:
             return watch
         if self._own is None:
-            self._own = self._state.session.test().watch()
+            watches = self._state.session_of(self._item).test()
+            watches.done()
+            self._own = watches.watch()
         return self._own
 
 
@@ -127,14 +129,22 @@ class Promptfuzz:
         """
         from pytest_promptfuzz.evaluating.evaluate import evaluate
 
-        return evaluate(prompt, self._target(target), session=self._state.session, **self._settings(settings))
+        return evaluate(
+            prompt,
+            self._target(target),
+            session=self._state.session_of(self._item),
+            **self._settings(settings),
+        )
 
     async def aevaluate(self, prompt: Any, target: Any = None, **settings: Any) -> Robustness:
         """As ``evaluate``, with the mutations' calls concurrent."""
         from pytest_promptfuzz.evaluating.evaluate import aevaluate
 
         return await aevaluate(
-            prompt, self._target(target), session=self._state.session, **self._settings(settings)
+            prompt,
+            self._target(target),
+            session=self._state.session_of(self._item),
+            **self._settings(settings),
         )
 
     def _target(self, target: Any) -> Any:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from pytest_promptfuzz.errors import nearest
+from pytest_promptfuzz.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+REDACT = "promptfuzz_redact"
 INCONCLUSIVE = ("error", "skip", "xfail", "pass")
 
 
@@ -102,9 +103,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("seed", _seed, 0, "seed of the plans of mutations", "N", "int"),
     Setting(
         "mode",
-        _one_of("auto", "live"),
+        _one_of("auto", "record", "replay", "live"),
         "auto",
-        "auto: stored answers, calls for the rest; live: always call",
+        "auto: stored answers, calls for the rest; record: call, and write recordings beside the tests; replay: "
+        "recordings only; live: always call",
         "MODE",
     ),
     Setting(
@@ -144,6 +146,12 @@ def add_options(parser: pytest.Parser) -> None:
             setting.option, dest=setting.ini, metavar=setting.metavar, default=None, help=setting.help
         )
         parser.addini(setting.ini, setting.help, type=setting.ini_type, default=None)
+    parser.addini(
+        REDACT,
+        "regular expressions of what is never stored or shown, one a line",
+        type="linelist",
+        default=[],
+    )
     group.addoption(
         "--promptfuzz-trial",
         metavar="ID",
@@ -206,6 +214,23 @@ def _value(setting: Setting, config: pytest.Config, environment: Mapping[str, st
 def _expected(setting: Setting) -> str:
     doc = (setting.read.__doc__ or "valid").strip().rstrip(".")
     return doc[0].lower() + doc[1:]
+
+
+def read_patterns(config: pytest.Config) -> tuple[str, ...]:
+    """The patterns of what is hidden before anything is stored, shown or hashed.
+
+    Raises:
+        pytest.UsageError: One that cannot be read, or that would hide everything.
+    """
+    patterns = tuple(config.getini(REDACT))
+    if patterns:
+        from pytest_promptfuzz.wire.redact import Redaction
+
+        try:
+            Redaction(patterns)
+        except UsageError as error:
+            raise pytest.UsageError(f"the ini value {REDACT}: {error}") from None
+    return patterns
 
 
 def read_overrides(config: pytest.Config) -> dict[str, Any]:

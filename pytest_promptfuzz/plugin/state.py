@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.plugin.options import read_overrides, read_settings
+from pytest_promptfuzz.plugin.modes import check_mode, chosen_mode
+from pytest_promptfuzz.plugin.options import read_overrides, read_patterns, read_settings
+from pytest_promptfuzz.plugin.recording import SPOOLS, Written
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.plugin.recording import ItemSessions
     from pytest_promptfuzz.reporting.model import TestReport
     from pytest_promptfuzz.targets.function import CallableTarget
     from pytest_promptfuzz.targets.model import Target
@@ -24,11 +29,14 @@ class State:
     config: pytest.Config
     settings: dict[str, Any]
     overrides: dict[str, Any]
+    patterns: tuple[str, ...]
     reports: dict[str, TestReport] = field(default_factory=dict)
     expected: dict[str, TestReport] = field(default_factory=dict)
     unmutated: dict[str, None] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    _session: Session | None = None
+    mode_reason: str = ""
+    written: Written = field(default_factory=Written)
+    _items: ItemSessions | None = None
     _targets: dict[str, Target | CallableTarget] = field(default_factory=dict)
 
     @classmethod
@@ -36,7 +44,10 @@ class State:
         """The state of a configuration, read once."""
         state = config.stash.get(STATE, None)
         if state is None:
-            state = cls(config, read_settings(config), read_overrides(config))
+            settings, overrides = read_settings(config), read_overrides(config)
+            settings["mode"], reason = chosen_mode(config, settings)
+            check_mode(config, settings["mode"], overrides)
+            state = cls(config, settings, overrides, read_patterns(config), mode_reason=reason)
             config.stash[STATE] = state
         return state
 
@@ -54,19 +65,45 @@ class State:
     @property
     def session(self) -> Session:
         """Store, embedder, mode and concurrency of this run."""
-        if self._session is None:
-            from pytest_promptfuzz.evaluating.session import Session, check_mode, installed_embedder
+        return self._sessions.session
+
+    def session_of(self, item: pytest.Item) -> Session:
+        """The same, with the recording of an item's test.
+
+        Raises:
+            ConfigurationError: This run records, and cannot write.
+        """
+        return self._sessions.of(item)
+
+    @property
+    def folder(self) -> Path:
+        """Where answers are stored."""
+        folder: Path = self.config.rootpath / self.settings["cache_dir"]
+        return folder
+
+    @property
+    def _sessions(self) -> ItemSessions:
+        if self._items is None:
+            from pytest_promptfuzz.evaluating import session as sessions
+            from pytest_promptfuzz.plugin.recording import ItemSessions
+            from pytest_promptfuzz.wire.recordings.library import Recordings
+            from pytest_promptfuzz.wire.redact import Redaction
             from pytest_promptfuzz.wire.store import ResponseStore
 
             self._register_operators()
-            directory = self.config.rootpath / self.settings["cache_dir"]
-            self._session = Session(
-                store=ResponseStore(directory, warn=self.warnings.append),
-                mode=check_mode(self.settings["mode"], "--promptfuzz-mode"),
-                embedder=installed_embedder(self.settings["model"]),
+            warn = self.warnings.append
+            store = ResponseStore(self.folder, warn=warn)
+            mode = sessions.check_mode(self.settings["mode"], "--promptfuzz-mode")
+            session = sessions.Session(
+                store=store,
+                mode=mode,
+                embedder=sessions.installed_embedder(self.settings["model"]),
                 concurrency=self.settings["concurrency"],
+                redaction=Redaction(self.patterns),
             )
-        return self._session
+            recordings = Recordings(mode, self.folder / SPOOLS, cache=store, warn=warn)
+            self._items = ItemSessions(session, None if mode == "live" else recordings)
+        return self._items
 
     def _register_operators(self) -> None:
         from pytest_promptfuzz.errors import UsageError
@@ -107,7 +144,7 @@ class State:
 
     def close(self) -> None:
         """Close the store and the targets' clients."""
-        store = self._session.store if self._session is not None else None
+        store = self._items.session.store if self._items is not None else None
         close = getattr(store, "close", None)
         if close is not None:
             close()

@@ -23,7 +23,7 @@ def header(state: State) -> list[str]:
     mend = semantic_mend(settings["model"])
     lines = header_lines(
         {
-            "mode": settings["mode"],
+            "mode": f"{settings['mode']} ({state.mode_reason})" if state.mode_reason else settings["mode"],
             "seed": settings["seed"],
             "target": settings["target"],
             "store": settings["cache_dir"],
@@ -55,6 +55,8 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
     if state.unmutated:
         names = ", ".join(state.unmutated)
         reporter.write_line(f"Failed on the unmutated prompt, so nothing was mutated: {names}")
+    for line in state.written.lines():
+        reporter.write_line(f"promptfuzz: {line}")
     for warning in dict.fromkeys(state.warnings):
         reporter.write_line(f"promptfuzz: {warning}", yellow=True)
 

@@ -78,7 +78,7 @@ class Spool:
                 self._answers = _read(self.path)[1]
                 self._cut = not self.path.read_bytes().endswith(b"\n")
             else:
-                folder.mkdir(parents=True, exist_ok=True)
+                _make(folder)
                 head = {"promptfuzz": _KIND, "version": VERSION, "recording": str(recording), "test": test}
                 self._append(sealed(head))
         except OSError as error:
@@ -125,6 +125,14 @@ class Spool:
             while line:
                 line = line[file.write(line) :]
         self._cut = False
+
+
+def _make(folder: Path) -> None:
+    """A folder for its owner's eyes, and none of git's business."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
 def _private(path: str, flags: int) -> int:

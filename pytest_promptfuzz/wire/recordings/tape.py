@@ -60,7 +60,7 @@ class Tape:
         self.notes: list[str] = []
         self.served: set[str] = set()
         self._recorded = recorded or Recorded()
-        self._file = file
+        self.file = file
         self._answers = {entry.key: entry.answer for entry in self._recorded.entries}
         self._spool = spool
         self._cache = cache
@@ -71,6 +71,11 @@ class Tape:
     def recording(self) -> bool:
         """Whether this run records."""
         return self._spool is not None
+
+    @property
+    def has_plans(self) -> bool:
+        """Whether any plan is recorded of the test."""
+        return bool(self._recorded.plans)
 
     @property
     def alone(self) -> bool:
@@ -111,10 +116,6 @@ class Tape:
             self._cases.append(_Case())
             return len(self._cases) - 1
 
-    def planned(self, case: int, plan: dict[str, Any]) -> None:
-        """The plan of a case, to be recorded."""
-        self._cases[case].plan = plan
-
     def watched(self, case: int, watch: Watch) -> None:
         """A run of a case is about to be made."""
         with self._lock:
@@ -125,9 +126,10 @@ class Tape:
         with self._lock:
             self._cases[case].watches.clear()
 
-    def done(self, case: int) -> None:
-        """Every run of a case was made."""
+    def done(self, case: int, plan: dict[str, Any] | None) -> None:
+        """Every run of a case was made; ``plan`` is what its mutations are recorded as."""
         self._cases[case].done = True
+        self._cases[case].plan = plan
 
     def end(self) -> str:
         """The test is over. A recording run closes its recording, if it is complete.
@@ -165,7 +167,7 @@ class Tape:
         if self._cache is not None and self._cache.get(exchange_key(digest, watch.repeat, nth)) is not None:
             return f"{who} asks what only the local cache can answer: it is missing in CI. {mend}"
         if self.empty:
-            return f"nothing is recorded of this test in {self._file}. {mend}"
+            return f"nothing is recorded of this test in {self.file}. {mend}"
         near = self._nearest(watch, wire)
         return f"{who} asks what is not recorded: {near}. {mend}"
 
@@ -186,7 +188,11 @@ class Tape:
             else "it is one more call than recorded"
         )
 
-    def sources(self) -> str:
+    def said(self) -> list[str]:
+        """What the person must know of where this test's answers came from and went."""
+        return [*self.notes, *filter(None, [self._sources()])]
+
+    def _sources(self) -> str:
         """Where the answers of this test came from, if not all from its recording; nothing where they did."""
         keys = {key: watch_hit for watch in self._watches() for key, watch_hit in _keys(watch)}
         if self.strict or self.recording or not self.served or self.served >= keys.keys():
@@ -203,6 +209,14 @@ class Tape:
 
     def _watches(self) -> list[Watch]:
         return [watch for case in self._cases for watch in case.watches]
+
+    def _plans(self) -> list[PlanEntry]:
+        """The plan of each case; cases of one prompt share it."""
+        plans: list[PlanEntry] = []
+        for number, case in enumerate(self._cases):
+            if case.plan is not None and case.plan not in [each.plan for each in plans]:
+                plans.append(PlanEntry(self._spool.test if self._spool else "", number, case.plan))
+        return plans
 
     def _places(self) -> dict[str, Place]:
         """Where each answer of this run stands first."""

@@ -24,16 +24,14 @@ ATTRIBUTES = "*.calls.jsonl text eol=lf merge=union\n*.calls.jsonl.gz binary\n"
 
 def ordered(plans: Iterable[PlanEntry], entries: Iterable[Entry]) -> list[bytes]:
     """The lines of one test: case by case the plan, the baseline's samples, then the trials as the plan has them."""
-    ranks: dict[tuple[int, str], int] = {}
+    ranks: dict[str, int] = {}
     rows: list[tuple[tuple[int, int, int, int, str], bytes]] = []
     for plan in plans:
         rows.append(((plan.case, -1, 0, 0, ""), to_line(plan)))
-        ranks.update(
-            {(plan.case, each.get("id", "")): rank for rank, each in enumerate(plan.plan["mutations"])}
-        )
+        ranks.update({each.get("id", ""): rank for rank, each in enumerate(plan.plan["mutations"])})
     for entry in entries:
         place = entry.place
-        rank = ranks.get((place.case, place.trial), len(ranks)) if place.trial else place.sample or 0
+        rank = ranks.get(place.trial, len(ranks)) if place.trial else place.sample or 0
         rows.append(((place.case, int(bool(place.trial)), rank, place.call, entry.key), to_line(entry)))
     return [line for _, line in sorted(rows)]
 

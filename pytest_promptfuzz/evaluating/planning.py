@@ -1,0 +1,51 @@
+"""The mutations of a test: those that its recording answers, or a plan made anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.assisting.asking import answers_kept_in
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.recorded import check_writable, recorded_plan
+from pytest_promptfuzz.mutations.planner import plan
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
+
+
+def planned(
+    prompt: Prompt, contract: Contract, session: Session, where: str, notes: list[str]
+) -> tuple[Mutation, ...]:
+    """The mutations of a prompt.
+
+    Args:
+        prompt: The whole prompt; what may change in it is the contract's ``part``.
+        contract: The test's settings.
+        session: Its recording and store.
+        where: The test, for messages.
+        notes: Takes what the person must know of the plan.
+
+    Raises:
+        UsageError: Nothing to mutate, a part that the prompt does not have, or a prompt that cannot be recorded.
+        NotRecordedError: Only the recording may be used, and holds no plan for this prompt and these settings.
+    """
+    try:
+        limited = prompt.limited(contract.part)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+    tape = session.tape
+    if tape is not None:
+        found = recorded_plan(tape, limited, contract, where, notes)
+        if found is not None:
+            return found
+    with answers_kept_in(session.store, session.gate):  # a model that helps is asked once
+        made = plan(limited, contract.mutations, seed=contract.seed, operators=contract.operators)
+    if not made.mutations:
+        raise UsageError(f"{where}: {' '.join(made.notes)}")
+    notes.extend(made.notes)
+    if tape is not None and tape.recording:
+        check_writable(made.mutations, session.redaction, where)
+    return made.mutations

@@ -1,0 +1,425 @@
+"""Recordings and modes, in real pytest processes against the local model server."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_promptfuzz.testing.faults import Unauthorized
+from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.wire.recordings.entry import Entry, PlanEntry, from_line
+from tests.plugin.conftest import PROMPT, summary_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LLM = """
+@robust(TRIAGE, mutations=4, threshold=0.0)
+def test_triage(prompt, llm):
+    return llm(prompt.format(ticket=TICKET))
+"""
+SDK = """
+import openai
+
+client = openai.OpenAI(max_retries=0)
+
+@robust(TRIAGE, mutations=4, threshold=0.0)
+def test_sdk(prompt):
+    return client.chat.completions.create(
+        model="gpt-5-mini", temperature=0, messages=[{"role": "user", "content": prompt.format(ticket=TICKET)}]
+    ).choices[0].message.content
+"""
+INI = """
+[pytest]
+asyncio_default_fixture_loop_scope = function
+promptfuzz_target = openai:gpt-5-mini
+promptfuzz_inconclusive = pass
+filterwarnings = error
+"""
+
+
+@pytest.fixture
+def server(monkeypatch):
+    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PYTEST_ADDOPTS", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-no-known-shape-17")
+    with ModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        yield server
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, server):
+    pytester.makefile(".ini", pytest=INI)
+
+    def run(source: str | None = None, *arguments: str, **env: str) -> pytest.RunResult:
+        if source is not None:
+            pytester.makepyfile(test_it=PROMPT + source)
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in env.items():
+                patch.setenv(name, value)
+            return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+
+    return run
+
+
+@pytest.fixture
+def recording(pytester: pytest.Pytester) -> Path:
+    return pytester.path / "__promptfuzz__" / "test_it.calls.jsonl"
+
+
+def entries(path: Path) -> list[Entry | PlanEntry]:
+    return [from_line(line) for line in path.read_bytes().splitlines(keepends=True)[1:]]
+
+
+def said(result: pytest.RunResult) -> str:
+    return " ".join(result.stdout.str().split())
+
+
+def forget_cache(pytester: pytest.Pytester) -> None:
+    import shutil
+
+    shutil.rmtree(pytester.path / ".promptfuzz")
+
+
+@pytest.mark.parametrize("source", [LLM, SDK], ids=["llm", "sdk"])
+def test_what_is_recorded_is_replayed_without_key_cache_or_server(run, recording, pytester, server, source):
+    recorded = run(source, "--promptfuzz-mode=record")
+    recorded.assert_outcomes(passed=1)
+    assert server.calls == 1 + 2 + 4, "three samples of the baseline, and the mutations"
+    assert "recorded 1 test, 7 calls: " in said(recorded)
+    plan, *calls = entries(recording)
+    assert isinstance(plan, PlanEntry)
+    assert [each.place.sample for each in calls[:3]] == [0, 1, 2]
+    assert [each.place.trial for each in calls[3:]] == [each["id"] for each in plan.plan["mutations"]]
+    assert not list((pytester.path / ".promptfuzz" / "recording").glob("*.jsonl")), "nothing waits"
+    forget_cache(pytester)
+    server.stop()
+    before = recording.read_bytes()
+    replayed = run(None, "--promptfuzz-mode=replay", OPENAI_API_KEY="none" if source is SDK else "")
+    replayed.assert_outcomes(passed=1)
+    assert "0 calls made; 5 answers from the store" in said(replayed)
+    assert recording.read_bytes() == before
+
+
+def test_recording_again_asks_everything_anew_and_keeps_other_tests(run, recording, server):
+    other = LLM.replace("test_triage", "test_other").replace("TICKET)", "'The app crashes.')")
+    run(LLM + other, "--promptfuzz-mode=record").assert_outcomes(passed=2)
+    assert server.calls == 14
+    first = recording.read_bytes().splitlines()
+    run(None, "--promptfuzz-mode=record", "-k", "test_triage").assert_outcomes(passed=1)
+    assert server.calls == 21
+    second = recording.read_bytes().splitlines()
+    assert [line for line in first if b'"test_other"' in line] == [
+        line for line in second if b'"test_other"' in line
+    ]
+    assert len(first) == len(second) == 1 + 2 * 8
+
+
+def test_a_changed_request_is_refused_with_what_differs(run, recording, server):
+    run(SDK, "--promptfuzz-mode=record")
+    asked = server.calls
+    result = run(SDK.replace("temperature=0", "temperature=1"), "--promptfuzz-mode=replay")
+    result.assert_outcomes(errors=1)
+    text = said(result)
+    assert "NotRecordedError" in text
+    assert (
+        "the baseline asks what is not recorded: it differs from the nearest recording at $.body.temperature."
+        in text
+    )
+    assert "test_it.py::test_sdk" in text
+    assert server.calls == asked
+
+
+def test_a_missing_trial_is_named_with_its_operator(run, recording, server):
+    run(SDK, "--promptfuzz-mode=record")
+    asked = server.calls
+    lines = recording.read_bytes().splitlines(keepends=True)
+    gone = from_line(lines.pop())
+    plan = from_line(lines[1])
+    recording.write_bytes(b"".join(lines))
+    (operator,) = plan.plan["mutations"][-1]["operators"]
+    result = run(None, "--promptfuzz-mode=replay", "--promptfuzz-cache-dir=none")
+    result.assert_outcomes(errors=1)
+    assert f"trial {gone.place.trial} ({operator}) asks what is not recorded" in said(result)
+    assert "$.body.messages[0].content" in said(result)
+    result = run(None, "--promptfuzz-mode=replay")
+    assert (
+        f"trial {gone.place.trial} ({operator}) asks what only the local cache can answer: it is missing in CI"
+        in said(result)
+    )
+    assert server.calls == asked
+
+
+def test_an_unrecorded_test_is_an_error_whatever_its_verdict_would_be(run, server):
+    result = run(LLM, "--promptfuzz-mode=replay")
+    result.assert_outcomes(errors=1)
+    assert "nothing is recorded of this test in" in said(result) or "has no plan in" in said(result)
+    assert server.calls == 0
+
+
+def test_a_test_outside_the_mark_replays_too(run, server):
+    source = """
+def test_plain(llm, promptfuzz):
+    assert llm("Say hello.").text
+    assert promptfuzz.evaluate(TRIAGE.format(ticket=TICKET), mutations=2, threshold=0.0).passed
+"""
+    run(source, "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    asked = server.calls
+    assert asked == 1 + 3 + 2
+    server.stop()
+    run(None, "--promptfuzz-mode=replay").assert_outcomes(passed=1)
+    result = run(source.replace("hello", "goodbye"), "--promptfuzz-mode=replay")
+    result.assert_outcomes(failed=1)
+    assert "$.body.messages[0].content" in said(result)
+
+
+def test_ci_replays_where_there_are_recordings_and_says_so(run, recording, server):
+    result = run(LLM, CI="true")
+    assert "mode auto" in said(result)
+    assert server.calls == 5
+    run(None, "--promptfuzz-mode=record")
+    asked = server.calls
+    result = run(None, CI="true")
+    result.assert_outcomes(passed=1)
+    assert "promptfuzz: mode replay (CI is set and there are recordings)" in said(result)
+    assert "mode replay (CI" in said(run(None, "test_it.py::test_triage", CI="1"))
+    for off in ("false", "0", ""):
+        assert "mode auto" in said(run(None, CI=off))
+    assert "mode live" in said(run(None, "--co", "--promptfuzz-mode=live", CI="true"))
+    assert "mode auto" in said(run(None, "--co", CI="true", PROMPTFUZZ_MODE="auto"))
+    assert server.calls == asked
+
+
+def test_workers_hand_their_answers_to_one_writer(run, recording, server):
+    tests = "".join(
+        LLM.replace("test_triage", f"test_{n}").replace("TICKET)", f"'Ticket {n}')") for n in range(6)
+    )
+    run(tests, "--promptfuzz-mode=record", "-n", "2").assert_outcomes(passed=6)
+    assert server.calls == 42
+    found = [each.test for each in entries(recording)]
+    assert found == sorted(found)
+    assert len(found) == 6 * 8
+    server.stop()
+    result = run(None, "-n", "2", CI="true")
+    result.assert_outcomes(passed=6)
+    assert "0 calls made; 30 answers from the store" in said(result)
+
+
+def test_auto_reads_recordings_before_the_cache_and_asks_for_the_rest(run, recording, pytester, server):
+    run(LLM, "--promptfuzz-mode=record")
+    forget_cache(pytester)
+    lines = recording.read_bytes().splitlines(keepends=True)
+    recording.write_bytes(b"".join(lines[:-1]))
+    asked = server.calls
+    result = run(None)
+    result.assert_outcomes(passed=1)
+    assert server.calls == asked + 1
+    assert re.search(r"different times: 4 from its recording of \d{4}-\d\d-\d\d, 1 asked now", said(result))
+    result = run(None)
+    assert server.calls == asked + 1
+    assert "1 from the local cache only (missing in CI)" in said(result)
+
+
+def test_the_recorded_plan_is_executed_whatever_the_operators_have_become(run, recording, pytester):
+    operator = """
+from pytest_promptfuzz import Edit, operator
+
+@operator("sign-off", dimension="augmentation", severity=0.1, preserves="yes", version={version})
+def sign_off(draft, rng):
+    "A closing phrase."
+    yield [Edit(len(draft.text), len(draft.text), ({phrase!r},))]
+
+def pytest_promptfuzz_operators(config):
+    return [sign_off]
+"""
+    test = LLM.replace("mutations=4", "mutations=1, operators=['sign-off']")
+    pytester.makeconftest(operator.format(version=1, phrase=" Thanks!"))
+    run(test, "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    pytester.makeconftest(operator.format(version=2, phrase=" Thank you."))
+    result = run(None, "--promptfuzz-mode=replay")
+    result.assert_outcomes(passed=1)
+    run(None).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("mutations=4", "mutations=5"), "asks for mutations=5 and was recorded with 4"),
+        (("mutations=4", "mutations=4, seed=3"), "asks for seed=3 and was recorded with 0"),
+        (("mutations=4", "mutations=4, operators=['lexical']"), "asks for operators={'lexical': 1}"),
+        (("TRIAGE,", "TRIAGE.text + ' Be quick.',"), "was recorded for another prompt"),
+    ],
+    ids=["mutations", "seed", "operators", "prompt"],
+)
+def test_a_plan_for_another_test_is_refused(run, change, why):
+    run(LLM.replace("prompt.format(ticket=TICKET)", "str(prompt)"), "--promptfuzz-mode=record")
+    result = run(
+        LLM.replace("prompt.format(ticket=TICKET)", "str(prompt)").replace(*change),
+        "--promptfuzz-mode=replay",
+    )
+    result.assert_outcomes(errors=1)
+    assert why in said(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--promptfuzz=off",), "--promptfuzz=off runs no mutations"),
+        (("--promptfuzz-trial=abc",), "--promptfuzz-trial runs one trial"),
+        (("--promptfuzz-override", "mutations=2"), "mutations=2 makes another plan"),
+    ],
+    ids=["off", "trial", "override"],
+)
+def test_contradictions_are_refused_before_anything_runs(run, server, arguments, why):
+    result = run(LLM, "--promptfuzz-mode=record", *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert why in " ".join((result.stderr.str() + result.stdout.str()).split())
+    assert server.calls == 0
+
+
+def test_an_unknown_mode_is_refused(run):
+    result = run(LLM, "--promptfuzz-mode=rekord")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "Did you mean 'record'?" in result.stderr.str() + result.stdout.str()
+
+
+def test_an_interrupted_recording_goes_on_where_it_stopped(run, recording, pytester, server):
+    broken = (
+        LLM.replace("    return llm", "    broken(prompt)\n    return llm")
+        + """
+import os
+
+seen = []
+
+def broken(prompt):
+    seen.append(1)
+    if len(seen) == 5 and os.environ.get("BREAK"):
+        os._exit(9)
+"""
+    )
+    run(broken, "--promptfuzz-mode=record", BREAK="1")
+    assert server.calls == 3, "baseline, (control,) a second and a third sample"
+    assert not recording.exists()
+    result = run(None, "--promptfuzz-mode=record")
+    result.assert_outcomes(passed=1)
+    assert server.calls == 7
+    assert "an interrupted recording goes on: 3 answers of it are kept" in said(result)
+    assert len(entries(recording)) == 8
+
+
+def test_a_failed_call_leaves_the_old_recording_until_it_is_complete(run, recording, server):
+    run(LLM, "--promptfuzz-mode=record")
+    before = recording.read_bytes()
+    server.fail(Unauthorized(), when=lambda body: "support ticket below into exactly one" not in body)
+    result = run(None, "--promptfuzz-mode=record")
+    assert "not recorded: test_it.py::test_triage" in said(result)
+    assert recording.read_bytes() == before
+
+
+def test_what_cannot_be_written_is_said_and_kept(run, recording, pytester, server):
+    recording.parent.write_text("in the way")
+    result = run(LLM, "--promptfuzz-mode=record")
+    result.assert_outcomes(passed=1)
+    assert "cannot be written" in said(result)
+    assert "waits in" in said(result)
+    recording.parent.unlink()
+    asked = server.calls
+    run(None, "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    assert server.calls == asked
+    assert len(entries(recording)) == 8
+
+
+def test_a_folder_of_answers_that_cannot_be_made_is_an_error_of_the_test(run, pytester, server):
+    (pytester.path / "file").write_text("")
+    result = run(LLM, "--promptfuzz-mode=record", "--promptfuzz-cache-dir=file")
+    result.assert_outcomes(errors=1)
+    assert "cannot be recorded" in said(result)
+    assert server.calls == 0
+
+
+def test_damage_is_named_with_file_and_line_and_the_rest_is_used(run, recording, server):
+    other = LLM.replace("test_triage", "test_other").replace("TICKET)", "'The app crashes.')")
+    run(LLM + other, "--promptfuzz-mode=record")
+    lines = recording.read_bytes().splitlines(keepends=True)
+    recording.write_bytes(b"".join([*lines[:5], b"<<<<<<< HEAD\n", *lines[5:-1], lines[-1][:200]]))
+    result = run(None, "--promptfuzz-mode=replay", "--promptfuzz-cache-dir=none")
+    result.assert_outcomes(passed=1, errors=1)
+    text = result.stdout.str().replace("\n", " ")
+    assert f"{recording}:6: a merge conflict" in text
+    assert f"{recording}:{len(lines) + 1}: the line is cut off" in text
+
+
+def test_an_edited_answer_is_not_replayed(run, recording):
+    run(LLM, "--promptfuzz-mode=record")
+    text = recording.read_text(encoding="utf-8")
+    assert '"content": "BILLING"' in text
+    recording.write_text(
+        text.replace('"content": "BILLING"', '"content": "OTHER"'), encoding="utf-8", newline="\n"
+    )
+    result = run(None, "--promptfuzz-mode=replay", "--promptfuzz-cache-dir=none")
+    result.assert_outcomes(errors=1)
+    assert "its checksum does not match" in said(result)
+
+
+def test_a_compressed_recording_is_replayed_and_stays_compressed(run, recording, server):
+    import gzip
+
+    run(LLM, "--promptfuzz-mode=record")
+    zipped = recording.with_name(recording.name + ".gz")
+    zipped.write_bytes(gzip.compress(recording.read_bytes()))
+    recording.unlink()
+    asked = server.calls
+    run(None, "--promptfuzz-mode=replay").assert_outcomes(passed=1)
+    assert server.calls == asked
+    run(None, "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    assert server.calls == asked + 7
+    assert not recording.exists()
+    assert len(gzip.decompress(zipped.read_bytes()).splitlines()) == 9
+
+
+def test_ignored_paths_are_left_out_of_the_key_and_kept_in_the_recording(run, recording, server):
+    source = SDK.replace("threshold=0.0", "threshold=0.0, ignore='$.user'").replace(
+        "temperature=0", "user=__import__('uuid').uuid4().hex"
+    )
+    run(source, "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    calls = [each for each in entries(recording) if isinstance(each, Entry)]
+    assert {each.answer.ignore for each in calls} == {("$.user",)}
+    server.stop()
+    run(None, "--promptfuzz-mode=replay").assert_outcomes(passed=1)
+
+
+def test_a_failing_baseline_is_replayed_as_such(run, server):
+    source = LLM.replace(
+        "    return llm(prompt.format(ticket=TICKET))", "    assert llm(str(prompt)).text == 'no'"
+    )
+    run(source, "--promptfuzz-mode=record").assert_outcomes(failed=1)
+    server.stop()
+    result = run(None, "--promptfuzz-mode=replay")
+    result.assert_outcomes(failed=1)
+    assert "NotRecordedError" not in result.stdout.str()
+
+
+def test_async_tests_are_recorded_and_replayed(run, recording, server):
+    source = """
+import pytest
+
+@pytest.mark.asyncio
+@robust(TRIAGE, mutations=4, threshold=0.0)
+async def test_triage(prompt, llm):
+    return await llm(prompt.format(ticket=TICKET))
+"""
+    run(source, "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    assert server.calls == 7
+    server.stop()
+    run(None, "--promptfuzz-mode=replay").assert_outcomes(passed=1)
+
+
+def test_the_verdict_of_a_replay_is_that_of_the_recording(run):
+    source = LLM.replace("threshold=0.0", "threshold=1.0, max_deviations=0")
+    recorded = run(source, "--promptfuzz-mode=record")
+    replayed = run(None, "--promptfuzz-mode=replay")
+    assert summary_of(recorded) == summary_of(replayed) != {}
