@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.targets.model import Request, Response, Target, ToolCall, Usage
 
 _HOMES = {
-    "BaselineFailed": "evaluating.job",
+    "BaselineFailed": "evaluating.baseline",
     "BrittlePrompt": "plugin.outcome",
     "Comparison": "comparing.comparison",
     "ConfigurationError": "errors",

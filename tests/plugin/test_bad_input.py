@@ -196,7 +196,7 @@ OPTIONS: dict[str, tuple[list[str], list[str]]] = {
     "override value": (["--promptfuzz-override=mutations=x"], ["'mutations=x'", "'x' is not a number"]),
     "ini int": (["-o", "promptfuzz_mutations=many"], ["promptfuzz_mutations", "a whole number"]),
     "ini float": (["-o", "promptfuzz_threshold=2"], ["promptfuzz_threshold", "2", "a number from 0 to 1"]),
-    "ini choice": (["-o", "promptfuzz_mode=never"], ["promptfuzz_mode", "'never'", "auto, live"]),
+    "ini choice": (["-o", "promptfuzz_mode=never"], ["promptfuzz_mode", "'never'", "auto, record, replay, live"]),
     "environment": (["PROMPTFUZZ_SEED=x"], ["PROMPTFUZZ_SEED", "'x'", "a whole number"]),
     "environment share": (
         ["PROMPTFUZZ_THRESHOLD=2"],
@@ -224,7 +224,7 @@ def test_the_same_in_a_process_of_its_own(project):
     result = project(GOOD, "--promptfuzz-mode=lve")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert [line for line in result.errlines if line] == [
-        "ERROR: --promptfuzz-mode: 'lve' is not one of auto, live. Did you mean 'live'?"
+        "ERROR: --promptfuzz-mode: 'lve' is not one of auto, record, replay, live. Did you mean 'live'?"
     ]
 
 
