@@ -262,6 +262,7 @@ REPLACED = [
     ("Classify it as red or green.\n\nExample: fire\nLabel: red", "Classify it as alpha or beta.\n\nExample: fire\nLabel: alpha"),
 ]  # fmt: skip
 NOT_REPLACED = [
+    'Sum it up. Return JSON with the keys "object", "line" and "time".\n\n{message}',
     'Name the "object", the line and the time.\n\nReturn JSON with the keys "object", "line" and "time".',
     "Classify the cheese as fresh, blue or hard. A cheese with blue veins is not fresh.",
     "Decide: wait or act. The donor has to wait 28 days.",
