@@ -20,7 +20,9 @@ _DIRECTIVE = re.compile(
 _TELLING = re.compile(
     r"\b(?:note|warning|important|caution|bug|bugs|buggy|error|wrong|fix|expected?|examples?|e\.g|outputs?|returns?|inputs?"
     r"|prints?|hint|must|should|shall|assumes?|never|only|always|guaranteed?|license|copyright|author|deprecated|unsafe"
-    r"|precondition|invariant|here|begin|end|start|stop|not|no|do not)\b",
+    r"|precondition|invariant|here|begin|end|start|stop|not|no|do not|without|except|unless|before|after"
+    # The same in other languages: what is left out, and what does not hold.
+    r"|ohne|nicht|kein|keine|keinen|nur|sin|nunca|solo|sans|pas|jamais|sauf|zonder|niet|geen|senza|mai|sem|apenas|utan|inte|bez|nie)\b",
     re.IGNORECASE,
 )
 _LINE = re.compile(r"^[ \t]*(?P<comment>//[^\n]*?)[ \t\r]*$", re.MULTILINE)

@@ -92,6 +92,7 @@ def _changed(site: Comment | Statement, rng: Rng) -> Edit:
 
 @operator(
     "comment-removal",
+    version=2,
     dimension="code",
     severity=0.2,
     preserves="conditional",
