@@ -489,7 +489,9 @@ def test_a_plan_holds_them() -> None:
     assert len(mutate("Explain.\n\n" + COMMENTED, 4, operators=["comment-change", "code-spacing"])) == 4
 
 
-@pytest.mark.parametrize("comment", ["price without tax", "precio sin impuesto", "ohne Steuer", "round before summing"])
+@pytest.mark.parametrize(
+    "comment", ["price without tax", "precio sin impuesto", "ohne Steuer", "round before summing"]
+)
 def test_a_comment_that_says_what_does_not_hold_is_not_taken_out(comment: str) -> None:
     code = f"Explain.\n\n```python\n# {comment}\nx = 1\n# the second value\ny = 2\n```"
     assert made_by("comment-removal", code) == {code.replace("# the second value\n", "")}

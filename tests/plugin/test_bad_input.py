@@ -196,7 +196,10 @@ OPTIONS: dict[str, tuple[list[str], list[str]]] = {
     "override value": (["--promptfuzz-override=mutations=x"], ["'mutations=x'", "'x' is not a number"]),
     "ini int": (["-o", "promptfuzz_mutations=many"], ["promptfuzz_mutations", "a whole number"]),
     "ini float": (["-o", "promptfuzz_threshold=2"], ["promptfuzz_threshold", "2", "a number from 0 to 1"]),
-    "ini choice": (["-o", "promptfuzz_mode=never"], ["promptfuzz_mode", "'never'", "auto, record, replay, live"]),
+    "ini choice": (
+        ["-o", "promptfuzz_mode=never"],
+        ["promptfuzz_mode", "'never'", "auto, record, replay, live"],
+    ),
     "environment": (["PROMPTFUZZ_SEED=x"], ["PROMPTFUZZ_SEED", "'x'", "a whole number"]),
     "environment share": (
         ["PROMPTFUZZ_THRESHOLD=2"],
