@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 from pytest_promptfuzz.mutations.edits import Ref
@@ -76,8 +76,13 @@ def kept_refs(edit: Edit) -> frozenset[int]:
         for index, part in enumerate(parts)
         if isinstance(part, Ref) and low <= part[0] < part[1] <= high
     ]
-    if all(a[2] <= b[1] for a, b in pairwise(inside)):
-        return frozenset(index for index, _, _ in inside)
+    reached = low
+    for _, start, end in inside:
+        if start < reached:
+            break
+        reached = end
+    else:
+        return frozenset([index for index, _, _ in inside])
     before, number = _heaviest_run([(start, end) for _, start, end in inside])
     kept = []
     while number >= 0:
@@ -160,21 +165,19 @@ def _runs_of_space(spans: Iterable[tuple[int, int]], text: str) -> int:
     """
     count = reached = 0
     for start, end in spans:
-        here = (
-            len(text[start:end].split()) if start < end else _joined(text[max(0, start - 1) : start + 1], 2)
-        )
+        if start < end:
+            here = len(text[start:end].split())
+        else:
+            around = text[start - 1 : end + 1] if start else ""
+            here = 1 if len(around) == 2 and around.split() == [around] else 0
         if here:
             count += here
             # The first may be the last of the span before; mostly there is a space between.
             if reached and text.find(" ", reached - 1, start) < 0:
-                count -= _joined(text[reached - 1 : start + 1], start + 2 - reached)
+                between = text[reached - 1 : start + 1]
+                count -= between.split() == [between]
             reached = end
     return count
-
-
-def _joined(text: str, length: int) -> bool:
-    """Whether ``text`` has this length and no white space."""
-    return len(text) == length and text.split() == [text]
 
 
 def _among(spans: Iterable[tuple[int, int]], tokens: Tokens) -> int:

@@ -36,7 +36,7 @@ _QUERY = re.compile(
 def verbatim_spans(text: str, words: Words) -> list[Found]:
     """The spans of ``text`` that must be kept to the letter, kinds ``quote``, ``label``, ``code`` and ``table``."""
     found: list[Found] = []
-    if ":" in text and any(each in text for each in _EXACT_WORDS):
+    if ":" in text and any(map(text.__contains__, _EXACT_WORDS)):
         for match in _EXACTLY.finditer(text):
             sentence = _SENTENCE.match(match[1])
             if sentence is not None:
