@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, TargetError
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
+from pytest_promptfuzz.evaluating.unseen import refuse_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,7 @@ def baseline_error(run: Run, where: str, skips: Callable[[BaseException], bool])
         skips: Whether an exception is the test runner's skip.
 
     Raises:
-        ConfigurationError: The provider refuses key, model or request.
+        ConfigurationError: The provider refuses key, model or request, or was asked where it is not seen.
         BaseException: What the body raised, where it skips or is used in the wrong way.
     """
     raised = run.exception
@@ -51,6 +52,7 @@ def baseline_error(run: Run, where: str, skips: Callable[[BaseException], bool])
         raise raised
     if isinstance(raised, PromptfuzzError) and not isinstance(raised, TargetError):
         raise raised
+    refuse_unseen(run, where)
     error = infrastructure_error(run, baseline=None)
     if error is not None and error.kind in _MENDS:
         raise ConfigurationError(f"{where}: {error.message} {_MENDS[error.kind]}") from raised

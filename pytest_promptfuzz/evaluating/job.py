@@ -45,10 +45,6 @@ def _never(_: BaseException) -> bool:
     return False
 
 
-def _text(subject: Any) -> Any:
-    return subject.text if isinstance(subject, Response) else subject
-
-
 def _one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
@@ -287,7 +283,8 @@ class Job:
         self._oracle_only = subject is None or not contract.compare
         self._baselines[-1] = shown(subject)
         if not self._oracle_only and not self._task:
-            self._task = contract.task or f"{infer_task(_text(subject))} (inferred)"
+            said = subject.text if isinstance(subject, Response) else subject
+            self._task = contract.task or f"{infer_task(said)} (inferred)"
         judge = Judge(
             contract=contract,
             embedder=self.session.embedder,

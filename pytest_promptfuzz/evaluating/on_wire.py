@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
+from pytest_promptfuzz.evaluating.unseen import nothing_seen
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.scoring.verdict import Judgement
 from pytest_promptfuzz.wire.in_flight import InFlight
@@ -79,8 +80,13 @@ class OnWire:
 
         Raises:
             UsageError: There is none, or more than one could be meant; what was seen is listed.
+        ConfigurationError: No model call was seen.
         """
         asked = _asked(baseline)
+        if not asked:
+            raise ConfigurationError(
+                f"{where}: mutate={self.name!r} mutates what the application asks. {nothing_seen(baseline)}"
+            )
         if self.call is not None and self.call >= len(asked):
             raise UsageError(
                 f"{where}: call={self.call}, and the baseline's calls are numbered from 0 to {len(asked) - 1}."

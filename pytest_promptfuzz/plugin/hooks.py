@@ -11,12 +11,12 @@ from pytest_promptfuzz.plugin.marks import MARK, is_robust
 from pytest_promptfuzz.plugin.modes import WORKER_KEY
 from pytest_promptfuzz.plugin.options import add_options
 from pytest_promptfuzz.plugin.state import STATE, State
-from pytest_promptfuzz.testing.fixtures import promptfuzz_server
+from pytest_promptfuzz.testing.fixtures import promptfuzz_proxy, promptfuzz_server
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["input", "llm", "prompt", "promptfuzz", "promptfuzz_server", "response"]
+__all__ = ["input", "llm", "prompt", "promptfuzz", "promptfuzz_proxy", "promptfuzz_server", "response"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

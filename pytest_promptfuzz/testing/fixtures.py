@@ -9,6 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_promptfuzz.testing.proxy import Proxy
     from pytest_promptfuzz.testing.server import ModelServer
 
 
@@ -20,3 +21,12 @@ def promptfuzz_server() -> Iterator[ModelServer]:
 
     with ModelServer() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def promptfuzz_proxy() -> Iterator[Proxy]:
+    """A recording proxy on 127.0.0.1: its base URLs make an application's model calls seen, whatever makes them."""
+    from pytest_promptfuzz.testing.proxy import Proxy
+
+    with Proxy() as proxy:
+        yield proxy

@@ -28,13 +28,15 @@ def serve(argv: Sequence[str]) -> int:
         argv: The command's arguments, without its name.
 
     Returns:
-        0 after it was stopped, 2 for arguments or a port that cannot be used.
+        0 after it was stopped, 2 for arguments or a port that cannot be used, or without httpx for ``--proxy``.
     """
     try:
         options = _parser().parse_args(list(argv))
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
     try:
+        if options.proxy is not None:
+            return _record(options)
         if options.latency_ms < 0:
             raise UsageError(f"--latency-ms {options.latency_ms:g}: give milliseconds, 0 or more.")
         model = SimulatedModel(seed=options.seed, noise=options.noise)
@@ -60,6 +62,33 @@ def serve(argv: Sequence[str]) -> int:
     return 0
 
 
+def _record(options: argparse.Namespace) -> int:
+    from pytest_promptfuzz.testing.recording import Recorder
+
+    given = [name for name in ("latency_ms", "noise", "seed", "fault") if getattr(options, name)]
+    if given:
+        name = given[0].replace("_", "-")
+        raise UsageError(
+            f"--{name} belongs to the simulated model, and --proxy asks the provider; leave one out."
+        )
+    stopped = threading.Event()
+    with (
+        _stopping(stopped),
+        Recorder(options.proxy, options.port, options.cache_dir, options.log and _line) as recorder,
+    ):
+        _say(f"Recording {recorder.upstream} into {options.cache_dir}; Ctrl-C stops it.")
+        _say(f"Point an application at it as its base URL: {recorder.url}")
+        while not stopped.wait(0.5):
+            pass
+    _say(f"Stopped after {recorder.calls} calls, {recorder.hits} of them answered from the store.")
+    return 0
+
+
+def _line(method: str, path: str, status: int) -> None:
+    shown = "".join(each if each.isprintable() else "?" for each in path)
+    _say(f"{method} {shown} {status}")
+
+
 def _announce(server: ModelServer, version: str) -> None:
     _say(f"Serving the simulated model {version} on {server.url}; Ctrl-C stops it.")
     _say("It is simulated: no provider is asked. Point an application at it with")
@@ -70,7 +99,7 @@ def _announce(server: ModelServer, version: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="promptfuzz serve",
-        description="Serve the simulated model on 127.0.0.1, with latency and faults.",
+        description="Serve the simulated model on 127.0.0.1, with latency and faults; with --proxy, record a provider.",
     )
     parser.add_argument(
         "--port", type=int, default=8080, help="TCP port; 0 for any that is free (default: 8080)"
@@ -88,6 +117,17 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="NAME:SETTINGS",
         help=f"something to go wrong, rate-limit:times=2,retry-after=1; names: {', '.join(KINDS)}; repeatable",
+    )
+    parser.add_argument(
+        "--proxy",
+        metavar="URL",
+        help="serve no model: pass requests on to this base URL, store the answers, and answer from the store",
+    )
+    parser.add_argument(
+        "--cache-dir",
+        metavar="DIR",
+        default=".promptfuzz",
+        help="folder of stored answers, with --proxy (default: .promptfuzz)",
     )
     parser.add_argument("--log", action="store_true", help="print a line for each request")
     return parser

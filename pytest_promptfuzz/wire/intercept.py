@@ -7,20 +7,28 @@ import importlib.machinery
 import importlib.util
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_promptfuzz.wire.transports import patch_async, patch_sync
+from pytest_promptfuzz.wire.unseen import patch_aiohttp, patch_popen, patch_putrequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import ModuleType
 
-LIBRARIES = ("httpx2", "httpx")
-
-_METHODS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
+_Methods: TypeAlias = tuple[tuple[str, str, "Callable[..., Any]"], ...]
+_TRANSPORTS: _Methods = (
     ("HTTPTransport", "handle_request", patch_sync),
     ("AsyncHTTPTransport", "handle_async_request", patch_async),
 )
+# Class, method and patch by module: the transports that are followed, and what is only noticed.
+_METHODS: dict[str, _Methods] = {
+    "httpx2": _TRANSPORTS,
+    "httpx": _TRANSPORTS,
+    "http.client": (("HTTPConnection", "putrequest", patch_putrequest),),
+    "aiohttp.client": (("ClientSession", "_request", patch_aiohttp),),
+    "subprocess": (("Popen", "__init__", patch_popen),),
+}
 
 _lock = threading.RLock()
 _depth = 0
@@ -32,7 +40,8 @@ def intercepting() -> Iterator[None]:
     """Watch model calls for the length of the block, whatever client makes them.
 
     The transports of httpx2 and httpx are patched on their classes, so clients made before the block are
-    seen as well as later ones; a library not yet loaded is patched when somebody imports it. Blocks may be
+    seen as well as later ones; a library not yet loaded is patched when somebody imports it. What cannot be
+    followed (``unseen``) is noted on the watch. Blocks may be
     nested and overlap; the last one to end restores everything. Outside ``watching(watch)`` all requests
     pass through.
     """
@@ -40,9 +49,9 @@ def intercepting() -> Iterator[None]:
     with _lock:
         _depth += 1
         if _depth == 1:
-            for name in LIBRARIES:
+            for name in _METHODS:
                 if name in sys.modules:
-                    _patch(sys.modules[name])
+                    _patch(name, sys.modules[name])
             sys.meta_path.insert(0, _finder)
     try:
         yield
@@ -54,8 +63,8 @@ def intercepting() -> Iterator[None]:
                 _restore()
 
 
-def _patch(library: ModuleType) -> None:
-    for class_name, method, patch in _METHODS:
+def _patch(name: str, library: ModuleType) -> None:
+    for class_name, method, patch in _METHODS[name]:
         transport = getattr(library, class_name, None)
         # httpx may be an alias of httpx2: the same class under two names.
         if transport is None or any(each is transport for each, *_ in _patched):
@@ -84,7 +93,7 @@ class _LateImport:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         del path, target
-        if name not in LIBRARIES or getattr(self._searching, "name", None) == name:
+        if name not in _METHODS or getattr(self._searching, "name", None) == name:
             return None
         self._searching.name = name
         try:
@@ -116,7 +125,7 @@ class _PatchingLoader:
         self._loader.exec_module(module)
         with _lock:
             if _depth:
-                _patch(module)
+                _patch(module.__name__, module)
 
 
 _finder: Any = _LateImport()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.in_flight import InFlight
     from pytest_promptfuzz.wire.recordings.tape import Tape
+    from pytest_promptfuzz.wire.unseen import Unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,7 @@ class Watch:
         calls: Answered calls in the order in which they were answered.
         faults: What went wrong, in order.
         notes: Sentences the person must see.
+        unseen: Requests and processes that were begun and cannot be followed.
         unattributed: Calls from threads that had lost their context. Above 0 the trials of this test are to
             run in sequence; with ``concurrent`` the calls were refused, and this trial must be run again.
         retries: Calls that were made once more after a failure, by the gate's decision.
@@ -153,6 +155,7 @@ class Watch:
         self.calls: list[Call] = []
         self.faults: list[Fault] = []
         self.notes: list[str] = []
+        self.unseen: list[Unseen] = []
         self.unattributed = 0
         self.retries = 0
         self.given_up: dict[str, Exception] = {}
@@ -310,6 +313,22 @@ def watching(watch: Watch) -> Iterator[Watch]:
         # In a generator fixture set-up and tear-down may run in different contexts.
         with contextlib.suppress(ValueError):
             current.reset(token)
+
+
+def likely() -> Watch | None:
+    """The watch of the running code, or the only one there is; nothing is counted."""
+    watch = current.get()
+    if watch is not None:
+        return watch
+    with _active_lock:
+        running = {id(each): each for each in _active}
+    return next(iter(running.values())) if len(running) == 1 else None
+
+
+def is_running(watch: Watch) -> bool:
+    """Whether a block of ``watching`` holds it."""
+    with _active_lock:
+        return any(each is watch for each in _active)
 
 
 def attributed() -> tuple[Watch | None, tuple[Watch, ...]]:

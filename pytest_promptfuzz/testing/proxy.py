@@ -1,0 +1,309 @@
+"""A recording proxy on this machine, for applications whose HTTP is not seen: any language, any library.
+
+It sends what it is sent to the provider through httpx2 or httpx, and so through the interceptor: stored answers,
+mutations on the wire, faults and limits are those of calls made in the test's own process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import json
+import os
+import threading
+import weakref
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.errors import ConfigurationError
+from pytest_promptfuzz.targets.addresses import Address, address
+from pytest_promptfuzz.wire.unseen import exempt
+from pytest_promptfuzz.wire.watch import current, is_running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from pytest_promptfuzz.wire.watch import Watch
+
+LIBRARIES = ("httpx2", "httpx")
+MAX_BODY = 64 * 1024 * 1024
+_SECONDS = 600.0  # the application's own timeout is the one that counts
+# Of one connection, not of the message (RFC 9110, section 7.6.1); the lengths are written anew.
+_HOP_BY_HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "host",
+        "content-length",
+        "expect",
+    }
+)
+_BODILESS = (204, 304)
+
+
+class Route(NamedTuple):
+    """Where the requests under one base URL go, and whose they are (``None``: whoever runs)."""
+
+    upstream: Address
+    watch: weakref.ref[Watch] | None
+
+
+class Proxy:
+    """A recording proxy on 127.0.0.1, started and stopped by a ``with`` statement.
+
+    Args:
+        port: The TCP port; 0 for any that is free.
+        upstream: Where requests go that are under no base URL given by :meth:`url`; ``None`` refuses them.
+        watch: Whose those are.
+        on_request: Called with method, path and status after each request, in a thread of its own.
+
+    Raises:
+        ConfigurationError: Neither httpx2 nor httpx is installed, or the port is taken.
+        UsageError: ``upstream`` is no base URL.
+    """
+
+    def __init__(
+        self,
+        *,
+        port: int = 0,
+        upstream: str | None = None,
+        watch: Watch | None = None,
+        on_request: Callable[[str, str, int], None] | None = None,
+    ) -> None:
+        self._library = _library()
+        self._asked_port = port
+        owner = None if watch is None else weakref.ref(watch)
+        self._default = None if upstream is None else Route(address(upstream, "the proxy"), owner)
+        self.on_request = on_request
+        self._routes: dict[str, Route] = {}
+        # A run's base URLs are its own; a program that outlives the run is told to be the next one's.
+        self._names: weakref.WeakKeyDictionary[Watch, dict[Address, str]] = weakref.WeakKeyDictionary()
+        self._shared: dict[Address, str] = {}
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._server: ThreadingHTTPServer | None = None
+        self._end = contextlib.ExitStack()
+        self.client: Any = None
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        if self._server is None:
+            raise RuntimeError("the proxy is not running; use it in a with statement")
+        return int(self._server.server_address[1])
+
+    def url(self, upstream: str) -> str:
+        """The base URL to give to the application instead of ``upstream``.
+
+        Asked for in the body of a robust test it belongs to the run that goes on, whoever uses it and from whichever
+        process. Asked for elsewhere (in a fixture) its requests belong to the only run there is, and the trials of the
+        test run in sequence.
+
+        Raises:
+            UsageError: ``upstream`` is no base URL.
+        """
+        place, watch = address(upstream, "the proxy"), current.get()
+        with self._lock:
+            names = self._shared if watch is None else self._names.setdefault(watch, {})
+            if place not in names:
+                names[place] = f"via{next(self._numbers)}"
+                self._routes[names[place]] = Route(place, None if watch is None else weakref.ref(watch))
+        return f"{self._base}/{names[place]}"
+
+    @property
+    def openai(self) -> str:
+        """The base URL for OpenAI, or for what ``OPENAI_BASE_URL`` names."""
+        return self.url(os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1")
+
+    @property
+    def anthropic(self) -> str:
+        """The base URL for Anthropic, or for what ``ANTHROPIC_BASE_URL`` names."""
+        return self.url(os.environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that the SDKs of all languages read, for a process to be started."""
+        return {"OPENAI_BASE_URL": self.openai, "ANTHROPIC_BASE_URL": self.anthropic}
+
+    @property
+    def _base(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        handler = type("Handler", (_Handler,), {"proxy": self})
+        try:
+            server = _Server(("127.0.0.1", self._asked_port), handler)
+        except (OSError, OverflowError) as error:
+            raise ConfigurationError(
+                f"Cannot listen on 127.0.0.1:{self._asked_port}: {error}. Choose another port, or 0 for a free one."
+            ) from None
+        self._server = server
+        self.client = self._library.Client(timeout=_SECONDS, follow_redirects=False)
+        self._end.callback(self.client.close)
+        self._end.enter_context(exempt("127.0.0.1", self.port))
+        thread = threading.Thread(
+            target=server.serve_forever, args=(0.05,), name="promptfuzz-proxy", daemon=True
+        )
+        thread.start()
+        self._end.callback(thread.join)
+        self._end.callback(server.server_close)
+        self._end.callback(server.shutdown)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end.close()
+        self._server = None
+
+    def route(self, target: str) -> tuple[Route, str] | None:
+        """Where a request target (path and query) goes, and what of it stays."""
+        name, slash, rest = target.removeprefix("/").partition("/")
+        with self._lock:
+            route = self._routes.get(name)
+        if route is not None:
+            return route, slash + rest
+        return None if self._default is None else (self._default, target)
+
+    @contextlib.contextmanager
+    def belonging(self, route: Route) -> Iterator[None]:
+        """Let what is sent inside the block be the route's run's."""
+        watch = route.watch() if route.watch is not None else None
+        if watch is None or not is_running(watch):
+            yield
+            return
+        token = current.set(watch)
+        try:
+            yield
+        finally:
+            current.reset(token)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False  # a connection that is kept open must not keep the proxy from stopping
+    request_queue_size = 128
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection of the application."""
+
+    proxy: Proxy
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def _forward(self) -> None:
+        try:
+            content = self._content()
+        except ValueError as error:
+            self.close_connection = True
+            self._refuse(400, f"The proxy cannot read the request's body: {error}.")
+            return
+        found = self.proxy.route(self.path)
+        if found is None:
+            self._refuse(404, "The proxy has no such base URL; take it from promptfuzz_proxy.url(...).")
+            return
+        route, rest = found
+        request = self.proxy.client.build_request(
+            self.command,
+            _joined(route.upstream, rest),
+            headers=[
+                (name, value) for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP
+            ],
+            content=content or None,
+        )
+        begun = False
+        try:
+            with self.proxy.belonging(route):
+                response = self.proxy.client.send(request, stream=True)
+                try:
+                    begun = True
+                    self._pass_on(response)
+                finally:
+                    response.close()
+        except (ConnectionError, TimeoutError):
+            self.close_connection = True  # the application left
+        except Exception as error:  # noqa: BLE001 - whatever the library raises, the application is to hear of it
+            self.close_connection = True
+            if not begun:
+                self._refuse(502, f"The provider could not be reached: {type(error).__name__}: {error}")
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _forward  # noqa: N815 - http.server's names
+
+    def _content(self) -> bytes:
+        if self.headers.get("transfer-encoding", "").lower() == "chunked":
+            return self._chunks()
+        length = int(self.headers.get("content-length", "0"))
+        if not 0 <= length <= MAX_BODY:
+            raise ValueError(f"its length is {length}")
+        return self.rfile.read(length)
+
+    def _chunks(self) -> bytes:
+        parts: list[bytes] = []
+        while size := int(self.rfile.readline(100).partition(b";")[0], 16):
+            if size < 0 or sum(map(len, parts)) + size > MAX_BODY:
+                raise ValueError("it is too long")
+            parts.append(self.rfile.read(size))
+            self.rfile.readline(2)
+        while self.rfile.readline(8192).strip():
+            pass  # trailers
+        return b"".join(parts)
+
+    def _pass_on(self, response: Any) -> None:
+        status = int(response.status_code)
+        self.send_response_only(status)
+        for name, value in response.headers.multi_items():
+            if name.lower() not in _HOP_BY_HOP:
+                self.send_header(name, value)
+        bodiless = self.command == "HEAD" or status in _BODILESS
+        if not bodiless:
+            self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        if not bodiless:
+            for piece in response.iter_raw():
+                if piece:
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+            self.wfile.write(b"0\r\n\r\n")
+        self._told(status)
+
+    def _refuse(self, status: int, message: str) -> None:
+        body = json.dumps({"error": {"message": message, "type": "promptfuzz_proxy"}}).encode()
+        self.send_response_only(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self._told(status)
+
+    def _told(self, status: int) -> None:
+        if self.proxy.on_request is not None:
+            self.proxy.on_request(self.command, self.path.partition("?")[0], status)
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing: lines in the middle of pytest's output help nobody."""
+
+
+def _joined(upstream: Address, rest: str) -> str:
+    path, _, query = rest.partition("?")
+    url = upstream.url(path)
+    return url + ("&" if "?" in url else "?") + query if query else url
+
+
+def _library() -> Any:
+    for name in LIBRARIES:
+        with contextlib.suppress(ModuleNotFoundError):
+            return importlib.import_module(name)
+    raise ConfigurationError(
+        "The proxy sends requests through httpx, which is not installed: pip install 'pytest-promptfuzz[openai]'."
+    )

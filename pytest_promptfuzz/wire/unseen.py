@@ -1,0 +1,111 @@
+"""HTTP and processes that the interceptor cannot follow: noticed where they begin, so that a test is told of them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pytest_promptfuzz.wire.endpoints import MODEL_PATHS
+from pytest_promptfuzz.wire.watch import likely
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+
+# What may ask a model without being noticed at all; named where nothing was seen.
+SUSPECTS = ("requests", "aiohttp", "boto3", "botocore", "urllib3", "grpc", "pycurl", "tornado")
+
+_exempt: set[tuple[str, int]] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A request or a process that a run began, and of which nothing more is known.
+
+    Attributes:
+        by: The library, or ``subprocess``.
+        what: ``POST host/path``, or the program's name.
+        asks_model: Whether its address is that of a model.
+    """
+
+    by: str
+    what: str
+    asks_model: bool
+
+    def __str__(self) -> str:
+        return f"{self.by} ({self.what})"
+
+
+@contextlib.contextmanager
+def exempt(host: str, port: int) -> Iterator[None]:
+    """Take no notice of requests to an address: what answers there is seen by other means."""
+    _exempt.add((host, port))
+    try:
+        yield
+    finally:
+        _exempt.discard((host, port))
+
+
+def suspects() -> list[str]:
+    """The libraries that are loaded and may have asked a model unseen."""
+    return [name for name in SUSPECTS if name in sys.modules]
+
+
+def _notice(by: str, method: str, host: str, port: int, path: str) -> None:
+    if method.upper() != "POST" or (host, port) in _exempt:
+        return
+    watch = likely()
+    if watch is not None:
+        bare = "/" + urlsplit(path).path.strip("/")
+        watch.unseen.append(Unseen(by, f"POST {host}{bare}", bare.endswith(MODEL_PATHS)))
+
+
+def patch_putrequest(_: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:
+    """``http.client.HTTPConnection.putrequest``: under urllib, urllib3, requests and botocore."""
+
+    @functools.wraps(original)
+    def putrequest(self: Any, method: str, url: str, *args: Any, **arguments: Any) -> Any:
+        library = type(self).__module__.partition(".")[0]
+        if library == "urllib3" and "requests" in sys.modules:
+            library = "requests"
+        _notice("urllib" if library == "http" else library, method, self.host, self.port, url)
+        return original(self, method, url, *args, **arguments)
+
+    return putrequest
+
+
+def patch_aiohttp(_: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:
+    """``aiohttp.ClientSession._request``."""
+
+    @functools.wraps(original)
+    def request(self: Any, method: str, url: Any, **arguments: Any) -> Any:
+        base = getattr(self, "_base_url", None)
+        parts = urlsplit(str(url))
+        host = parts.hostname or getattr(base, "host", None) or ""
+        port = parts.port or getattr(base, "port", None) or 0
+        _notice("aiohttp", method, host, port, parts.path)
+        return original(self, method, url, **arguments)
+
+    return request
+
+
+def patch_popen(_: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:
+    """``subprocess.Popen``: a program that may ask a model by itself."""
+
+    @functools.wraps(original)
+    def init(self: Any, args: Any, *more: Any, **arguments: Any) -> None:
+        watch = likely()
+        if watch is not None:
+            first = args[0] if isinstance(args, list | tuple) and args else args
+            # Its name only: arguments may hold secrets.
+            name = os.fsdecode(first).split() if isinstance(first, str | bytes | os.PathLike) else []
+            watch.unseen.append(Unseen("subprocess", Path(name[0]).name if name else "?", asks_model=False))
+        original(self, args, *more, **arguments)
+
+    return init
