@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.targets.addresses import Address, address
-from pytest_promptfuzz.wire.unseen import exempt
+from pytest_promptfuzz.wire.endpoints import exempt
 from pytest_promptfuzz.wire.watch import current, is_running
 
 if TYPE_CHECKING:
@@ -269,13 +269,15 @@ class _Handler(BaseHTTPRequestHandler):
         bodiless = self.command == "HEAD" or status in _BODILESS
         if not bodiless:
             self.send_header("transfer-encoding", "chunked")
+        else:
+            self._told(status)
         self.end_headers()
         if not bodiless:
             for piece in response.iter_raw():
                 if piece:
                     self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+            self._told(status)  # before the application can go on and look
             self.wfile.write(b"0\r\n\r\n")
-        self._told(status)
 
     def _refuse(self, status: int, message: str) -> None:
         body = json.dumps({"error": {"message": message, "type": "promptfuzz_proxy"}}).encode()

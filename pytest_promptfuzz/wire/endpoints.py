@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 # By the end of the path: hosts put prefixes of their own before it (/v1, /openai/deployments/NAME, /api/v1).
 # Add a path here, and its reader to targets/formats, to teach the wire another protocol.
@@ -14,6 +15,24 @@ MODEL_PATHS = ("/chat/completions", "/responses", "/messages", "/embeddings")
 TEXTLESS_PATHS = ("/embeddings",)
 
 _PROVIDERS = {"openai.com": "openai", "anthropic.com": "anthropic"}
+
+
+_exempt: set[tuple[str, int]] = set()
+
+
+@contextlib.contextmanager
+def exempt(host: str, port: int) -> Iterator[None]:
+    """Let requests to an address be no model calls: a proxy of ours listens there, and what it sends is seen."""
+    _exempt.add((host, port))
+    try:
+        yield
+    finally:
+        _exempt.discard((host, port))
+
+
+def is_exempt(host: str, port: int | None) -> bool:
+    """Whether what is sent to an address is seen where it goes on."""
+    return (host, port) in _exempt
 
 
 def is_model_call(method: str, path: str, headers: Mapping[str, str]) -> bool:

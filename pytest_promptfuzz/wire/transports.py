@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.wire import exchange as exchanges
-from pytest_promptfuzz.wire.endpoints import is_model_call
+from pytest_promptfuzz.wire.endpoints import is_exempt, is_model_call
 from pytest_promptfuzz.wire.in_flight import resent
 from pytest_promptfuzz.wire.sending import Sent, asend, send
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
@@ -29,7 +29,7 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
 
     @functools.wraps(original)
     def handle_request(self: Any, request: Any) -> Any:
-        if not is_model_call(request.method, request.url.path, request.headers):
+        if not _is_model_call(request):
             return original(self, request)
         watch, others = attributed()
         if watch is None:
@@ -62,7 +62,7 @@ def patch_async(
 
     @functools.wraps(original)
     async def handle_async_request(self: Any, request: Any) -> Any:
-        if not is_model_call(request.method, request.url.path, request.headers):
+        if not _is_model_call(request):
             return await original(self, request)
         watch, others = attributed()
         if watch is None:
@@ -86,6 +86,12 @@ def patch_async(
         return _whole(library, exchange, sent)
 
     return handle_async_request
+
+
+def _is_model_call(request: Any) -> bool:
+    return is_model_call(request.method, request.url.path, request.headers) and not is_exempt(
+        request.url.host, request.url.port
+    )
 
 
 def _without_network(library: ModuleType, exchange: exchanges.Exchange, request: Any, content: bytes) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import sys
@@ -11,17 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pytest_promptfuzz.wire.endpoints import MODEL_PATHS
+from pytest_promptfuzz.wire.endpoints import MODEL_PATHS, is_exempt
 from pytest_promptfuzz.wire.watch import likely
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from types import ModuleType
 
 # What may ask a model without being noticed at all; named where nothing was seen.
 SUSPECTS = ("requests", "aiohttp", "boto3", "botocore", "urllib3", "grpc", "pycurl", "tornado")
-
-_exempt: set[tuple[str, int]] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +39,13 @@ class Unseen:
         return f"{self.by} ({self.what})"
 
 
-@contextlib.contextmanager
-def exempt(host: str, port: int) -> Iterator[None]:
-    """Take no notice of requests to an address: what answers there is seen by other means."""
-    _exempt.add((host, port))
-    try:
-        yield
-    finally:
-        _exempt.discard((host, port))
-
-
 def suspects() -> list[str]:
     """The libraries that are loaded and may have asked a model unseen."""
     return [name for name in SUSPECTS if name in sys.modules]
 
 
 def _notice(by: str, method: str, host: str, port: int, path: str) -> None:
-    if method.upper() != "POST" or (host, port) in _exempt:
+    if method.upper() != "POST" or is_exempt(host, port):
         return
     watch = likely()
     if watch is not None:
@@ -89,7 +76,12 @@ def patch_aiohttp(_: ModuleType, original: Callable[..., Any]) -> Callable[..., 
         parts = urlsplit(str(url))
         host = parts.hostname or getattr(base, "host", None) or ""
         port = parts.port or getattr(base, "port", None) or 0
-        _notice("aiohttp", method, host, port, parts.path)
+        path = (
+            parts.path
+            if parts.hostname
+            else f"{getattr(base, 'path', '').rstrip('/')}/{parts.path.lstrip('/')}"
+        )
+        _notice("aiohttp", method, host, port, path)
         return original(self, method, url, **arguments)
 
     return request

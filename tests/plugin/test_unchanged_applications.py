@@ -203,7 +203,7 @@ def test_the_application_sees_nothing_of_it_and_brittle_words_are_found(applicat
         (
             'mutate="role:system"',
             "return 3",
-            ["*no request of the baseline holds a system text. No request was seen.*"],
+            ["*mutates what the application asks. No model call was seen; seen are those through httpx*"],
         ),
         (
             'mutate="role:system"',
@@ -318,3 +318,99 @@ def test_trials_run_at_once_and_do_not_mix(application):
     )
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["1 robust test: 1 pass; 14 calls *"])
+
+
+PROGRAM = """
+import json, os, sys, urllib.request
+SYSTEM = "Classify the message as billing, shipping or technical. Answer with one word only."
+
+def ask(text, system=SYSTEM):
+    said = [{"role": "system", "content": system}, {"role": "user", "content": text}]
+    body = json.dumps({"model": "m", "messages": said}).encode()
+    headers = {"content-type": "application/json", "authorization": "Bearer none"}
+    request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, headers)
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)["choices"][0]["message"]["content"]
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(ask(line), flush=True)
+"""
+PROXIED = """
+import os, subprocess, sys
+import pytest
+import program
+from pytest_promptfuzz import robust
+
+def started(environment, **more):
+    return subprocess.Popen(
+        [sys.executable, program.__file__], env={**os.environ, **environment}, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, **more
+    )
+
+def answer(process):
+    process.stdin.write("Where is my parcel?\\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
+
+@robust(mutate="role:system", mutations=3)
+def test_a_process_for_each_run(promptfuzz_proxy):
+    with started(promptfuzz_proxy.environment) as process:
+        said = answer(process)
+        process.stdin.close()
+    assert said == "shipping"
+    return said
+
+@pytest.fixture(scope="module")
+def service(promptfuzz_proxy):
+    with started(promptfuzz_proxy.environment) as process:
+        yield process
+        process.stdin.close()
+
+@robust(mutate="role:user", mutations=3)
+def test_a_process_that_was_there_before(service):
+    return answer(service)
+
+@robust(mutate="role:system", mutations=3)
+def test_in_this_process(promptfuzz_proxy, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", promptfuzz_proxy.openai)
+    return program.ask("Where is my parcel?")
+"""
+UNSEEN = """
+import subprocess, sys
+import program
+from pytest_promptfuzz import robust
+
+@robust(mutate="role:system", mutations=2)
+def test_urllib(promptfuzz_server, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", promptfuzz_server.openai_url)
+    return program.ask("Where is my parcel?")
+
+@robust(program.SYSTEM, mutations=2)
+def test_given(promptfuzz_server, prompt, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", promptfuzz_server.openai_url)
+    return program.ask("Where is my parcel?", prompt.text)
+
+@robust(mutate="role:system", mutations=2)
+def test_process():
+    return subprocess.run([sys.executable, "-c", "print('billing')"], capture_output=True, text=True).stdout
+"""
+
+
+def test_applications_of_any_library_in_any_process_through_the_proxy(project):
+    first = project(PROXIED, program=PROGRAM)
+    first.assert_outcomes(passed=3)
+    assert set(summary_of(first).values()) == {"pass"}
+    first.stdout.fnmatch_lines(["3 robust tests: 3 pass; 11 calls *"])
+    again = project(PROXIED, program=PROGRAM)
+    again.assert_outcomes(passed=3)
+    again.stdout.fnmatch_lines(["3 robust tests: 3 pass; 0 calls *"])
+
+
+def test_a_model_asked_unseen_is_an_error_that_offers_the_proxy(project):
+    result = project(UNSEEN, program=PROGRAM)
+    result.assert_outcomes(errors=3)
+    seen = "*a model was asked through urllib (POST 127.0.0.1/v1/chat/completions). *promptfuzz_proxy*serve --proxy URL*"
+    result.stdout.fnmatch_lines(
+        [seen, seen, "*Begun, and not seen further: subprocess (python*promptfuzz_proxy*"]
+    )

@@ -7,8 +7,15 @@ import json
 import signal
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
+
+from pytest_promptfuzz.testing.serve import serve
+from pytest_promptfuzz.testing.server import ModelServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PROGRAM = "import sys; from pytest_promptfuzz.testing.serve import serve; sys.exit(serve(sys.argv[1:]))"
 
@@ -44,3 +51,43 @@ def test_serves_until_it_is_stopped(signum: signal.Signals) -> None:
         "POST /v1/chat/completions 200",
         "Stopped after 2 calls.",
     ]
+
+
+def test_records_a_provider_until_it_is_stopped(tmp_path: Path) -> None:
+    body = json.dumps(
+        {"model": "m", "messages": [{"role": "user", "content": "Classify as spam or ham: hi mum"}]}
+    )
+    with ModelServer() as provider:
+        command = [sys.executable, "-c", PROGRAM, "--port", "0", "--log", "--proxy", provider.openai_url]
+        for hits in (0, 1):
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+                assert process.stdout is not None
+                assert process.stdout.readline().startswith(
+                    f"Recording {provider.openai_url} into .promptfuzz;"
+                )
+                host = process.stdout.readline().strip().rpartition("http://")[2]
+                connection = http.client.HTTPConnection(host, timeout=30)
+                connection.request("POST", "/chat/completions", body, {"content-type": "application/json"})
+                assert connection.getresponse().status == 200
+                connection.close()
+                process.send_signal(signal.SIGTERM)
+                rest = process.stdout.read().splitlines()
+                assert process.wait(timeout=30) == 0
+            assert rest == [
+                "POST /chat/completions 200",
+                f"Stopped after 1 calls, {hits} of them answered from the store.",
+            ]
+        assert provider.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--proxy", "ftp://example.com"], "not an http or https URL"),
+        (["--proxy", "http://localhost:1/v1", "--noise", "0.5"], "--noise belongs to the simulated model"),
+    ],
+)
+def test_what_cannot_be_recorded(arguments, message, capsys, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert serve([*arguments, "--port", "0"]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,230 @@
+"""The recording proxy, with the real SDKs and with bare sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import anthropic
+import openai
+import pytest
+
+from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.testing.faults import Dropped, DroppedMidBody, RateLimited
+from pytest_promptfuzz.testing.proxy import Proxy
+from pytest_promptfuzz.testing.recording import Recorder
+from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.wire.in_flight import InFlight
+from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.wire.watch import Watch, watching
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MESSAGES = [{"role": "user", "content": "Where is my parcel?"}]
+BODY = {"model": "m", "messages": MESSAGES}
+
+
+@pytest.fixture
+def server():
+    with ModelServer() as running:
+        yield running
+
+
+@pytest.fixture
+def proxy():
+    with Proxy() as running:
+        yield running
+
+
+def chat(base_url: str, *, stream: bool = False, retries: int = 0) -> str:
+    with openai.OpenAI(api_key="sk-planted-0123456789", base_url=base_url, max_retries=retries) as client:
+        answer = client.chat.completions.create(**BODY, stream=stream)
+        if stream:
+            return "".join(each.choices[0].delta.content or "" for each in answer if each.choices)
+        return answer.choices[0].message.content
+
+
+def messages(base_url: str) -> str:
+    with anthropic.Anthropic(api_key="none", base_url=base_url, max_retries=0) as client:
+        return client.messages.create(model="m", max_tokens=99, messages=MESSAGES).content[0].text
+
+
+async def achat(base_url: str) -> str:
+    async with openai.AsyncOpenAI(api_key="none", base_url=base_url, max_retries=0) as client:
+        return (await client.chat.completions.create(**BODY)).choices[0].message.content
+
+
+def elsewhere(work):
+    """Run in a thread that knows no watch, as another process would."""
+    found: list = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except Exception as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if isinstance(found[0], Exception):
+        raise found[0]
+    return found[0]
+
+
+def post(proxy: Proxy, path: str, body: bytes, headers: dict[str, str], *, chunked: bool = False):
+    connection = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=30)
+    content = iter([body[:7], body[7:]]) if chunked else body
+    connection.request("POST", path, content, headers, encode_chunked=chunked)
+    answer = connection.getresponse()
+    found = answer.status, answer.read()
+    connection.close()
+    return found
+
+
+def test_answers_are_the_providers_and_outside_a_run_nothing_is_kept(server, proxy) -> None:
+    openai_url, anthropic_url = proxy.url(server.openai_url), proxy.url(server.anthropic_url)
+    assert proxy.url(server.openai_url) == openai_url
+    assert openai_url != anthropic_url
+    assert chat(openai_url) == chat(server.openai_url)
+    assert chat(openai_url, stream=True) == chat(server.openai_url, stream=True)
+    assert messages(anthropic_url) == messages(server.anthropic_url)
+    assert asyncio.run(achat(openai_url)) == chat(server.openai_url)
+    through, direct = server.requests[0], server.requests[1]
+    assert (through.path, through.body, through.headers["user-agent"]) == (
+        direct.path,
+        direct.body,
+        direct.headers["user-agent"],
+    )
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_calls_are_seen_stored_and_found_under_the_key_of_a_direct_call(server, proxy, stream) -> None:
+    fresh = MemoryStore()
+    with intercepting():
+        with watching(Watch(fresh=fresh)) as watch:
+            text = chat(server.openai_url, stream=stream)
+        again = Watch(fresh=fresh)
+        with watching(again):
+            url = proxy.url(server.openai_url)
+            assert elsewhere(lambda: chat(url, stream=stream)) == text
+    assert (watch.misses, again.hits, again.misses, again.unattributed) == (1, 1, 0, 0)
+    assert len(server.requests) == 1
+
+
+def test_runs_at_once_have_their_own_base_urls(server, proxy) -> None:
+    texts = {"Where is my parcel?": "WHERE IS MY PARCEL?", "a": "b"}
+    runs = [Watch(concurrent=True), Watch(concurrent=True, in_flight=InFlight("user", texts))]
+    urls = []
+    with intercepting():
+        for watch in runs:
+            with watching(watch):
+                urls.append(proxy.url(server.openai_url))
+        with watching(runs[0]), watching(runs[1]):
+            for url in urls:
+                elsewhere(lambda url=url: chat(url))
+    assert [[call.texts for call in watch.calls] for watch in runs] == [
+        [("Where is my parcel?",)],
+        [("WHERE IS MY PARCEL?",)],
+    ]
+    assert [each.body["messages"][0]["content"] for each in server.requests] == [
+        "Where is my parcel?",
+        "WHERE IS MY PARCEL?",
+    ]
+
+
+def test_a_program_that_outlives_its_run_is_the_next_ones(server, proxy) -> None:
+    with intercepting():
+        with watching(Watch()) as first:
+            url = proxy.url(server.openai_url)
+        with watching(Watch()) as second:
+            elsewhere(lambda: chat(url))
+    assert (first.calls, len(second.calls), second.unattributed) == ([], 1, 1)
+
+
+def test_faults_are_the_runs_and_reach_the_application(server, proxy) -> None:
+    server.fail(RateLimited(), next=1)
+    with intercepting(), watching(Watch()) as watch:
+        url = proxy.url(server.openai_url)
+        with pytest.raises(openai.RateLimitError):
+            elsewhere(lambda: chat(url))
+        elsewhere(lambda: chat(url))
+    assert [(fault.kind, fault.recovered) for fault in watch.faults] == [("rate-limit", True)]
+
+
+@pytest.mark.parametrize("fault", [Dropped(), DroppedMidBody()])
+def test_a_provider_that_drops_the_connection(server, proxy, fault) -> None:
+    server.fail(fault, next=1)
+    with intercepting(), watching(Watch()) as watch:
+        url = proxy.url(server.openai_url)
+        with pytest.raises(openai.APIError):
+            elsewhere(lambda: chat(url))
+        assert elsewhere(lambda: chat(url))
+    assert [fault.kind for fault in watch.faults] == ["connection"]
+
+
+def test_a_stream_that_the_application_leaves_is_no_fault(server, proxy) -> None:
+    def left(url: str) -> None:
+        with openai.OpenAI(api_key="none", base_url=url) as client:
+            stream = client.chat.completions.create(**BODY, stream=True)
+            next(iter(stream))
+            stream.close()
+
+    with intercepting(), watching(Watch()) as watch:
+        url = proxy.url(server.openai_url)
+        elsewhere(lambda: left(url))
+        assert elsewhere(lambda: chat(url))
+    assert watch.faults == []
+
+
+def test_an_unreachable_provider(proxy) -> None:
+    with ModelServer() as gone:
+        url = gone.openai_url
+    with pytest.raises(openai.InternalServerError, match="could not be reached"):
+        chat(proxy.url(url))
+
+
+def test_bodies_in_chunks_and_what_cannot_be_read(server, proxy) -> None:
+    path = proxy.url(server.openai_url).partition(str(proxy.port))[2] + "/chat/completions"
+    body = json.dumps(BODY).encode()
+    headers = {"content-type": "application/json"}
+    assert post(proxy, path, body, headers)[0] == 200
+    assert post(proxy, path, body, {**headers, "transfer-encoding": "chunked"}, chunked=True)[0] == 200
+    assert server.requests[0].body == server.requests[1].body == BODY
+    status, said = post(proxy, path, b"", {**headers, "content-length": "-3"})
+    assert (status, b"cannot read the request's body" in said) == (400, True)
+    status, said = post(proxy, "/elsewhere/chat/completions", body, headers)
+    assert (status, b"no such base URL" in said) == (404, True)
+    assert len(server.requests) == 2
+
+
+def test_base_urls_and_ports_are_checked(proxy, monkeypatch) -> None:
+    with pytest.raises(UsageError, match="not an http or https URL"):
+        proxy.url("ftp://example.com")
+    with pytest.raises(ConfigurationError, match="Cannot listen on"), Proxy(port=proxy.port):
+        pass
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:11434/v1")
+    assert proxy.openai == proxy.url("http://localhost:11434/v1") == proxy.environment["OPENAI_BASE_URL"]
+    for name in ("httpx2", "httpx"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ConfigurationError, match="which is not installed: pip install"):
+        Proxy()
+
+
+def test_a_recorder_answers_the_next_run_of_an_application_from_the_store(server, tmp_path: Path) -> None:
+    with Recorder(server.openai_url, 0, str(tmp_path)) as recorder:
+        first = chat(recorder.url)
+        chat(recorder.url)
+        assert (recorder.calls, recorder.hits) == (2, 0)
+    with Recorder(server.openai_url, 0, str(tmp_path)) as recorder:
+        assert chat(recorder.url) == first
+        chat(recorder.url)
+        assert (recorder.calls, recorder.hits) == (2, 2)
+    assert len(server.requests) == 2
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"sk-planted" in file.read_bytes()]
