@@ -17,7 +17,7 @@ from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.said import said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pytest_promptfuzz.mutations.draft import Draft
     from pytest_promptfuzz.mutations.layout import Line
@@ -49,7 +49,9 @@ _GIVING = words(
     """
 )
 _WITH = words("with as word words by mit par avec con com met solo só nur")
-_EITHER = frozenset(["and", "or"])
+_ANSWERING_OR_GIVING = _ANSWERING | _GIVING
+_BETWEEN = re.compile("[,;/](?= |a)|or(?<= or) ")
+_BEGINS = re.compile(r"(?<![\w'\x00-])[\w\x00]")
 _VALUES = words("null none nil nan true false unknown undefined yes")  # answers that nothing needs to list
 _CLOSED = (".", "!", "?", "。", "！", "？")
 
@@ -81,7 +83,7 @@ def _patterns(flags: int) -> _Patterns:
     some = rf"{word}(?: {word})?"
     conjunction = r"(?:and|or|AND|OR|und|oder|et|ou|y|e|o|u|en|of|és|i|lub|och|eller)"
     names, answering = "|".join(sorted(_NAMES)), "|".join(sorted(_ANSWERING))
-    giving = "|".join(sorted(_ANSWERING | _GIVING))
+    giving = "|".join(sorted(_ANSWERING_OR_GIVING))
     return _Patterns(
         re.compile(r"\[\d+\] |[^\s=]+(?: [^\s=]+){0,5} ?(?:[-=]>|[=→|])|.*(?:\t|=>|->|→)"),
         re.compile(
@@ -168,25 +170,64 @@ def _prose(draft: Draft, patterns: _Patterns, heard: str) -> Iterator[tuple[int,
     named = draft.language != "en" or not _NAMING.isdisjoint(draft.once(own_words))
     colon = ":" in free or "：" in free
     for (start, end, _, kind), (_, _, own, tokens) in zip(draft.sentences, draft.once(said), strict=True):
-        # Most sentences hold no word that a pattern begins with. Only of plain letters can that be told by the words.
-        strange = not own.isascii()
-        lists = "," in own or ";" in own or "/" in own
-        if named and (
-            strange or ((lists or not _EITHER.isdisjoint(tokens)) and not _NAMES.isdisjoint(tokens))
-        ):
-            naming = patterns.naming.search(heard, start, end)
-            if naming is not None:
-                yield naming.end(), end
-        if strange or not (
-            _ANSWERING.isdisjoint(tokens) and (_GIVING.isdisjoint(tokens) or _WITH.isdisjoint(tokens))
-        ):
-            for match in patterns.told.finditer(heard, start, end):
-                yield match.span(match.lastindex or 0)
-        if lists or strange or "or" in tokens or not _VALUES.isdisjoint(tokens):
-            for match in patterns.listed.finditer(free, start, end):
-                yield match.span()
+        naming: Iterable[re.Match[str]] = ()
+        told: Iterable[re.Match[str]] = ()
+        listed: Iterable[re.Match[str]] = ()
+        if not own.isascii():
+            naming = patterns.naming.finditer(heard, start, end) if named else ()
+            told = patterns.told.finditer(heard, start, end)
+            listed = patterns.listed.finditer(free, start, end)
+        else:
+            # The patterns are slow, and plain letters tell where one can begin: in most sentences nowhere.
+            marked = "," in own or ";" in own or "/" in own or "or" in tokens
+            if named and (marked or "and" in tokens) and not _NAMES.isdisjoint(tokens):
+                naming = _found(patterns.naming, heard, end, _where(_NAMES.intersection(tokens), own, start))
+            verbs = _ANSWERING if _WITH.isdisjoint(tokens) else _ANSWERING_OR_GIVING
+            if not verbs.isdisjoint(tokens):
+                told = _found(patterns.told, heard, end, _where(verbs.intersection(tokens), own, start))
+            if marked or not _VALUES.isdisjoint(tokens):
+                listed = _found(patterns.listed, free, end, _listing(own, tokens, start))
+        for match in naming:
+            yield match.end(), end
+            break
+        for match in told:
+            yield match.span(match.lastindex or 0)
+        for match in listed:
+            yield match.span()
         if colon and kind != "field":
             inner = patterns.inner.search(free, start, end)
             if inner is not None:
                 # "name: value" is a form as a whole.
                 yield free.rfind(" ", start, inner.start()) + 1 or start, end
+
+
+def _found(pattern: re.Pattern[str], text: str, end: int, places: Iterable[int]) -> Iterator[re.Match[str]]:
+    """What a search finds of a pattern that can begin at some places only, which ascend."""
+    reached = 0
+    for place in places:
+        match = pattern.match(text, place, end) if place >= reached else None
+        if match is not None:
+            yield match
+            reached = match.end()
+
+
+def _where(known: Iterable[str], own: str, start: int) -> list[int]:
+    """Where in a draft some words stand, in the sentence ``own`` that begins at ``start``."""
+    places: list[int] = []
+    for word in known:
+        at = own.find(word)
+        while at >= 0:
+            places.append(start + at)
+            at = own.find(word, at + 1)
+    places.sort()
+    return places
+
+
+def _listing(own: str, tokens: list[str], start: int) -> list[int]:
+    """Where a list may begin in the sentence ``own``: up to two words before a comma or an ``or``, or at a value."""
+    places = _where(_VALUES.intersection(tokens), own, start)
+    for mark in _BETWEEN.finditer(own):
+        at = mark.start()
+        begin = own.rfind(" ", 0, max(0, own.rfind(" ", 0, at))) + 1
+        places += [start + match.start() for match in _BEGINS.finditer(own, begin, at)]
+    return sorted(places)
