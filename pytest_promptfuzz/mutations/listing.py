@@ -10,7 +10,7 @@ from pytest_promptfuzz.mutations.instructing import instruction_lines
 from pytest_promptfuzz.mutations.layout import LineIndex
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.said import TOKENS
+from pytest_promptfuzz.mutations.said import TOKENS, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +113,7 @@ def _holds_data(draft: Draft) -> bool:
 
 
 def _instructs(draft: Draft, start: int, end: int) -> bool:
-    said = TOKENS.findall(draft.free[start:end].lower())
+    said = tokens_of(draft.free[start:end].lower())
     return bool(said) and (said[0] in IMPERATIVES or said[0] in _HEADS or not _BINDS.isdisjoint(said))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.said import BOUND, TOKENS, Said, said
+from pytest_promptfuzz.mutations.said import BOUND, TOKENS, Said, said, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -140,8 +140,8 @@ def points(text: str, tokens: list[str]) -> bool:
 
 def places(text: str) -> bool:
     """Whether a text, in lower case and protected parts blanked, names a place: ``above``, ``the following``."""
-    plain = BOUND.sub("", text) if "\x00" in text else text
-    return not _POINTING_WORDS.isdisjoint(TOKENS.findall(plain))
+    plain = BOUND.sub("", text) if "above \x00" in text or "below \x00" in text else text
+    return not _POINTING_WORDS.isdisjoint(tokens_of(plain))
 
 
 def sentence_runs(draft: Draft) -> tuple[list[Segment], ...]:

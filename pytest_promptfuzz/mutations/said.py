@@ -57,9 +57,10 @@ def said(draft: Draft) -> tuple[Said, ...]:
 
 
 def _read(whole: str, blanked: str) -> Said:
-    tokens = TOKENS.findall(whole) or [""]
+    tokens = tokens_of(whole) or [""]
     return Said(whole, tokens, blanked, tokens if blanked == whole else _plain(blanked))
 
 
 def _plain(blanked: str) -> list[str]:
-    return TOKENS.findall(BOUND.sub("", blanked))
+    bound = "above \x00" in blanked or "below \x00" in blanked
+    return tokens_of(BOUND.sub("", blanked) if bound else blanked)
