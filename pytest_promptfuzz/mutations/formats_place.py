@@ -50,6 +50,11 @@ _GOES_ON = re.compile(
     r"[-*•#\d.) \t]*(?:do not|don['’]t|never|always|then|also|finally|otherwise|lastly|include|rules|make sure)\b",
     re.IGNORECASE | re.ASCII,
 )
+# A line that ends so goes on in the next one, whatever that holds: "The rule is", "it holds that".
+_UNENDED = re.compile(
+    r"\b(?:that|is|are|was|be|equals?|as|where|with|of|and|or|but|the|an?|to|for|by|in|from|than|which|if|when|because"
+    r"|est|sont|que|qui|de|et|ist|sind|dass|und|oder|es|son|y|è|sono|che|e|dat|zijn|en|é|são)\Z"
+)
 _SAYS_WHAT = re.compile(
     r"\b(?:must|should|you are|you will|your task|your job|needs? to|is to)\b", re.IGNORECASE | re.ASCII
 )
@@ -127,7 +132,11 @@ def _end_in(draft: Draft, lines: list[Line]) -> Place | None:
     if draft.spans and any(a < end < b for a, b in draft.spans):
         return None
     joins = last.kind == "prose" and content.endswith(_ENDS) and draft.is_free(end - 1, end)
-    if last.kind == "prose" and not joins and content.endswith((":", ",", ";", "：")):
+    if (
+        last.kind == "prose"
+        and not joins
+        and (content.endswith((":", ",", ";", "：")) or _UNENDED.search(content))
+    ):
         return None
     return Place(end, " " if joins else "\n\n")
 

@@ -307,3 +307,11 @@ def test_as_many_examples_as_asked_and_none_twice(
 def test_triage_takes_all_of_them() -> None:
     names = {m.operators[0].partition("@")[0] for m in plan(TRIAGE, 9, operators=[*FOUR[1:]]).mutations}
     assert names == {*FOUR[1:]}
+
+
+@pytest.mark.parametrize("end", ["it holds that", "The rule is", "Compute it with"])
+@pytest.mark.parametrize("name", ["answer-in-de", "answer-in-ja"])
+def test_nothing_is_put_between_a_sentence_and_the_equation_it_ends_in(name: str, end: str) -> None:
+    text = f"Can you explain the plan? Write two sentences. {end}\nh=2^8-2."
+    assert plan(text, 4, operators=[name]).mutations == ()
+    assert plan(text.replace(end, "Keep it short."), 4, operators=[name]).mutations
