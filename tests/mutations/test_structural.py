@@ -675,3 +675,16 @@ def _steps(name: str, text: str) -> int:
     finally:
         sys.setprofile(None)
     return counted
+
+
+@pytest.mark.parametrize(
+    ("told", "turned"),
+    [
+        ("Below you find the notes. Be short.", "Above you find the notes. Be short."),
+        ("Turn The Notes Below Into Minutes. Be short.", "Turn The Notes Above Into Minutes. Be short."),
+        ("CLASSIFY THE NOTES BELOW. SAY WHY.", "CLASSIFY THE NOTES ABOVE. SAY WHY."),
+    ],
+)
+def test_words_that_point_down_are_turned_whatever_their_case(told: str, turned: str) -> None:
+    (made,) = plan(f"{told}\n\nNotes:\n{{notes}}", 1, operators=["text-first"]).mutations
+    assert made.text == f"Notes:\n{{notes}}\n\n{turned}"

@@ -30,16 +30,15 @@ _POINTS = words("preceding previous next earlier later follows here aforemention
 _INSTRUCTS = words("do don never always if when unless you your please only not make must")
 _ADDRESSES = words("you your please")
 _TOKENS = re.compile("[a-z]+")
-# Letters come first in these, for the quick search.
 _DOWN = re.compile(
-    r"following(?<=\bthe following)(?= [A-Za-z]+\b(?!s? (?:steps|rules|format|labels|categories)))"
-    r"|below\b(?<=\bbelow)(?! \x00)",
+    r"[Ff]ollowing(?<=\b[Tt]he .ollowing)(?= [A-Za-z]+\b(?!s? (?:steps|rules|format|labels|categories)))"
+    r"|(?:[Bb]elow|BELOW)\b(?<=\b.....)(?! \x00)",
     re.ASCII,
 )
 _FOLLOWING = re.compile(r"following\b(?<=\bfollowing)")
 _LISTED = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]")
 _MOST = 8  # words that point at the data
-_UP = re.compile(r"above\b(?<=\babove)(?! \x00)", re.ASCII)
+_UP = re.compile(r"(?:[Aa]bove|ABOVE)\b(?<=\b.....)(?! \x00)", re.ASCII)
 _ABOVE_NOUN = re.compile(
     r"above ([a-z]+)(?=[.,;:!?\n]|$| (?:as|into|in|and|or|to|for|with|by|using|is|are|that|without)\b)"
 )
