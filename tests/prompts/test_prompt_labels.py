@@ -74,6 +74,16 @@ def test_labels(text: str, expected: list[str]) -> None:
     assert labels(text) == tuple(expected)
 
 
+@pytest.mark.parametrize(("words", "expected"), [(131, ("red", "blue", "green")), (132, ())])
+def test_a_cue_reaches_400_characters_far(words: int, expected: tuple[str, ...]) -> None:
+    assert labels("Classify" + " it" * words + " into red, blue or green.") == expected
+
+
+def test_a_label_has_four_words_at_most() -> None:
+    assert labels("Labels: very long blue label, other.") == ("very long blue label", "other")
+    assert labels("Labels: extremely very long blue label, other.") == ()
+
+
 def test_a_dozen_labels_stand_as_a_whole() -> None:
     names = [f"label {n}" for n in range(12)]
     text = f"Answer with one of: {', '.join(names)}. Mind the label 11x here and the label of it; but label 7 too."
