@@ -60,6 +60,7 @@ def test_numbers_of_list_items_are_given_up_to_those_who_touch_them() -> None:
         ("Don't write the answer to this.", "en"),
         ("la casa de la abuela y el perro", "es"),
         ("the1la the_la la los del", "es"),
+        ("m'a l'a t'a le", "fr"),
         ("", "und"),
         ("12 + 3", "und"),
     ],
