@@ -67,3 +67,13 @@ def test_numbers_of_list_items_are_given_up_to_those_who_touch_them() -> None:
 )
 def test_languages(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+def test_abbreviations_and_initials_end_no_sentence() -> None:
+    text = "Please ask Dr. Smith or J. Doe about approx. Monday. Keep the response. Then stop."
+    sentences = Draft(text, []).sentences
+    assert [text[each.start : each.end] for each in sentences] == [
+        "Please ask Dr. Smith or J. Doe about approx. Monday.",
+        "Keep the response.",
+        "Then stop.",
+    ]
