@@ -516,6 +516,8 @@ STAYS = [
     ("paragraph-merge", "Sort it.\n\nThe battery lasts all day. I like it.\n\nLabel: {label}"),
     ("paragraph-merge", "Sort the mail.\n\nGive me a refund."),
     ("paragraph-merge", "Classify the text.\n\n{text}"),
+    ("paragraph-merge", "Sort it.\r\n\r\nBe brief. Keep it\r\nshort.\r\n\r\n{text}"),
+    ("paragraph-merge", "Sort it.\n\nBe brief. Keep it \nshort.\n\n{text}"),
     ("positional-mix", "Classify the ticket. Return only the label."),
     # What comes after a mail's first paragraph may be the mail; what points at a list may not point elsewhere.
     (

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 _INSTRUCTS = words("do don never always please only make must")
 _STOPS = frozenset(".!?")
-_PAST = re.compile(
-    r"[ \t\r]*(?:\Z|.[ \t\r]*(?:\n|\Z))", re.DOTALL
-)  # a line break, then a blank line or the end
+_PAST = re.compile(r"[ \t\r]*(?:\Z|[^ \t\r][ \t\r]*(?:\n|\Z))")  # a line break, then a blank line or the end
 
 
 @operator(
