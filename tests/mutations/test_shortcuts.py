@@ -187,6 +187,24 @@ def test_what_stays_as_written_is_what_the_patterns_find(text: str) -> None:
     check_written(text)
 
 
+TOLD = (
+    "Classify it with plain things.|Classify it as plain things.|Put the word maybe.|Classify it the word maybe."
+    "|Use the words plain things.|Mark it by plain things.|Schreib es nur als mit klaren Dingen.|Antworte mit klaren Dingen."
+    "|Respond par un mot.|Write avec un mot.|Responde con una cosa.|Escreva com uma coisa.|Antwoord met een ding."
+    "|Rispondi solo con una cosa.|Antworte nur mit ja.|Answer plainly.|Reply plainly.|Respond plainly.|Say plainly."
+    "|Print plainly.|The null stands.|The none stands.|A nil stands.|A nan stands.|A true one.|A false one."
+    "|An unknown one.|An undefined one.|A yes stands.|An n/a stands.|It is red or blue.|It is red OR blue."
+    "|The keys are red, blue.|The name is one and two.|The tag value, then.|Los campos uno y dos, tres de la lista."
+    "|Die Felder eins, zwei und drei.|Les colonnes un, deux et trois.|Le chiavi uno, due e tre.|De velden een, twee."
+)
+
+
+@pytest.mark.parametrize("text", TOLD.split("|"))
+def test_each_word_that_tells_of_an_answer_is_heard(text: str) -> None:
+    check_written(text)
+    check_written(f"Please do. {text.upper()} {text}")
+
+
 @QUICK
 @given(text=st.one_of(LINES, TEXTS))
 def test_what_stays_as_written_in_any_text_is_what_the_patterns_find(text: str) -> None:
