@@ -518,6 +518,7 @@ STAYS = [
     ("paragraph-merge", "Classify the text.\n\n{text}"),
     ("paragraph-merge", "Sort it.\r\n\r\nBe brief. Keep it\r\nshort.\r\n\r\n{text}"),
     ("paragraph-merge", "Sort it.\n\nBe brief. Keep it \nshort.\n\n{text}"),
+    ("paragraph-merge", "Rules apply here:\nSort it.\n\nBe brief.\n\n{text}"),
     ("positional-mix", "Classify the ticket. Return only the label."),
     # What comes after a mail's first paragraph may be the mail; what points at a list may not point elsewhere.
     (
