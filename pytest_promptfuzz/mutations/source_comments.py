@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
+from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.source_blocks import SLOT
 from pytest_promptfuzz.mutations.source_python import tokens, tree_of
 
@@ -20,10 +22,16 @@ _DIRECTIVE = re.compile(
 _TELLING = re.compile(
     r"\b(?:note|warning|important|caution|bug|bugs|buggy|error|wrong|fix|expected?|examples?|e\.g|outputs?|returns?|inputs?"
     r"|prints?|hint|must|should|shall|assumes?|never|only|always|guaranteed?|license|copyright|author|deprecated|unsafe"
-    r"|precondition|invariant|here|begin|end|start|stop|not|no|do not|without|except|unless|before|after"
-    # The same in other languages: what is left out, and what does not hold.
-    r"|ohne|nicht|kein|keine|keinen|nur|sin|nunca|solo|sans|pas|jamais|sauf|zonder|niet|geen|senza|mai|sem|apenas|utan|inte|bez|nie)\b",
+    r"|precondition|invariant|here|begin|end|start|stop|not|no|do not|without|except|unless|before|after)\b",
     re.IGNORECASE,
+)
+# What code does is told by a verb first; a noun ("weekly wage", "in metres") tells what the code does not.
+_DOING = IMPERATIVES | words(
+    """
+    append close collect copy cut divide double drop get increment initialise initialize iterate join load loop merge
+    mix move multiply open pop push rename reset reverse round save scale set shift shuffle skip store strip subtract
+    sum swap trim try update wait walk
+    """
 )
 _LINE = re.compile(r"^[ \t]*(?P<comment>//[^\n]*?)[ \t\r]*$", re.MULTILINE)
 _UNCLEAR = re.compile(r"`|/\*|\"\"\"|'''|\bR\"|<<-?\s?['\"A-Z]|\\\n")
@@ -81,12 +89,14 @@ def _comment(program: str, start: int, end: int) -> Comment | None:
     plain = _PLAIN.match(text)
     if plain is None or _DIRECTIVE.search(text) or SLOT.search(text):
         return None
+    said = plain["words"]
+    idle = said.split()[0].lower() in _DOING and not _TELLING.search(said)
     stop = start + len(text)
     line = program.rfind("\n", 0, start) + 1
     alone = not program[line:start].strip()
     if not alone:
         first = line + len(program[line:start].rstrip())
-        return Comment(start, stop, first, end, False, plain["words"], not _TELLING.search(text))
+        return Comment(start, stop, first, end, False, said, idle)
     after = program.find("\n", end)
     first, last = (line, after + 1) if after >= 0 else (max(0, line - 1), len(program))
-    return Comment(start, stop, first, last, True, plain["words"], not _TELLING.search(text))
+    return Comment(start, stop, first, last, True, said, idle)
