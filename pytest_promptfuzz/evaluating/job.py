@@ -149,10 +149,11 @@ class Job:
 
     def _ended(self) -> None:
         """Every run of the case was made: what is recorded of it is complete."""
+        if self._overruled is not None and self._overruled.reason == "not-repeatable":
+            return
         recording = self.session.tape is not None and self.session.tape.recording
-        self._watches.done(
-            plan_to_json(self._planned, self.contract) if recording and self._planned else None
-        )
+        plan = self._planned if recording else None
+        self._watches.done(plan_to_json(plan, self.contract) if plan else None)
 
     def _epoch(self, prompt: Prompt, number: int) -> Epoch:
         """Baseline, control and mutations, all under the same watches; returns the trials."""

@@ -133,6 +133,7 @@ class TestWatches:
             gate=self.session.gate,
             tape=tape,
             part=part,
+            confined=session.mode == "replay",
             redaction=session.redaction,
             secrets=session.secrets,
         )

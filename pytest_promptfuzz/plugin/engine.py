@@ -25,6 +25,7 @@ from pytest_promptfuzz.plugin.declared import declaration
 from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
 from pytest_promptfuzz.plugin.placing import Argument, Wire, find
+from pytest_promptfuzz.plugin.redacting import redaction_of
 from pytest_promptfuzz.plugin.state import REPORT, State
 from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.reporting.terminal import one_line
@@ -206,6 +207,7 @@ class Engine:
             location=_location(self.item),
             reproduce=commands.reproduce(self.item),
         )
+        report = redaction_of(job.session).json(report, names=False)
         self.item.stash[REPORT] = report
         # On the item, before pytest makes its report: JUnit reads them there.
         self.item.user_properties.extend(

@@ -90,6 +90,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             translate(item, call, report, state.settings["inconclusive"])
         else:
             translate_unmutated(report)
+    State.of(item.config).hide_secrets(report)
     return report
 
 

@@ -75,6 +75,13 @@ class State:
         """
         return self._sessions.of(item)
 
+    def hide_secrets(self, report: pytest.TestReport) -> None:
+        """Take what is not to be shown out of a test's report, once any test has had to do with models."""
+        if self._items is not None:
+            from pytest_promptfuzz.plugin.redacting import hide, redaction_of
+
+            hide(report, redaction_of(self._items.session))
+
     @property
     def folder(self) -> Path:
         """Where answers are stored."""

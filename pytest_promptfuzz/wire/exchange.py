@@ -12,6 +12,7 @@ from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.targets.formats import parse_answer, parse_stream, request_texts
 from pytest_promptfuzz.targets.model import Response, WireRequest
 from pytest_promptfuzz.wire.answers import StoredAnswer
+from pytest_promptfuzz.wire.calls import Call, Fault
 from pytest_promptfuzz.wire.endpoints import has_text, host_of, provider_of
 from pytest_promptfuzz.wire.faults import (
     describe_exception,
@@ -20,11 +21,16 @@ from pytest_promptfuzz.wire.faults import (
     kind_of_status,
 )
 from pytest_promptfuzz.wire.in_flight import is_signed
-from pytest_promptfuzz.wire.key import counted_headers, request_difference, request_digest
+from pytest_promptfuzz.wire.key import (
+    counted_headers,
+    nearest_difference,
+    request_difference,
+    request_digest,
+)
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 from pytest_promptfuzz.wire.redact import credentials
 from pytest_promptfuzz.wire.storable import is_refusal, storable
-from pytest_promptfuzz.wire.watch import Call, Fault, prepared
+from pytest_promptfuzz.wire.watch import prepared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -124,6 +130,9 @@ class Exchange:
         answer = self.watch.lookup(self.digest, self.nth)
         if answer is None:
             return None
+        if answer.status >= 400:
+            self.answered(answer.status, "", answer.body.encode("utf-8"))
+            return answer
         try:
             response = self.read(answer.body.encode("utf-8"), streamed=answer.streamed)
         except (TargetError, ValueError, RecursionError) as error:
@@ -152,13 +161,7 @@ class Exchange:
         if not self.watch.sealed:
             return None
         known = self.watch.fresh.answers() if self.watch.fresh is not None else []
-        differences = [
-            request_difference(
-                WireRequest(each.url, each.request, self.wire.headers), self.wire, ignore=self.watch.ignore
-            )
-            for each in known
-        ]
-        paths = min(differences, key=len, default=[])
+        paths = nearest_difference(known, self.wire, ignore=self.watch.ignore) or []
         self._fault("sealed", ", ".join(paths[:5]) or "one more call than before", None)
         return self.error
 
@@ -213,6 +216,10 @@ class Exchange:
         """The whole answer is here, decoded: record it and store it, or find the fault in it."""
         seconds = time.perf_counter() - self._started if seconds is None else seconds
         if status >= 400:
+            # What a mutation causes is an answer like any other to whoever replays the test.
+            if kind_of_status(status) == "bad-request":
+                said = self.redaction.text(body.decode("utf-8", "replace"))
+                self.watch.keep_refused(self.digest, self.nth, self._complete(status, said))
             self._fault(kind_of_status(status), describe_status(status, body), status)
             return
         if not 200 <= status < 300:
@@ -297,9 +304,12 @@ class Exchange:
         body, note = storable(text, response, self.redaction, self.url, streamed=streamed)
         if note:
             self.watch.note(note)
-        if body is None:
-            return
-        answer = StoredAnswer(
+        served = self._complete(status, text, streamed=streamed)
+        kept = None if body is None else replace(served, body=body)
+        self.watch.keep(self.digest, self.nth, kept, durable=not is_refusal(text, response), served=served)
+
+    def _complete(self, status: int, body: str, *, streamed: bool = False) -> StoredAnswer:
+        return StoredAnswer(
             url=self.url,
             request=self.redaction.json(self.wire.body),
             status=status,
@@ -310,8 +320,6 @@ class Exchange:
             headers=self.redaction.json(counted_headers(self.wire.headers)),
             ignore=self.watch.ignore,
         )
-        durable = not is_refusal(text, response)
-        self.watch.keep(self.digest, self.nth, answer, durable=durable)
 
     def _call(self, response: Response | None, *, hit: bool, seconds: float) -> Call:
         model = self.wire.body.get("model")
@@ -329,10 +337,9 @@ class Exchange:
 
     def _compare_with_prepared(self) -> None:
         expected = prepared.get()
-        if expected is None:
-            return
-        expected.seen = True
-        if expected.digest != self.digest:
+        if expected is not None:
+            expected.seen = True
+        if expected is not None and expected.digest != self.digest:
             paths: list[Any] = request_difference(expected.wire, self.wire, ignore=self.watch.ignore)
             shown = ", ".join(paths[:8]) + (" and more" if len(paths) > 8 else "")
             self.watch.note(

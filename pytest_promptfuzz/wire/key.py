@@ -12,13 +12,14 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.targets.model import WireRequest
 from pytest_promptfuzz.wire.paths import json_diff, without
 from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_promptfuzz.targets.model import WireRequest
+    from pytest_promptfuzz.wire.answers import StoredAnswer
 
 FORMAT = 1  # a part of every key: changing what a key is made of must not make old answers match by chance
 
@@ -101,3 +102,20 @@ def request_difference(
     """The JSON paths at which what is hashed of two requests differs, ``$.body.temperature``."""
     first, second = (canonical_request(each, ignore=ignore, redaction=redaction) for each in (left, right))
     return json_diff(first, second, exact=True)
+
+
+def nearest_difference(
+    known: Iterable[StoredAnswer],
+    wire: WireRequest,
+    *,
+    ignore: Sequence[str] = (),
+    redaction: Redaction = DEFAULT,
+) -> list[str] | None:
+    """The JSON paths at which a request differs from the answered one that it is most like; ``None`` without any."""
+    found = [
+        request_difference(
+            WireRequest(each.url, each.request, each.headers), wire, ignore=ignore, redaction=redaction
+        )
+        for each in known
+    ]
+    return min(found, key=len, default=None)

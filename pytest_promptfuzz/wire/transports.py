@@ -7,11 +7,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.wire import exchange as exchanges
+from pytest_promptfuzz.wire.calls import Fault
+from pytest_promptfuzz.wire.confining import keep_local
 from pytest_promptfuzz.wire.endpoints import is_exempt, is_model_call
 from pytest_promptfuzz.wire.in_flight import resent
 from pytest_promptfuzz.wire.sending import Sent, asend, send
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
-from pytest_promptfuzz.wire.watch import Fault, Watch, attributed
+from pytest_promptfuzz.wire.watch import Watch, attributed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,6 +32,7 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
     @functools.wraps(original)
     def handle_request(self: Any, request: Any) -> Any:
         if not _is_model_call(request):
+            keep_local(library, request)
             return original(self, request)
         watch, others = attributed()
         if watch is None:
@@ -37,6 +40,7 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
         content = request.read()
         exchange = exchanges.begin(watch, str(request.url), request.headers, content)
         if exchange is None:
+            keep_local(library, request)
             return original(self, request)
         if exchange.rewritten:
             request, content = resent(library, request, exchange.wire.body)
@@ -63,6 +67,7 @@ def patch_async(
     @functools.wraps(original)
     async def handle_async_request(self: Any, request: Any) -> Any:
         if not _is_model_call(request):
+            keep_local(library, request)
             return await original(self, request)
         watch, others = attributed()
         if watch is None:
@@ -70,6 +75,7 @@ def patch_async(
         content = await request.aread()
         exchange = exchanges.begin(watch, str(request.url), request.headers, content)
         if exchange is None:
+            keep_local(library, request)
             return await original(self, request)
         if exchange.rewritten:
             request, content = resent(library, request, exchange.wire.body)

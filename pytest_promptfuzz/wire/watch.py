@@ -17,61 +17,11 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.targets.model import Response, WireRequest
     from pytest_promptfuzz.wire.answers import AnswerStore, MemoryStore, StoredAnswer
+    from pytest_promptfuzz.wire.calls import Call, Fault
     from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.in_flight import InFlight
     from pytest_promptfuzz.wire.recordings.tape import Tape
     from pytest_promptfuzz.wire.unseen import Unseen
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One model call that was answered.
-
-    Attributes:
-        texts: Every text of the request: messages, instructions, system, input, tool results.
-        digest: ``request_digest`` of it.
-        nth: Which identical request of the trial, from 0.
-        hit: Whether it was answered from a store.
-        response: The answer as read; ``None`` for what is not text (embeddings) and for a stream that was
-            left before its end.
-        seconds: From request to the end of the answer; 0.0 for a hit.
-        provider: ``openai``, ``anthropic``, ``compatible``, ``simulated``, or an in-process target's name.
-        host: The host, with its port where it has one.
-        model: The model as asked for.
-    """
-
-    texts: tuple[str, ...]
-    digest: str
-    nth: int
-    hit: bool
-    response: Response | None
-    seconds: float
-    provider: str
-    host: str
-    model: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Something that went wrong on the wire and says nothing about the prompt.
-
-    Attributes:
-        kind: As ``TargetError.kind``, or ``unattributed``: a call that could not be told to be this trial's.
-        status: HTTP status, where there was one.
-        message: One sentence, redacted.
-        digest: ``request_digest`` of the request.
-        recovered: Whether the same request was answered later in the same trial.
-        nth: Which identical request of the trial.
-        begun: Whether its streamed answer had begun, so that it is among the calls as well.
-    """
-
-    kind: str
-    status: int | None
-    message: str
-    digest: str
-    recovered: bool = False
-    nth: int = 0
-    begun: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +84,7 @@ class Watch:
         sealed: bool = False,
         tape: Tape | None = None,
         part: Part = UNNAMED,
+        confined: bool = False,
         secrets: set[str] | None = None,
         in_flight: InFlight | None = None,
         gate: Gate | None = None,
@@ -149,6 +100,7 @@ class Watch:
         self.sealed = sealed
         self.tape = tape
         self.part = part
+        self.confined = confined
         self.secrets = secrets if secrets is not None else set()
         self.in_flight = in_flight
         self.gate = gate
@@ -204,27 +156,42 @@ class Watch:
         """The stored answer that serves this request, if there is one."""
         key = exchange_key(digest, self.repeat, nth)
         answer = self.fresh.get(key) if self.fresh is not None else None
-        if answer is None and self.read:
-            answer = self._kept(key)
-            if answer is not None and self.fresh is not None:
-                self.fresh.put(key, answer)  # the control trial is served it as well
-        return answer
-
-    def _kept(self, key: str) -> StoredAnswer | None:
-        answer = self.tape.get(key) if self.tape is not None else None
-        if answer is None and self.store is not None and not (self.tape is not None and self.tape.alone):
+        tape = self.tape
+        if answer is None and self.read and tape is not None:
+            answer = tape.get(key)
+        if answer is None and self.read and self.store is not None and not (tape is not None and tape.alone):
             answer = self.store.get(key)
+        if answer is not None and self.fresh is not None:
+            self.fresh.put(key, answer)  # the control trial is served it as well
         return answer
 
-    def keep(self, digest: str, nth: int, answer: StoredAnswer, *, durable: bool = True) -> None:
-        """Store a fresh, complete answer; with ``durable=False`` for this test only (refusals)."""
+    def keep(
+        self,
+        digest: str,
+        nth: int,
+        answer: StoredAnswer | None,
+        *,
+        durable: bool = True,
+        served: StoredAnswer | None = None,
+    ) -> None:
+        """Store a fresh, complete answer; ``None`` if it may not be written, ``durable=False`` if not for other runs.
+
+        ``served`` is what the application was given, secrets included: this test's control trial is served it too.
+        """
         key = exchange_key(digest, self.repeat, nth)
-        if self.fresh is not None:
-            self.fresh.put(key, answer)
+        if self.fresh is not None and (given := served or answer) is not None:
+            self.fresh.put(key, given)
+        if answer is None:
+            return
         if self.tape is not None:
             self.tape.keep(key, answer)  # a refusal too: a replay has to give it again
         if durable and self.store is not None:
             self.store.put(key, answer)
+
+    def keep_refused(self, digest: str, nth: int, answer: StoredAnswer) -> None:
+        """Record a request that the provider does not accept: a mutation may be why, and a replay has to repeat it."""
+        if self.tape is not None:
+            self.tape.keep(exchange_key(digest, self.repeat, nth), answer)
 
     def record(self, call: Call) -> None:
         """Add an answered call, and mark earlier faults of the same request as recovered."""
@@ -329,6 +296,14 @@ def is_running(watch: Watch) -> bool:
     """Whether a block of ``watching`` holds it."""
     with _active_lock:
         return any(each is watch for each in _active)
+
+
+def confining() -> Watch | None:
+    """A watch that confines the running code to this machine; ``None`` where none does."""
+    watch = current.get()
+    with _active_lock:
+        running = [watch] if watch is not None else _active
+        return next((each for each in running if each.confined), None)
 
 
 def attributed() -> tuple[Watch | None, tuple[Watch, ...]]:

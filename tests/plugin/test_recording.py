@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.testing.faults import Unauthorized
+from pytest_promptfuzz.testing.faults import BadRequest, Unauthorized
 from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.recordings.entry import Entry, PlanEntry, from_line
 from tests.plugin.conftest import PROMPT, summary_of
@@ -423,3 +423,45 @@ def test_the_verdict_of_a_replay_is_that_of_the_recording(run):
     recorded = run(source, "--promptfuzz-mode=record")
     replayed = run(None, "--promptfuzz-mode=replay")
     assert summary_of(recorded) == summary_of(replayed) != {}
+
+
+def test_a_request_that_a_mutation_makes_the_provider_refuse_is_replayed_as_refused(run, recording, server):
+    server.fail(BadRequest(), when=lambda body: "support ticket below into exactly one" not in body)
+    recorded = run(SDK.replace("threshold=0.0", "threshold=1.0"), "--promptfuzz-mode=record")
+    assert summary_of(recorded) == {"test_sdk": "brittle"}
+    assert {each.answer.status for each in entries(recording) if isinstance(each, Entry)} == {200, 400}
+    server.stop()
+    replayed = run(None, "--promptfuzz-mode=replay")
+    assert summary_of(replayed) == {"test_sdk": "brittle"}
+    assert "not-recorded" not in said(replayed)
+
+
+def test_a_replayed_test_reaches_this_machine_only(run, server):
+    elsewhere = "    import httpx2\n    try:\n        httpx2.get('http://192.0.2.1/telemetry?key=s3cr3t-query-key')\n    except httpx2.ConnectError:\n        pass\n"
+    here = (
+        "    assert httpx2.get(__import__('os').environ['OPENAI_BASE_URL'].removesuffix('/v1') + '/health')\n"
+    )
+    source = SDK.replace("    return client", f"    import httpx2\n    away(prompt)\n{here}    return client")
+    run(source + "\ndef away(prompt): pass\n", "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    result = run(source + f"\ndef away(prompt):\n{elsewhere}", "--promptfuzz-mode=replay", "-rA")
+    result.assert_outcomes(passed=1)
+    assert "GET http://192.0.2.1/telemetry was refused: a replayed test reaches this machine only" in said(
+        result
+    )
+
+
+def test_declarative_tests_are_recorded_and_replayed(run, recording, server):
+    source = """
+@robust(TRIAGE, inputs=[TICKET, "The app crashes."], mutations=3, threshold=0.0)
+def test_labels(response):
+    assert response.text
+"""
+    run(source, "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    assert server.calls == 2 * (3 + 3)
+    found = entries(recording)
+    assert [isinstance(each, PlanEntry) for each in found] == [True] + [False] * 12, "one prompt has one plan"
+    assert [each.place.case for each in found[1:]] == [0] * 6 + [1] * 6
+    server.stop()
+    result = run(None, CI="true")
+    result.assert_outcomes(passed=1)
+    assert "0 calls made; 8 answers from the store" in said(result)

@@ -8,7 +8,8 @@ import pytest
 
 from pytest_promptfuzz.targets.model import Response
 from pytest_promptfuzz.wire.answers import MemoryStore, StoredAnswer
-from pytest_promptfuzz.wire.watch import Call, Fault, SimulatedBackend, Watch, attributed, current, watching
+from pytest_promptfuzz.wire.calls import Call, Fault
+from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch, attributed, current, watching
 
 ANSWER = StoredAnswer("u", {}, 200, "application/json", "{}", 0.0)
 

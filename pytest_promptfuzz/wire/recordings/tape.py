@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError
-from pytest_promptfuzz.targets.model import WireRequest
-from pytest_promptfuzz.wire.key import exchange_key, request_difference
+from pytest_promptfuzz.wire.key import exchange_key, nearest_difference
 from pytest_promptfuzz.wire.recordings.entry import Place, PlanEntry, to_time
 from pytest_promptfuzz.wire.recordings.reading import Recorded
 
 if TYPE_CHECKING:
+    from pytest_promptfuzz.targets.model import WireRequest
     from pytest_promptfuzz.wire.answers import AnswerStore, StoredAnswer
     from pytest_promptfuzz.wire.recordings.spool import Spool
     from pytest_promptfuzz.wire.watch import Watch
@@ -148,14 +148,12 @@ class Tape:
         if faults:
             return faults[0]
         if not all(case.done for case in self._cases):
-            return "it did not come to its end"
-        plans = [
-            PlanEntry("", number, case.plan)
-            for number, case in enumerate(self._cases)
-            if case.plan is not None
-        ]
+            return "not all of its runs were made"
+        places = self._places()
+        if any(self._spool.get(key) is None for key in places):
+            return "an answer was not stored: it holds something like a key, or was left before its end"
         try:
-            self._spool.end(plans, self._places())
+            self._spool.end(self._plans(), places)
         except StoreError as error:
             return str(error)
         return ""
@@ -172,19 +170,17 @@ class Tape:
         return f"{who} asks what is not recorded: {near}. {mend}"
 
     def _nearest(self, watch: Watch, wire: WireRequest) -> str:
-        same = [entry for entry in self._recorded.entries if entry.place.trial == watch.part.trial]
-        best: tuple[int, str] | None = None
-        for entry in same or self._recorded.entries:
-            known = WireRequest(entry.answer.url, entry.answer.request, entry.answer.headers)
-            paths = request_difference(known, wire, ignore=watch.ignore, redaction=watch.redaction)
-            if best is None or len(paths) < best[0]:
-                more = " and more" if len(paths) > _SHOWN_PATHS else ""
-                best = len(paths), ", ".join(paths[:_SHOWN_PATHS]) + more
-        if best is None:
+        entries = self._recorded.entries
+        same = [entry for entry in entries if entry.place.trial == watch.part.trial] or entries
+        paths = nearest_difference(
+            [entry.answer for entry in same], wire, ignore=watch.ignore, redaction=watch.redaction
+        )
+        if paths is None:
             return "no call is recorded of it"
+        shown = ", ".join(paths[:_SHOWN_PATHS]) + (" and more" if len(paths) > _SHOWN_PATHS else "")
         return (
-            f"it differs from the nearest recording at {best[1]}"
-            if best[0]
+            f"it differs from the nearest recording at {shown}"
+            if shown
             else "it is one more call than recorded"
         )
 
@@ -236,7 +232,10 @@ class Tape:
 
 
 def _keys(watch: Watch) -> list[tuple[str, bool]]:
-    return [(exchange_key(call.digest, watch.repeat, call.nth), call.hit) for call in list(watch.calls)]
+    """The keys of what was answered, and whether it was stored; of what the provider refused as well."""
+    answered = [(call.digest, call.nth, call.hit) for call in list(watch.calls)]
+    refused = [(each.digest, each.nth, False) for each in watch.unrecovered() if not _leaves_gap(each.kind)]
+    return [(exchange_key(digest, watch.repeat, nth), hit) for digest, nth, hit in answered + refused]
 
 
 def _leaves_gap(kind: str) -> bool:

@@ -1,0 +1,60 @@
+"""What a trial saw of the wire: calls that were answered, and faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.targets.model import Response
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One model call that was answered.
+
+    Attributes:
+        texts: Every text of the request: messages, instructions, system, input, tool results.
+        digest: ``request_digest`` of it.
+        nth: Which identical request of the trial, from 0.
+        hit: Whether it was answered from a store.
+        response: The answer as read; ``None`` for what is not text (embeddings) and for a stream that was
+            left before its end.
+        seconds: From request to the end of the answer; 0.0 for a hit.
+        provider: ``openai``, ``anthropic``, ``compatible``, ``simulated``, or an in-process target's name.
+        host: The host, with its port where it has one.
+        model: The model as asked for.
+    """
+
+    texts: tuple[str, ...]
+    digest: str
+    nth: int
+    hit: bool
+    response: Response | None
+    seconds: float
+    provider: str
+    host: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that went wrong on the wire and says nothing about the prompt.
+
+    Attributes:
+        kind: As ``TargetError.kind``, or ``unattributed``: a call that could not be told to be this trial's.
+        status: HTTP status, where there was one.
+        message: One sentence, redacted.
+        digest: ``request_digest`` of the request.
+        recovered: Whether the same request was answered later in the same trial.
+        nth: Which identical request of the trial.
+        begun: Whether its streamed answer had begun, so that it is among the calls as well.
+    """
+
+    kind: str
+    status: int | None
+    message: str
+    digest: str
+    recovered: bool = False
+    nth: int = 0
+    begun: bool = False
