@@ -87,6 +87,13 @@ def _text(text: str) -> str:
     return text
 
 
+def _endpoints(text: str) -> Any:
+    """Endpoints, one a line: GLOB text=$.path system=$.path answer=$.path."""
+    from pytest_promptfuzz.wire.custom import parse_endpoints
+
+    return parse_endpoints(text)
+
+
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         "target",
@@ -127,6 +134,13 @@ SETTINGS: tuple[Setting, ...] = (
         "most runs of one test's body (hypothesis multiplies examples by trials)",
         "N",
         "int",
+    ),
+    Setting(
+        "endpoints",
+        _endpoints,
+        (),
+        "more URLs that are models', one a line: a glob of host and path, then text=$.path system=$.path answer=$.path",
+        "LINES",
     ),
     Setting("model", _text, None, "folder of the sentence-transformers model for the semantic tier", "DIR"),
 )
@@ -205,7 +219,8 @@ def _value(setting: Setting, config: pytest.Config, environment: Mapping[str, st
     try:
         return setting.read(str(value))
     except ValueError as error:
-        detail = str(error) if str(error).startswith(("Did", "Known")) else ""
+        told = isinstance(error, UsageError) or str(error).startswith(("Did", "Known"))
+        detail = str(error) if told else ""
         raise pytest.UsageError(
             f"{source}: {value!r} is not {_expected(setting)}. {detail}".rstrip()
         ) from None

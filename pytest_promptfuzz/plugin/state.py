@@ -93,10 +93,12 @@ class State:
         if self._items is None:
             from pytest_promptfuzz.evaluating import session as sessions
             from pytest_promptfuzz.plugin.recording import ItemSessions
+            from pytest_promptfuzz.wire.custom import configure
             from pytest_promptfuzz.wire.recordings.library import Recordings
             from pytest_promptfuzz.wire.redact import Redaction
             from pytest_promptfuzz.wire.store import ResponseStore
 
+            configure(self.settings["endpoints"])
             self._register_operators()
             warn = self.warnings.append
             store = ResponseStore(self.folder, warn=warn)

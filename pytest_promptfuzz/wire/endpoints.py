@@ -35,10 +35,15 @@ def is_exempt(host: str, port: int | None) -> bool:
     return (host, port) in _exempt
 
 
-def is_model_call(method: str, path: str, headers: Mapping[str, str]) -> bool:
-    """Whether a request asks a model: a POST of JSON to one of ``MODEL_PATHS``, on any host."""
+def is_model_path(path: str) -> bool:
+    """Whether a path is that of a model, on any host: it ends with one of ``MODEL_PATHS``."""
+    return path.rstrip("/").endswith(MODEL_PATHS)
+
+
+def is_json_post(method: str, headers: Mapping[str, str]) -> bool:
+    """Whether a request is a POST that says that it is JSON."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    return method == "POST" and kind.endswith("json") and path.rstrip("/").endswith(MODEL_PATHS)
+    return method == "POST" and kind.endswith("json")
 
 
 def has_text(path: str) -> bool:

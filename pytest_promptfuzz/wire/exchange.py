@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pytest_promptfuzz.errors import TargetError
-from pytest_promptfuzz.targets.formats import parse_answer, parse_stream, request_texts
+from pytest_promptfuzz.targets.formats import parse_answer, parse_stream
 from pytest_promptfuzz.targets.model import Response, WireRequest
 from pytest_promptfuzz.wire.answers import StoredAnswer
 from pytest_promptfuzz.wire.calls import Call, Fault
+from pytest_promptfuzz.wire.custom import endpoint_of, texts_of
 from pytest_promptfuzz.wire.endpoints import has_text, host_of, provider_of
 from pytest_promptfuzz.wire.faults import (
     describe_exception,
@@ -20,7 +21,7 @@ from pytest_promptfuzz.wire.faults import (
     kind_of_exception,
     kind_of_status,
 )
-from pytest_promptfuzz.wire.in_flight import is_signed
+from pytest_promptfuzz.wire.in_flight import mutated
 from pytest_promptfuzz.wire.key import (
     counted_headers,
     nearest_difference,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.watch import Watch
 
 IN_PROCESS = "promptfuzz://"
+LIVE = "live"
 STREAM = "text/event-stream"
 
 
@@ -48,7 +50,7 @@ def begin(watch: Watch, url: str, headers: Mapping[str, str], content: bytes) ->
         body = json.loads(content)
         if not isinstance(body, dict):
             return None
-        asked = _mutated(watch, url, headers, body)
+        asked = mutated(watch, url, headers, body)
         wire = WireRequest(url=url, body=asked, headers=counted_headers(headers))
         return Exchange(watch, wire, secrets=credentials(headers, url), rewritten=asked is not body)
     except (ValueError, RecursionError):
@@ -56,18 +58,6 @@ def begin(watch: Watch, url: str, headers: Mapping[str, str], content: bytes) ->
             f"A request to {watch.redaction.url(url)} holds no readable JSON and was passed on unseen."
         )
         return None
-
-
-def _mutated(watch: Watch, url: str, headers: Mapping[str, str], body: dict[str, Any]) -> dict[str, Any]:
-    if watch.in_flight is None:
-        return body
-    if is_signed(headers):
-        watch.note(
-            f"The request to {watch.redaction.url(url)} is signed and cannot be changed on the wire: name what is "
-            "mutated by an argument or a dotted path."
-        )
-        return body
-    return watch.in_flight.rewritten(body)
 
 
 class Exchange:
@@ -83,6 +73,7 @@ class Exchange:
     Attributes:
         response: The answer as read, once there is one.
         error: Why there is none, once that is known.
+        endpoint: What was configured of its URL, if anything.
         passage: The call's way through the watch's gate, once it is on it.
     """
 
@@ -105,15 +96,19 @@ class Exchange:
         self.redaction = watch.redaction.with_values(secrets)
         self.url = self.redaction.url(wire.url)
         self.path = urlsplit(wire.url).path
-        self.texts = request_texts(wire.body)
+        self.endpoint = endpoint_of(wire.url)
+        self.texts = texts_of(self.endpoint, wire.body)
         in_process = wire.url.startswith(IN_PROCESS)
         self.backend = wire.url.removeprefix(IN_PROCESS) if in_process else watch.backend
+        if self.endpoint is not None and watch.simulated is not None:
+            self.backend = LIVE
+            watch.note(f"{self.url} was asked itself: the simulated model does not speak its protocol.")
         self.digest = request_digest(
             wire, ignore=watch.ignore, backend=self.backend, redaction=watch.redaction
         )
         self.nth = watch.reserve(self.digest)
         if watch.in_flight is not None:
-            watch.in_flight.saw(self.digest, self.nth, wire.body)
+            watch.in_flight.saw(self.digest, self.nth, wire.body, wire.url)
         self.passage: Passage | None = None
         self._place: int | None = None
         self._started = time.perf_counter()
@@ -172,6 +167,8 @@ class Exchange:
             TargetError: The body is malformed, cut short, or reports an error.
             ValueError: It is not JSON.
         """
+        if self.endpoint is not None:
+            return self.endpoint.read_stream(body) if streamed else self.endpoint.read(json.loads(body))
         if streamed:
             response = parse_stream(self.path, body)
             if response is None:
@@ -246,6 +243,8 @@ class Exchange:
 
     def ended(self, body: bytes) -> bool:
         """Whether a stream its reader has closed was at its end: the end marker, or an error."""
+        if self.endpoint is not None:
+            return b"[DONE]" in body
         try:
             return parse_stream(self.path, body) is not None
         except TargetError:
@@ -323,6 +322,7 @@ class Exchange:
 
     def _call(self, response: Response | None, *, hit: bool, seconds: float) -> Call:
         model = self.wire.body.get("model")
+        simulated = self.watch.simulated is not None and self.endpoint is None
         return Call(
             texts=self.texts,
             digest=self.digest,
@@ -330,7 +330,7 @@ class Exchange:
             hit=hit,
             response=response,
             seconds=seconds,
-            provider="simulated" if self.watch.simulated is not None else provider_of(self.wire.url),
+            provider="simulated" if simulated else provider_of(self.wire.url),
             host=host_of(self.wire.url),
             model=model if isinstance(model, str) else "",
         )

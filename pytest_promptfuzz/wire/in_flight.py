@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.targets.formats.roles import Spoken, respoken, spoken
+from pytest_promptfuzz.wire.custom import endpoint_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pytest_promptfuzz.targets.formats.roles import Places
+    from pytest_promptfuzz.wire.watch import Watch
 
 # Headers that say something of the body's bytes; the first two are ours to write anew.
 _ABOUT_THE_BODY = (
@@ -63,21 +67,39 @@ class InFlight:
         with self._lock:
             return bool(self._texts) and self._replaced == self._texts.keys()
 
-    def rewritten(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The body as it is to be asked: the same object where nothing is replaced."""
+    def rewritten(self, body: dict[str, Any], url: str = "") -> dict[str, Any]:
+        """The body as it is to be asked at a URL: the same object where nothing is replaced."""
         if not self._texts:
             return body
-        changed, found = respoken(body, self.role, self._texts)
+        changed, found = respoken(body, self.role, self._texts, _places_of(url))
         with self._lock:
             self._replaced |= found
         return changed
 
-    def saw(self, digest: str, nth: int, body: dict[str, Any]) -> None:
+    def saw(self, digest: str, nth: int, body: dict[str, Any], url: str = "") -> None:
         """Note a request, by its ``request_digest`` and index among identical ones."""
         model = body.get("model")
-        asked = Asked(model if isinstance(model, str) else "", spoken(body))
+        asked = Asked(model if isinstance(model, str) else "", spoken(body, _places_of(url)))
         with self._lock:
             self._asked.setdefault((digest, nth), asked)
+
+
+def _places_of(url: str) -> Places | None:
+    endpoint = endpoint_of(url)
+    return None if endpoint is None else endpoint.places
+
+
+def mutated(watch: Watch, url: str, headers: Mapping[str, str], body: dict[str, Any]) -> dict[str, Any]:
+    """The body that is asked for a request's own, where its watch mutates what is asked and nobody signed it."""
+    if watch.in_flight is None:
+        return body
+    if headers.get("authorization", "").startswith("AWS4-"):
+        watch.note(
+            f"The request to {watch.redaction.url(url)} is signed and cannot be changed on the wire: name what is "
+            "mutated by an argument or a dotted path."
+        )
+        return body
+    return watch.in_flight.rewritten(body, url)
 
 
 def resent(library: Any, request: Any, body: dict[str, Any]) -> tuple[Any, bytes]:
@@ -88,8 +110,3 @@ def resent(library: Any, request: Any, body: dict[str, Any]) -> tuple[Any, bytes
         request.method, request.url, headers=headers, content=content, extensions=request.extensions
     )
     return changed, content
-
-
-def is_signed(headers: Mapping[str, str]) -> bool:
-    """Whether the sender signed the body, so that a changed one would be refused (AWS's signature)."""
-    return headers.get("authorization", "").startswith("AWS4-")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.wire import exchange as exchanges
 from pytest_promptfuzz.wire.calls import Fault
 from pytest_promptfuzz.wire.confining import keep_local
-from pytest_promptfuzz.wire.endpoints import is_exempt, is_model_call
+from pytest_promptfuzz.wire.custom import endpoint_of
+from pytest_promptfuzz.wire.endpoints import is_exempt, is_json_post, is_model_path
 from pytest_promptfuzz.wire.in_flight import resent
 from pytest_promptfuzz.wire.sending import Sent, asend, send
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
@@ -95,9 +96,9 @@ def patch_async(
 
 
 def _is_model_call(request: Any) -> bool:
-    return is_model_call(request.method, request.url.path, request.headers) and not is_exempt(
-        request.url.host, request.url.port
-    )
+    if is_exempt(request.url.host, request.url.port) or not is_json_post(request.method, request.headers):
+        return False
+    return is_model_path(request.url.path) or endpoint_of(str(request.url)) is not None
 
 
 def _without_network(library: ModuleType, exchange: exchanges.Exchange, request: Any, content: bytes) -> Any:
@@ -111,7 +112,7 @@ def _without_network(library: ModuleType, exchange: exchanges.Exchange, request:
         if refusal is not None:
             return _error(library, str(refusal), "promptfuzz_sealed")
         simulated = exchange.watch.simulated
-        if simulated is None:
+        if simulated is None or exchange.endpoint is not None:
             return None
         from pytest_promptfuzz.targets.serving import answer_http
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pytest_promptfuzz.wire.endpoints import MODEL_PATHS, is_exempt
+from pytest_promptfuzz.wire.custom import endpoint_of
+from pytest_promptfuzz.wire.endpoints import is_exempt, is_model_path
 from pytest_promptfuzz.wire.watch import likely
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def _notice(by: str, method: str, host: str, port: int, path: str) -> None:
     watch = likely()
     if watch is not None:
         bare = "/" + urlsplit(path).path.strip("/")
-        watch.unseen.append(Unseen(by, f"POST {host}{bare}", bare.endswith(MODEL_PATHS)))
+        asks = is_model_path(bare) or endpoint_of(f"http://{host}{bare}") is not None
+        watch.unseen.append(Unseen(by, f"POST {host}{bare}", asks))
 
 
 def patch_putrequest(_: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:

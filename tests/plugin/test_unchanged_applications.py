@@ -414,3 +414,42 @@ def test_a_model_asked_unseen_is_an_error_that_offers_the_proxy(project):
     result.stdout.fnmatch_lines(
         [seen, seen, "*Begun, and not seen further: subprocess (python*promptfuzz_proxy*"]
     )
+
+
+def test_endpoints_of_another_protocol(project, pytester):
+    ini = pytester.path / "pytest.ini"
+    source = """
+        import http.server, threading
+        import httpx2, json
+        import pytest
+
+        @pytest.fixture(scope="module")
+        def url():
+            class Handler(http.server.BaseHTTPRequestHandler):
+                def do_POST(self):
+                    said = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                    answer = json.dumps({"result": "BILLING" if "label" in said["rules"].lower() else "?"}).encode()
+                    self.send_response(200)
+                    self.send_header("content-length", str(len(answer)))
+                    self.end_headers()
+                    self.wfile.write(answer)
+                def log_message(self, *_):
+                    pass
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield f"http://127.0.0.1:{server.server_address[1]}/sort"
+            server.shutdown()
+            server.server_close()
+
+        @robust(mutate="role:system", mutations=3)
+        def test_sorted(url):
+            body = {"rules": "Classify the ticket. Answer with the label only, in capitals.", "prompt": TICKET}
+            return httpx2.post(url, json=body).json()["result"]
+    """
+    ini.write_text(ini.read_text() + "\npromptfuzz_endpoints =\n    127.0.0.1/sort  system=$.rules\n")
+    result = project(source)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["1 robust test: 1 pass; 4 calls *", "*was asked itself: the simulated model does not*"])
+    ini.write_text(ini.read_text() + "    x/y color=$.z\n")
+    wrong = project(source)
+    wrong.stderr.fnmatch_lines(["*promptfuzz_endpoints*'color=$.z' is none of text=$.path*"])

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    # Role, owner, key and JSON path of each text that a body holds elsewhere.
+    Places = Callable[[dict[str, Any]], Iterable[tuple[str, Any, Any, str]]]
 
 ROLES = ("system", "user")
 # "developer" is what newer OpenAI models call "system".
@@ -35,7 +38,7 @@ class _Place:
     """A text in a body: ``owner[key]``."""
 
     owner: Any
-    key: str
+    key: Any
     path: str
 
     @property
@@ -43,22 +46,22 @@ class _Place:
         return str(self.owner[self.key])
 
 
-def spoken(body: Mapping[str, Any]) -> tuple[Spoken, ...]:
+def spoken(body: dict[str, Any], more: Places | None = None) -> tuple[Spoken, ...]:
     """The messages of a request of any known format that hold words of the system or the user, in order.
 
-    A body of any shape is read as far as it can be; nothing is raised.
+    A body of any shape is read as far as it can be; nothing is raised. ``more`` finds texts elsewhere.
 
     >>> spoken({"system": "Be brief.", "messages": [{"role": "user", "content": "Hi"}]})[0]
     Spoken(role='system', texts=('Be brief.',), paths=('$.system',))
     """
     return tuple(
         Spoken(role, tuple(each.text for each in places), tuple(each.path for each in places))
-        for role, places in _messages(body)
+        for role, places in _messages(body, more)
     )
 
 
 def respoken(
-    body: dict[str, Any], role: str, texts: Mapping[str, str]
+    body: dict[str, Any], role: str, texts: Mapping[str, str], more: Places | None = None
 ) -> tuple[dict[str, Any], frozenset[str]]:
     """A body with other texts of one role.
 
@@ -66,23 +69,30 @@ def respoken(
         body: A request body; it is not changed.
         role: Whose texts are replaced.
         texts: The new text by the old one, which must be the whole text of a message or part.
+        more: Finds texts beside those of the formats.
 
     Returns:
         The body (a copy, if anything was replaced) and which old texts it held.
     """
     found = {
-        each.text for said, places in _messages(body) if said == role for each in places if each.text in texts
+        each.text
+        for said, places in _messages(body, more)
+        if said == role
+        for each in places
+        if each.text in texts
     }
     if not found:
         return body, frozenset()
     changed = copy.deepcopy(body)
-    for said, places in _messages(changed):
+    for said, places in _messages(changed, more):
         for each in places if said == role else ():
             each.owner[each.key] = texts.get(each.text, each.text)
     return changed, frozenset(found)
 
 
-def _messages(body: Mapping[str, Any]) -> Iterator[tuple[str, list[_Place]]]:
+def _messages(body: dict[str, Any], more: Places | None) -> Iterator[tuple[str, list[_Place]]]:
+    for role, owner, key, path in more(body) if more is not None else ():
+        yield role, [_Place(owner, key, path)]
     for key, role in (("system", "system"), ("instructions", "system"), ("input", "user")):
         places = _places(body, key, f"$.{key}") if key != "input" or isinstance(body.get(key), str) else []
         if places:

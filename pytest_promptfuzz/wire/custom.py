@@ -1,0 +1,180 @@
+"""Model endpoints of a protocol of their own: which URLs they have, and where text and answer stand in their JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pytest_promptfuzz.errors import TargetError, UsageError
+from pytest_promptfuzz.targets.formats import parse_answer, request_texts
+from pytest_promptfuzz.targets.formats.reading import events
+from pytest_promptfuzz.targets.model import Response
+from pytest_promptfuzz.wire.paths import Step, parse_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Steps = tuple[tuple[str, Step], ...]
+
+# Where others' protocols keep them; known formats are read as such before.
+_TEXTS = ("prompt", "inputs", "query", "question", "text", "message")
+_ANSWERS = (
+    "text",
+    "answer",
+    "output",
+    "response",
+    "completion",
+    "generated_text",
+    "result",
+    "content",
+    "message",
+)
+_SHAPES = {"choices": "/chat/completions", "content": "/messages", "output": "/responses"}
+_KEYS = ("text", "system", "answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One configured endpoint.
+
+    Attributes:
+        glob: Of host and path, ``*/generate``.
+        text: The JSON path of what the user says in a request; ``None`` are the usual places.
+        system: That of what the system says.
+        answer: The JSON path of the answer's text; ``None`` are the usual places.
+    """
+
+    glob: str
+    text: Steps | None = None
+    system: Steps | None = None
+    answer: Steps | None = None
+
+    @classmethod
+    def parse(cls, line: str) -> Endpoint:
+        """The endpoint written as ``GLOB [text=$.path] [system=$.path] [answer=$.path]``.
+
+        Raises:
+            UsageError: It is not written so.
+        """
+        glob, *words = line.split()
+        given: dict[str, Steps] = {}
+        for word in words:
+            key, equals, path = word.partition("=")
+            if not equals or key not in _KEYS or key in given:
+                raise UsageError(
+                    f"{line!r}: {word!r} is none of text=$.path, system=$.path, answer=$.path, once each"
+                )
+            try:
+                given[key] = parse_path(path)
+            except UsageError:
+                raise UsageError(
+                    f"{line!r}: {path!r} is no JSON path; write $.name, $[0] or $.items[*].text"
+                ) from None
+        return cls(glob if "/" in glob else "*/" + glob, **given)
+
+    def places(self, body: dict[str, Any]) -> Iterator[tuple[str, Any, Any, str]]:
+        """Role, owner, key and JSON path of each text of a request."""
+        for role, steps in (("system", self.system), ("user", self.text)):
+            for owner, key, path in _found(body, steps, "$") if steps is not None else ():
+                yield role, owner, key, path
+        if self.text is None:
+            for name in _TEXTS:
+                if isinstance(body.get(name), str) and body[name].strip():
+                    yield "user", body, name, f"$.{name}"
+
+    def read(self, body: Any) -> Response:
+        """The response in an answer.
+
+        Raises:
+            TargetError: ``malformed``: there is no text where it should be.
+        """
+        if self.answer is not None:
+            texts = [str(owner[key]) for owner, key, _ in _found({"": body}, (("key", ""), *self.answer), "")]
+            if not texts:
+                raise TargetError(
+                    f"The answer holds no text at the path given for {self.glob}.", kind="malformed"
+                )
+            return Response("".join(texts), model=_model(body))
+        for key, path in _SHAPES.items():
+            if isinstance(body, dict) and isinstance(body.get(key), list):
+                return parse_answer(path, body)
+        inner = body[0] if isinstance(body, list) and body else body
+        for key in _ANSWERS:
+            if isinstance(inner, dict) and isinstance(inner.get(key), str):
+                return Response(inner[key], model=_model(body))
+        return Response(json.dumps(body, ensure_ascii=False, sort_keys=True), model=_model(body))
+
+    def read_stream(self, raw: bytes) -> Response:
+        """The response in a stream: its events' texts, where each is JSON, else the events themselves."""
+        said = []
+        for data in events(raw):
+            if data.strip() == "[DONE]":
+                continue
+            try:
+                said.append(self.read(json.loads(data)).text)
+            except (TargetError, ValueError):
+                said.append(data)
+        return Response("".join(said))
+
+
+_configured: tuple[Endpoint, ...] = ()
+
+
+def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
+    """The endpoints in a setting, one a line.
+
+    Raises:
+        UsageError: A line that is none.
+    """
+    return tuple(Endpoint.parse(line) for line in text.splitlines() if line.strip())
+
+
+def configure(endpoints: Iterable[Endpoint]) -> None:
+    """Take these endpoints for models from now on, and no others."""
+    global _configured  # noqa: PLW0603 - transports are process-wide, and so is what they look for
+    _configured = tuple(endpoints)
+
+
+def endpoint_of(url: str) -> Endpoint | None:
+    """The configured endpoint of a URL; the first that matches."""
+    if not _configured:
+        return None
+    parts = urlsplit(url)
+    place = (parts.hostname or "") + parts.path.rstrip("/")
+    return next((each for each in _configured if fnmatchcase(place, each.glob.rstrip("/"))), None)
+
+
+def texts_of(endpoint: Endpoint | None, body: dict[str, Any]) -> tuple[str, ...]:
+    """Every text of a request, in the places of the known formats and in the endpoint's."""
+    texts = request_texts(body)
+    if endpoint is None:
+        return texts
+    return tuple(dict.fromkeys((*texts, *(owner[key] for _, owner, key, _ in endpoint.places(body)))))
+
+
+def _model(body: Any) -> str:
+    model = body.get("model") if isinstance(body, dict) else None
+    return model if isinstance(model, str) else ""
+
+
+def _found(value: Any, steps: Steps, path: str) -> Iterator[tuple[Any, Any, str]]:
+    """Owner, key and path of each text that the steps lead to."""
+    (kind, name), rest = steps[0], steps[1:]
+    if isinstance(value, dict):
+        keys: list[Any] = [*value] if kind == "every" else [name] if kind == "key" and name in value else []
+    elif isinstance(value, list) and kind in {"every", "index"}:
+        keys = [*range(len(value))]
+        if kind == "index":
+            number = int(name)
+            keys = [number] if -len(value) <= number < len(value) else []
+    else:
+        keys = []
+    for key in keys:
+        here = f"{path}[{key}]" if isinstance(value, list) else f"{path}.{key}"
+        if rest:
+            yield from _found(value[key], rest, here)
+        elif isinstance(value[key], str) and value[key].strip():
+            yield value, key, here
