@@ -19,6 +19,8 @@ _MENDS = {
     "authentication": "Check the API key and what it may do.",
     "not-found": "Check the model name and the base URL.",
     "bad-request": "The provider refuses the unmutated request: check the model's parameters.",
+    "unpriced": "Without it the budget cannot be kept.",
+    "not-allowed": "Record the answers first, or allow calls.",
 }
 
 

@@ -68,6 +68,7 @@ def conclude(
         # A brittle prompt has shown that its test notices changes.
         if judgement.verdict == "pass" or relation == "must-change":
             judgement = _insensitive(relation, by_relation, contract.threshold) or judgement
+    judgement = _for_the_budget(judgement, scored)
     return Robustness(
         score=None if score is None else float(score),
         bounds=(float(low), float(high)),
@@ -84,6 +85,7 @@ def conclude(
         baselines=tuple(baselines),
         cases=tuple(cases),
         spent=spent,
+        cost=spent.cost,
         target=target,
         model=model,
         task=task,
@@ -92,6 +94,14 @@ def conclude(
         planned=contract.mutations,
         notes=tuple(dict.fromkeys([*notes, *_apart(relation, by_relation)])),
     )
+
+
+def _for_the_budget(judgement: Judgement, trials: Iterable[Trial]) -> Judgement:
+    """The judgement, with the budget named where it is what kept it from being another."""
+    said = next((t.error.message for t in trials if t.error is not None and t.error.kind == "budget"), None)
+    if said is None or judgement.reason != "errors-decide":
+        return judgement
+    return Judgement("inconclusive", "budget-spent", f"{judgement.explanation} {said}")
 
 
 def _judged(by_relation: Mapping[str, Group]) -> Relation:

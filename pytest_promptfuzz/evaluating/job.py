@@ -20,7 +20,7 @@ from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorde
 from pytest_promptfuzz.running.arrival import asks_less, asks_more
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.trial import Spent, Trial, TrialError
-from pytest_promptfuzz.scoring.verdict import Judgement
+from pytest_promptfuzz.scoring.verdict import Judgement, Reason
 from pytest_promptfuzz.targets.model import Response
 from pytest_promptfuzz.wire.paths import json_diff, without
 
@@ -175,8 +175,9 @@ class Job:
         if error is not None:
             on = f" of input {self.names[number]}" if self.names[number] else ""
             message = f"The baseline{on} could not be had: {error.message}"
-            self._overruled = Judgement("inconclusive", "baseline-error", f"{message} ({error.kind})")
-            return self._abandoned("baseline-error", message, number)
+            reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
+            self._overruled = Judgement("inconclusive", reason, f"{message} ({error.kind})")
+            return self._abandoned(reason, message, number)
         if self._planned is None:
             self.plan(shown_by(run, prompt, self.contract.part, self.on_wire, self.where))
         judge, baseline = self._judge(run)

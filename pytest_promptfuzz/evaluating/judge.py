@@ -35,6 +35,9 @@ UNDONE = (
     "prompt; choose other operators with operators=."
 )
 
+_NEVER_SENT = frozenset({"unattributed", "budget", "unpriced", "not-allowed", "interrupted"})
+_PAID = frozenset({"openai", "anthropic", "compatible"})
+
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
@@ -80,11 +83,17 @@ def spent_by(run: Run, *, counts_runs: bool) -> Spent:
     calls = run.watch.calls
     sent = [call for call in calls if not call.hit]
     # A stream that broke off is a call already, and a call that could not be attributed was never sent.
-    failed = sum(not fault.begun and fault.kind != "unattributed" for fault in run.watch.faults)
-    spent = Spent(calls=len(sent) + failed, hits=len(calls) - len(sent), seconds=run.seconds)
+    failed = sum(not fault.begun and fault.kind not in _NEVER_SENT for fault in run.watch.faults)
+    spent = Spent(
+        calls=len(sent) + failed,
+        hits=len(calls) - len(sent),
+        seconds=run.seconds,
+        retries=run.watch.retries,
+    )
     for call in sent:
-        if call.response is not None:
-            spent += Spent(usage=call.response.usage)
+        usage = call.response.usage if call.response is not None else Usage()
+        unpriced = call.cost is None and call.provider in _PAID
+        spent += Spent(usage=usage, cost=call.cost, unpriced=int(unpriced))
     if counts_runs and not calls and not run.watch.faults:
         spent += Spent(calls=1, usage=Usage())
     return spent

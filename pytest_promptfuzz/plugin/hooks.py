@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.plugin.fixtures import input, llm, prompt, promptfuzz, response  # noqa: A004 - a fixture's name
+from pytest_promptfuzz.plugin.limiting import RUN
 from pytest_promptfuzz.plugin.marks import MARK, is_robust
 from pytest_promptfuzz.plugin.modes import WORKER_KEY
 from pytest_promptfuzz.plugin.options import add_options
@@ -99,6 +100,15 @@ class Results:
 
     def __init__(self, state: State) -> None:
         self._state = state
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Let threads that wait for their turn hear of it."""
+        self._state.stop()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Remember the run that xdist's workers belong to."""
+        self._state.run = node.workerinput[RUN]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

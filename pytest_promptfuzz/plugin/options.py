@@ -72,6 +72,14 @@ def _share(text: str) -> float:
     return number
 
 
+def _amount(text: str) -> float:
+    """A number of 0 or more."""
+    number = float(text)
+    if not 0 <= number < float("inf"):
+        raise ValueError("a number of 0 or more")
+    return number
+
+
 def _one_of(*names: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in names:
@@ -142,6 +150,12 @@ SETTINGS: tuple[Setting, ...] = (
         "more URLs that are models', one a line: a glob of host and path, then text=$.path system=$.path answer=$.path",
         "LINES",
     ),
+    Setting("attempts", _whole(1), 4, "times a model call is made at the most, if it fails", "N", "int"),
+    Setting("rpm", _whole(1), None, "most requests in a minute to each host and model", "N", "int"),
+    Setting("tpm", _whole(1), None, "most tokens in a minute of each host and model", "N", "int"),
+    Setting("max_calls", _whole(0), None, "most model calls of the whole run; 0: ask nothing", "N", "int"),
+    Setting("max_tokens", _whole(0), None, "most tokens of the whole run, in and out", "N", "int"),
+    Setting("max_cost", _amount, None, "most that the whole run may cost, US dollars", "X", "float"),
     Setting("model", _text, None, "folder of the sentence-transformers model for the semantic tier", "DIR"),
 )
 

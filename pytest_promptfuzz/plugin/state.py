@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_tables
 from pytest_promptfuzz.plugin.modes import check_mode, chosen_mode
 from pytest_promptfuzz.plugin.options import read_overrides, read_patterns, read_settings
 from pytest_promptfuzz.plugin.recording import SPOOLS, Written
@@ -36,6 +38,8 @@ class State:
     warnings: list[str] = field(default_factory=list)
     mode_reason: str = ""
     written: Written = field(default_factory=Written)
+    tables: dict[str, Any] = field(default_factory=dict)
+    run: str | None = None
     _items: ItemSessions | None = None
     _targets: dict[str, Target | CallableTarget] = field(default_factory=dict)
 
@@ -47,7 +51,8 @@ class State:
             settings, overrides = read_settings(config), read_overrides(config)
             settings["mode"], reason = chosen_mode(config, settings)
             check_mode(config, settings["mode"], overrides)
-            state = cls(config, settings, overrides, read_patterns(config), mode_reason=reason)
+            tables = read_tables(config.rootpath)
+            state = cls(config, settings, overrides, read_patterns(config), mode_reason=reason, tables=tables)
             config.stash[STATE] = state
         return state
 
@@ -94,6 +99,7 @@ class State:
             from pytest_promptfuzz.evaluating import session as sessions
             from pytest_promptfuzz.plugin.recording import ItemSessions
             from pytest_promptfuzz.wire.custom import configure
+            from pytest_promptfuzz.wire.gate import LateGate
             from pytest_promptfuzz.wire.recordings.library import Recordings
             from pytest_promptfuzz.wire.redact import Redaction
             from pytest_promptfuzz.wire.store import ResponseStore
@@ -109,6 +115,7 @@ class State:
                 embedder=sessions.installed_embedder(self.settings["model"]),
                 concurrency=self.settings["concurrency"],
                 redaction=Redaction(self.patterns),
+                gate=LateGate(functools.partial(make_limits, self)),
             )
             recordings = Recordings(mode, self.folder / SPOOLS, cache=store, warn=warn)
             self._items = ItemSessions(session, None if mode == "live" else recordings)
@@ -151,12 +158,28 @@ class State:
             self._targets[wanted] = resolve(wanted)
         return self._targets[wanted]
 
+    def stop(self) -> None:
+        """Let no call wait for its turn any longer."""
+        limits = self._limits
+        if limits is not None:
+            limits.stop()
+
+    @property
+    def _limits(self) -> Any:
+        """The session's limits, if a call has passed them."""
+        return getattr(self._items.session.gate, "made", None) if self._items is not None else None
+
     def close(self) -> None:
-        """Close the store and the targets' clients."""
+        """Close the store, the limits' books and the targets' clients."""
         store = self._items.session.store if self._items is not None else None
         close = getattr(store, "close", None)
         if close is not None:
             close()
+        limits = self._limits
+        if limits is not None:
+            limits.close()
+        if self.run is not None:
+            forget_run(self, self.run)
         for target in self._targets.values():
             close = getattr(target, "close", None)
             if close is not None:

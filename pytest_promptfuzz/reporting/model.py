@@ -15,13 +15,15 @@ FORMAT = 1
 
 
 class SpentReport(TypedDict):
-    """Calls sent, answers from the store, seconds, tokens (``None`` if unknown)."""
+    """Calls sent, some of them again, answers from the store, seconds, tokens, live calls of unknown price."""
 
     calls: int
+    retries: int
     hits: int
     seconds: float
     input_tokens: int | None
     output_tokens: int | None
+    unpriced: int
 
 
 class GroupReport(TypedDict):
@@ -197,8 +199,10 @@ def _group(group: Group) -> GroupReport:
 def _spent(spent: Spent) -> SpentReport:
     return SpentReport(
         calls=spent.calls,
+        retries=spent.retries,
         hits=spent.hits,
         seconds=round(spent.seconds, 6),
         input_tokens=spent.usage.input_tokens,
         output_tokens=spent.usage.output_tokens,
+        unpriced=spent.unpriced,
     )

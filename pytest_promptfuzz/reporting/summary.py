@@ -133,22 +133,31 @@ def _total(reports: Sequence[TestReport]) -> list[Line]:
         tally[report["verdict"]] = tally.get(report["verdict"], 0) + 1
     spent = [report["spent"] for report in reports]
     errors = sum(report["counts"]["error"] for report in reports)
+    retries = sum(each["retries"] for each in spent)
     whose = " to the simulated model" if all(map(simulated, reports)) else " made"
     parts = [
         ", ".join(f"{amount} {verdict}" for verdict, amount in tally.items()),
         count(sum(each["calls"] for each in spent), "call") + whose,
         count(sum(each["hits"] for each in spent), "answer") + " from the store (saved)",
         count(errors, "error"),
+        *([count(retries, "call") + " made again"] if retries else []),
         seconds(sum(each["seconds"] for each in spent)),
     ]
     inputs = [each["input_tokens"] for each in spent if each["input_tokens"] is not None]
     outputs = [each["output_tokens"] for each in spent if each["output_tokens"] is not None]
     if inputs or outputs:
         parts.append(f"{sum(inputs):,} tokens in, {sum(outputs):,} out")
-    costs = [report["cost"] for report in reports if report["cost"] is not None]
-    if costs:
-        parts.append(f"${sum(costs):.4f}")
+    parts += _money(reports)
     return [[(f"{count(len(reports), 'robust test')}: ", "heading"), HANG, ("; ".join(parts), "plain")]]
+
+
+def _money(reports: Sequence[TestReport]) -> list[str]:
+    costs = [report["cost"] for report in reports if report["cost"] is not None]
+    unknown = sum(report["spent"]["unpriced"] for report in reports)
+    if not costs:
+        return ["cost not known"] if unknown else []
+    but = f" and {count(unknown, 'call')} of unknown price" if unknown else ""
+    return [f"${sum(costs):.4f}{but}"]
 
 
 def _notes(reports: Sequence[TestReport]) -> list[Line]:
@@ -160,6 +169,9 @@ def _notes(reports: Sequence[TestReport]) -> list[Line]:
         lines.append(
             _named("Answers are simulated, no real model was called:", [r["test"] for r in made_up], "warn")
         )
+    stopped = [report["test"] for report in reports if report["reason"] == "budget-spent"]
+    if stopped:
+        lines.append(_named("The budget was spent before these could be judged:", stopped, "warn"))
     lenient = [r for r in reports if r["verdict"] == "pass" and r["counts"]["deviation"]]
     for report in lenient[:MOST_NAMED]:
         deviating = [operator_names(t) for t in scored(report) if t["outcome"] == "deviation"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_promptfuzz.targets.model import Usage
 
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.scoring.score import TrialOutcome
 
+_Number = TypeVar("_Number", int, float)
+
 
 @dataclass(frozen=True, slots=True)
 class TrialError:
     """Why a trial says nothing about the prompt.
 
-    ``kind`` is ``not-exercised``, ``skipped``, ``configuration``, or a kind of ``TargetError``.
+    ``kind`` is ``not-exercised``, ``skipped``, ``configuration``, ``budget``, or a kind of ``TargetError``.
     """
 
     kind: str
@@ -35,12 +37,25 @@ class OracleFailure:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run of the body took: model calls sent, answers from the store, seconds, tokens."""
+    """What a run of the body took.
+
+    Attributes:
+        calls: Model calls sent, repeated ones included.
+        hits: Answers from the store.
+        seconds: By the clock.
+        usage: Tokens.
+        retries: Calls that repeated a failed one.
+        cost: US dollars, of the calls whose price is known; ``None`` if none is.
+        unpriced: Live calls whose price is not known.
+    """
 
     calls: int = 0
     hits: int = 0
     seconds: float = 0.0
     usage: Usage = Usage()
+    retries: int = 0
+    cost: float | None = None
+    unpriced: int = 0
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
@@ -51,10 +66,13 @@ class Spent:
                 _sum(self.usage.input_tokens, other.usage.input_tokens),
                 _sum(self.usage.output_tokens, other.usage.output_tokens),
             ),
+            self.retries + other.retries,
+            _sum(self.cost, other.cost),
+            self.unpriced + other.unpriced,
         )
 
 
-def _sum(one: int | None, two: int | None) -> int | None:
+def _sum(one: _Number | None, two: _Number | None) -> _Number | None:
     return two if one is None else one if two is None else one + two
 
 

@@ -22,6 +22,7 @@ Reason = Literal[
     "mixed-models",
     "baseline-mixed",
     "baseline-error",
+    "budget-spent",
     "nothing-scored",
     "insensitive",
 ]

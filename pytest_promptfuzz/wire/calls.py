@@ -24,6 +24,7 @@ class Call:
         provider: ``openai``, ``anthropic``, ``compatible``, ``simulated``, or an in-process target's name.
         host: The host, with its port where it has one.
         model: The model as asked for.
+        cost: Its price in US dollars; ``None`` where that is not known.
     """
 
     texts: tuple[str, ...]
@@ -35,6 +36,7 @@ class Call:
     provider: str
     host: str
     model: str
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

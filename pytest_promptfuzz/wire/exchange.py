@@ -235,10 +235,11 @@ class Exchange:
         if response is not None:
             response = replace(response, latency=seconds)
         self.response = response
-        self._finish(response, seconds)
+        cost = None
         if self.passage is not None:
             usage = response.usage if response is not None else None
-            self.passage.settled(usage, len(response.text) if response is not None else 0)
+            cost = self.passage.settled(usage, len(response.text) if response is not None else 0)
+        self._finish(response, seconds, cost=cost)
         self._store(status, text, response, streamed=streamed)
 
     def ended(self, body: bytes) -> bool:
@@ -275,11 +276,13 @@ class Exchange:
         if self.watch.gate is not None:
             self.watch.given_up[self.digest] = error
 
-    def _finish(self, response: Response | None, seconds: float, *, whole: bool = True) -> None:
+    def _finish(
+        self, response: Response | None, seconds: float, *, cost: float | None = None, whole: bool = True
+    ) -> None:
         if self._place is None:
-            self.watch.record(self._call(response, hit=False, seconds=seconds))
+            self.watch.record(self._call(response, hit=False, seconds=seconds, cost=cost))
         else:
-            self.watch.complete(self._place, response, seconds, whole=whole)
+            self.watch.complete(self._place, response, seconds, cost=cost, whole=whole)
 
     def refused(self, error: TargetError) -> None:
         """The target itself says what went wrong."""
@@ -320,7 +323,9 @@ class Exchange:
             ignore=self.watch.ignore,
         )
 
-    def _call(self, response: Response | None, *, hit: bool, seconds: float) -> Call:
+    def _call(
+        self, response: Response | None, *, hit: bool, seconds: float, cost: float | None = None
+    ) -> Call:
         model = self.wire.body.get("model")
         simulated = self.watch.simulated is not None and self.endpoint is None
         return Call(
@@ -333,6 +338,7 @@ class Exchange:
             provider="simulated" if simulated else provider_of(self.wire.url),
             host=host_of(self.wire.url),
             model=model if isinstance(model, str) else "",
+            cost=cost,
         )
 
     def _compare_with_prepared(self) -> None:

@@ -62,8 +62,12 @@ class Passage(Protocol):
         """A streamed answer has begun: the call is not made again, and its end may be a long time off."""
         ...
 
-    def settled(self, usage: Usage | None, words: int) -> None:
-        """The answer is here: its tokens where the provider says, and the characters of its text."""
+    def settled(self, usage: Usage | None, words: int) -> float | None:
+        """The answer is here: its tokens where the provider says, and the characters of its text.
+
+        Returns:
+            Its price in US dollars; ``None`` where price or tokens are not known.
+        """
         ...
 
     def left(self) -> None:

@@ -205,10 +205,18 @@ class Watch:
             self.calls.append(call)
             return len(self.calls) - 1
 
-    def complete(self, place: int, response: Response | None, seconds: float, *, whole: bool = True) -> None:
+    def complete(
+        self,
+        place: int,
+        response: Response | None,
+        seconds: float,
+        *,
+        cost: float | None = None,
+        whole: bool = True,
+    ) -> None:
         """Fill in the answer of a call added by ``begin``; ``whole=False`` if it was left before its end."""
         with self._lock:
-            call = replace(self.calls[place], response=response, seconds=seconds)
+            call = replace(self.calls[place], response=response, seconds=seconds, cost=cost)
             self.calls[place] = call
             if whole:
                 self._recover(call)

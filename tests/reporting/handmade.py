@@ -19,7 +19,15 @@ def spent(
     calls: int = 1, hits: int = 0, seconds: float = 0.4, tokens: tuple[int, int] | None = (120, 4)
 ) -> SpentReport:
     one, other = tokens or (None, None)
-    return SpentReport(calls=calls, hits=hits, seconds=seconds, input_tokens=one, output_tokens=other)
+    return SpentReport(
+        calls=calls,
+        retries=0,
+        hits=hits,
+        seconds=seconds,
+        input_tokens=one,
+        output_tokens=other,
+        unpriced=0,
+    )
 
 
 def counts(e: int = 0, m: int = 0, d: int = 0, u: int = 0, x: int = 0) -> dict[str, int]:

@@ -219,18 +219,18 @@ class Ticket:
             if reserved is not None:
                 reserved.since = float("-inf")
 
-    def settled(self, usage: Usage | None, words: int) -> None:
-        """The answer is here."""
+    def settled(self, usage: Usage | None, words: int) -> float | None:
+        """The answer is here; its price in US dollars, if that is known."""
         read = usage.input_tokens if usage is not None else None
         written = usage.output_tokens if usage is not None else None
         tokens_in = self._outgoing.words / _CHARACTERS if read is None else read
         tokens_out = words / _CHARACTERS if written is None else written
         price = self.price()
+        cost = None if price is None else price.cost(tokens_in, tokens_out)
         with self._limits.ledger.open(self._lane) as books:
             books.budget.unpriced += price is None
-            self._land(
-                books, tokens_in + tokens_out, 0.0 if price is None else price.cost(tokens_in, tokens_out)
-            )
+            self._land(books, tokens_in + tokens_out, cost or 0.0)
+        return None if read is None or written is None else cost
 
     def left(self) -> None:
         """Whoever asked went away."""
