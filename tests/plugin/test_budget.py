@@ -1,0 +1,185 @@
+"""Budget, limits and prices of a whole run, over a real server, with and without xdist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from pytest_promptfuzz.testing.faults import RateLimited
+from tests.plugin.conftest import summary_of
+
+REPLY = """
+import openai
+import pytest
+
+@robust(TRIAGE, mutations=4)
+@pytest.mark.parametrize("number", range({tests}))
+def test_reply(prompt, number):
+    with openai.OpenAI(api_key="any") as client:
+        messages = [{{"role": "user", "content": f"{{prompt.format(ticket=TICKET)}} {{number}}"}}]
+        answer = client.chat.completions.create(model="mine-1", messages=messages, max_tokens={bound})
+        return answer.choices[0].message.content
+"""
+LIVE = ("-o", "promptfuzz_target=")
+
+
+@pytest.fixture(autouse=True)
+def online(promptfuzz_server, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", promptfuzz_server.openai_url)
+
+
+def reply(tests=1, bound=50):
+    return REPLY.format(tests=tests, bound=bound)
+
+
+def test_a_spent_budget_is_inconclusive_and_said(project, promptfuzz_server):
+    result = project(reply(3), *LIVE, "--promptfuzz-max-calls=7")
+    result.assert_outcomes(passed=1, errors=2)
+    assert promptfuzz_server.calls == 7
+    assert set(summary_of(result).values()) == {"pass", "inconclusive"}
+    result.stdout.fnmatch_lines(
+        ["*The budget is spent: --promptfuzz-max-calls is 7, and 7 calls were made.*"]
+    )
+    result.stdout.fnmatch_lines(["*The budget was spent before these could be judged: *[[]2], *[[]1]*"])
+
+
+def test_stored_answers_are_free(project, promptfuzz_server):
+    project(reply(), *LIVE).assert_outcomes(passed=1)
+    assert promptfuzz_server.calls == 5
+    result = project(reply(), *LIVE, "--promptfuzz-max-calls=0", "--promptfuzz-max-cost=0")
+    result.assert_outcomes(passed=1)
+    assert promptfuzz_server.calls == 5
+    result.stdout.fnmatch_lines(["*5 answers from the store (saved)*"])
+
+
+def test_nothing_may_be_asked(project, promptfuzz_server):
+    result = project(reply(), *LIVE, "--promptfuzz-max-calls=0")
+    result.assert_outcomes(errors=1)
+    assert promptfuzz_server.calls == 0
+    result.stdout.fnmatch_lines(["*ConfigurationError: *Nothing may be asked of a model*test_reply[[]0]*"])
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--promptfuzz-max-calls=-1", "is not a whole number of 0 or more"),
+        ("--promptfuzz-max-cost=-0.5", "is not a number of 0 or more"),
+        ("--promptfuzz-max-cost=nan", "is not a number of 0 or more"),
+        ("--promptfuzz-rpm=0", "is not a whole number of 1 or more"),
+        ("--promptfuzz-attempts=x", "is not a whole number of 1 or more"),
+    ],
+)
+def test_wrong_values_are_refused(project, option, said):
+    result = project(reply(), option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{option.partition('=')[0]}*{said}*"])
+
+
+def test_own_prices_give_the_cost_and_hold_the_budget(project, pytester, promptfuzz_server):
+    pytester.makepyprojecttoml('[tool.promptfuzz.prices]\n"mine-*" = { input = 1000, output = 2000 }\n')
+    result = project(reply(), *LIVE)
+    result.assert_outcomes(passed=1)
+    (line,) = (each for each in result.outlines if "tokens in" in each)
+    tokens_in, tokens_out = (
+        int(each.replace(",", "")) for each in re.search(r"([\d,]+) tokens in, ([\d,]+) out", line).groups()
+    )
+    assert f"${(tokens_in * 1000 + tokens_out * 2000) / 1e6:.4f}" in line
+    promptfuzz_server.reset()
+    # A call may take about 0.4 dollars: its 250 bytes, and 50 tokens of an answer.
+    result = project(reply(), *LIVE, "--promptfuzz-max-cost=0.5", "--promptfuzz-mode=live")
+    result.assert_outcomes(errors=1)
+    assert 1 <= promptfuzz_server.calls < 5
+    result.stdout.fnmatch_lines(["*The budget is spent: --promptfuzz-max-cost is $0.5,*"])
+
+
+def test_a_cost_without_a_price_is_an_error_before_the_call(project, promptfuzz_server):
+    result = project(reply(), *LIVE, "--promptfuzz-max-cost=1")
+    result.assert_outcomes(errors=1)
+    assert promptfuzz_server.calls == 0
+    result.stdout.fnmatch_lines(["*no price is known of the model 'mine-1'*tool.promptfuzz.prices*"])
+
+
+def test_an_unknown_cost_is_said(project):
+    project(reply(), *LIVE).stdout.fnmatch_lines(["*cost not known*"])
+
+
+def test_a_wrong_table_stops_the_run(project, pytester):
+    pytester.makepyprojecttoml('[tool.promptfuzz.limits]\n"*" = { rps = 3 }\n')
+    result = project(reply())
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*tool.promptfuzz.limits*unknown key 'rps'*"])
+
+
+def test_tries_are_set_and_counted(project, promptfuzz_server):
+    promptfuzz_server.fail(RateLimited(times=1, retry_after=0.01))
+    result = project(reply(), *LIVE, "--promptfuzz-attempts=2")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*1 call made again*"])
+    promptfuzz_server.reset()
+    promptfuzz_server.fail(RateLimited(times=None, retry_after=0.01))
+    project(reply(), *LIVE, "--promptfuzz-attempts=1", "--promptfuzz-mode=live").assert_outcomes(errors=1)
+    assert promptfuzz_server.calls == 1
+
+
+def test_workers_share_one_budget_and_leave_nothing_behind(project, pytester, promptfuzz_server):
+    result = project(reply(4), *LIVE, "--promptfuzz-max-calls=12", "-n2")
+    assert promptfuzz_server.calls == 12
+    outcomes = result.parseoutcomes()
+    assert outcomes["errors"] >= 2
+    result.stdout.fnmatch_lines(["*The budget was spent before these could be judged*"])
+    assert list(pytester.path.glob(".promptfuzz/limits/*.db*")) == []
+
+
+CHILD = """
+import sys, time
+from pathlib import Path
+from pytest_promptfuzz.running.limits import lane
+from pytest_promptfuzz.running.limits.limits import Limits
+from pytest_promptfuzz.running.limits.settings import Settings
+from pytest_promptfuzz.running.limits.shared import SharedLedger
+from pytest_promptfuzz.targets.model import Usage
+from pytest_promptfuzz.wire.gate import Outgoing
+
+lane.WINDOW = 1.0
+gate = Limits(Settings(rule=lane.Rule(rpm=4)), ledger=SharedLedger(Path(sys.argv[1]), print))
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(8):
+    ticket = gate.enter(Outgoing("http://h/", "h", "m", 10, None, 10))
+    while (delay := ticket.delay()) > 0:
+        time.sleep(delay)
+    print(time.monotonic(), flush=True)
+    ticket.answered(200, {})
+    ticket.settled(Usage(1, 1), 1)
+"""
+
+
+def test_two_processes_keep_one_rate_and_share_it(tmp_path):
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(tmp_path / "books.db")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for each in running:
+        assert each.stdout.readline() == "ready\n"
+    for each in running:
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    left = []
+    for number, each in enumerate(running):
+        output, _ = each.communicate(timeout=120)
+        left += [(float(line), number) for line in output.split()]
+    left.sort()
+    assert len(left) == 16
+    times = [moment for moment, _ in left]
+    # The moment is printed a little after the gate opened, so a whole second (the guard of a window) is left for that.
+    assert all(later - earlier > 1.0 for earlier, later in zip(times, times[4:], strict=False))
+    first_half = [number for _, number in left[:8]]
+    assert 2 <= first_half.count(0) <= 6

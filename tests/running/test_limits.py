@@ -1,0 +1,355 @@
+"""The arithmetic of limits and budget, by a clock of our own, and the gate between threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pytest_promptfuzz.errors import TargetError, UsageError
+from pytest_promptfuzz.running.limits.budget import Budget, Caps, Reserved
+from pytest_promptfuzz.running.limits.headers import Told, retry_after, told_limits
+from pytest_promptfuzz.running.limits.lane import Lane, Rule
+from pytest_promptfuzz.running.limits.limits import Limits
+from pytest_promptfuzz.running.limits.prices import Price, Prices
+from pytest_promptfuzz.running.limits.settings import Settings
+from pytest_promptfuzz.running.limits.shared import SharedLedger
+from pytest_promptfuzz.running.limits.structured import prices_from, rules_from
+from pytest_promptfuzz.targets.model import Usage
+from pytest_promptfuzz.wire.gate import Outgoing, output_bound
+
+NOON = 1_700_000_000.0
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def outgoing(model="m", *, size=100, bound=None, words=80):
+    return Outgoing("http://host/v1/chat/completions", "host", model, size, bound, words)
+
+
+def alive(_):
+    return True
+
+
+# Headers
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "Tue, 14 Nov 2023 22:13:50 GMT"}, 30.0),
+        ({"retry-after": "Tue, 14 Nov 2023 22:13:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "-5"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_in_every_form(headers, seconds):
+    assert retry_after(headers, NOON) == seconds
+
+
+def test_limits_told_by_openai():
+    headers = {
+        "x-ratelimit-limit-requests": "60",
+        "x-ratelimit-remaining-requests": "59",
+        "x-ratelimit-reset-requests": "1s",
+        "x-ratelimit-limit-tokens": "150000",
+        "x-ratelimit-remaining-tokens": "149984",
+        "x-ratelimit-reset-tokens": "6m0s",
+    }
+    assert told_limits(headers, NOON) == {
+        "requests": Told(60, 59, 1.0),
+        "tokens": Told(150_000, 149_984, 360.0),
+    }
+
+
+def test_limits_told_by_anthropic():
+    headers = {
+        "anthropic-ratelimit-requests-limit": "50",
+        "anthropic-ratelimit-requests-remaining": "0",
+        "anthropic-ratelimit-requests-reset": "2023-11-14T22:14:20Z",
+        "anthropic-ratelimit-tokens-limit": "nonsense",
+    }
+    assert told_limits(headers, NOON) == {"requests": Told(50, 0, 60.0)}
+
+
+# A lane
+
+
+def test_no_minute_holds_more_requests_than_set():
+    lane, left = Lane(), []
+    now = 1000.0
+    for number in range(40):
+        while (wait := lane.wait(Rule(rpm=10), 1, now, alive)) > 0:
+            now += wait
+        lane.leave(str(number), 1, now, 1)
+        lane.land(str(number), 1)
+        left.append(now)
+        now += 0.5
+    assert all(later - earlier > 60 for earlier, later in zip(left, left[10:], strict=False))
+    assert left[10] - left[0] < 63  # and not much fewer
+
+
+def test_no_minute_holds_more_tokens_than_set_and_a_long_call_gets_a_minute_to_itself():
+    lane, rule, now = Lane(), Rule(tpm=100), 1000.0
+    assert lane.wait(rule, 60, now, alive) == 0
+    lane.leave("a", 60, now, 1)
+    assert lane.wait(rule, 60, now, alive) > 59
+    lane.land("a", 30)  # it took fewer than reckoned
+    assert lane.wait(rule, 60, now, alive) == 0
+    assert lane.wait(rule, 1000, now, alive) > 59
+    assert lane.wait(rule, 1000, now + 62, alive) == 0
+
+
+def test_a_refusal_halves_what_is_on_its_way_once_a_round_and_success_adds_one_a_round():
+    lane = Lane()
+    for number in range(8):
+        lane.leave(str(number), 1, 1000.0, 1)
+    assert lane.refused("0", 1001.0) == 1
+    assert lane.refused("1", 1001.5) == 0  # it left before the cut: no news
+    assert lane.concurrency == 4
+    for number in range(4):
+        lane.land(str(number), 1)
+    assert lane.wait(Rule(), 1, 1002.0, alive) > 0
+    lane.land("4", 1)
+    assert lane.wait(Rule(), 1, 1002.0, alive) == 0
+    for _ in range(5):
+        lane.accepted()
+    assert lane.concurrency > 5
+
+
+def test_a_dead_process_holds_no_place():
+    lane = Lane()
+    lane.leave("a", 1, 1000.0, process=7)
+    assert lane.wait(Rule(concurrency=1), 1, 1000.0, alive) > 0
+    assert lane.wait(Rule(concurrency=1), 1, 1000.0, lambda process: process != 7) == 0
+
+
+def test_what_the_provider_says_is_left_is_kept_to():
+    lane = Lane()
+    lane.leave("a", 1, 1000.0, 1)
+    lane.told("requests", Told(10, 1, 9.0), "a", 1000.0)  # one comes back each second
+    lane.land("a", 1)
+    assert lane.wait(Rule(), 1, 1000.0, alive) == 0
+    lane.leave("b", 1, 1000.0, 1)
+    assert lane.wait(Rule(), 1, 1000.0, alive) == pytest.approx(1.0)
+    assert lane.wait(Rule(), 1, 1001.0, alive) == 0
+
+
+def test_the_longest_wait_goes_first_and_who_has_gone_is_forgotten():
+    lane = Lane()
+    assert lane.turn("one", 1000.0, 1001.0)
+    assert not lane.turn("two", 1000.5, 1001.0)
+    assert lane.turn("two", 1000.5, 1005.0)
+
+
+# The budget
+
+
+def reserve(budget, name, tokens, cost=0.0):
+    budget.reserve(name, Reserved(1000.0, 1, tokens, cost), again=False)
+
+
+def test_a_call_waits_for_those_on_their_way_before_it_is_refused():
+    budget, caps = Budget(), Caps(tokens=100)
+    assert not budget.must_wait(caps, 60, 0, 1000.0, alive)
+    reserve(budget, "a", 60)
+    assert budget.must_wait(caps, 60, 0, 1000.0, alive)
+    budget.spend("a", 20, 0.0)
+    assert not budget.must_wait(caps, 60, 0, 1000.0, alive)
+    reserve(budget, "b", 60)
+    budget.spend("b", 60, 0.0)
+    with pytest.raises(
+        TargetError, match="max-tokens is 100, 80 are spent, and this call may take 60"
+    ) as error:
+        budget.must_wait(caps, 60, 0, 1000.0, alive)
+    assert error.value.kind == "budget"
+
+
+@pytest.mark.parametrize(
+    ("caps", "said"),
+    [(Caps(calls=1), "max-calls is 1"), (Caps(cost=0.01), r"max-cost is \$0.01"), (Caps(tokens=0), "is 0")],
+)
+def test_each_cap_is_named(caps, said):
+    budget = Budget()
+    reserve(budget, "a", 10, 0.01)
+    budget.spend("a", 10, 0.01)
+    with pytest.raises(TargetError, match=said) as error:
+        budget.must_wait(caps, 10, 0.001, 1000.0, alive)
+    assert error.value.kind == "budget"
+
+
+def test_no_calls_at_all():
+    with pytest.raises(TargetError, match="Nothing may be asked") as error:
+        Budget().must_wait(Caps(calls=0), 1, 0, 1000.0, alive)
+    assert error.value.kind == "not-allowed"
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ({"max_tokens": 5}, 5),
+        ({"max_completion_tokens": 5, "n": 3}, 15),
+        ({"max_output_tokens": 5}, 5),
+        ({"max_tokens": "5"}, None),
+        ({"max_tokens": True}, None),
+        ({}, None),
+    ],
+)
+def test_bounds_of_the_answer(body, bound):
+    assert output_bound(body) == bound
+
+
+# Prices and tables
+
+
+def test_own_prices_come_first_and_unknown_ones_are_unknown():
+    prices = Prices({"gpt-5*": Price(1.0, 2.0)})
+    assert prices.of("gpt-5-mini", "https://api.openai.com/v1").cost(1_000_000, 500_000) == 2.0
+    assert prices.of("mine", "http://127.0.0.1:1/v1") is None
+
+
+def test_listed_prices():
+    pytest.importorskip("genai_prices")
+    price = Prices().of("gpt-4o", "https://api.openai.com/v1/chat/completions")
+    assert (price.input, price.output) == pytest.approx((2.5, 10.0))
+
+
+@pytest.mark.parametrize(
+    ("read", "table", "said"),
+    [
+        (rules_from, {"a": {"rmp": 1}}, "Did you mean 'rpm'"),
+        (rules_from, {"a": {"rpm": 0}}, "whole number of 1 or more"),
+        (rules_from, {"a": {"rpm": True}}, "not a number"),
+        (rules_from, {"a": 3}, "must be a table"),
+        (rules_from, [], "must be a table"),
+        (prices_from, {"a": {"input": 1}}, "output = None"),
+        (prices_from, {"a": {"input": -1, "output": 1}}, "0 or more"),
+        (prices_from, {"a": {"input": "1", "output": 1}}, "US dollars"),
+    ],
+)
+def test_wrong_tables_are_named(read, table, said):
+    with pytest.raises(UsageError, match=said):
+        read(table, "[tool.promptfuzz.x]")
+
+
+def test_the_first_pattern_that_matches_rules():
+    settings = Settings(rule=Rule(rpm=5, tpm=9), rules=rules_from({"host/*": {"rpm": 3}}, ""))
+    assert settings.rule_of("host/m") == Rule(3, 9, None)
+    assert settings.rule_of("other/m") == Rule(5, 9, None)
+
+
+# The gate
+
+
+def test_calls_leave_in_the_order_in_which_they_came():
+    clock = Clock()
+    gate = Limits(Settings(rule=Rule(concurrency=1)), clock=clock)
+    tickets = [gate.enter(outgoing()) for _ in range(3)]
+    assert tickets[0].delay() == 0
+    assert tickets[1].delay() > 0
+    assert tickets[2].delay() > 0
+    tickets[0].settled(Usage(1, 1), 1)
+    assert tickets[2].delay() > 0  # it looks first, and lets the other out
+    assert tickets[1].delay() == 0
+    tickets[1].left()
+    clock.now += 1
+    assert tickets[2].delay() == 0
+
+
+def test_whoever_goes_away_leaves_no_hole():
+    clock = Clock()
+    gate = Limits(Settings(rule=Rule(concurrency=1)), clock=clock)
+    first, second, third = (gate.enter(outgoing()) for _ in range(3))
+    first.delay(), second.delay(), third.delay()
+    second.left()
+    first.settled(None, 8)
+    clock.now += 1
+    assert third.delay() == 0
+    third.left()
+    third.left()
+    budget = gate.budget()
+    assert (budget.calls, budget.reserved) == (2, {})
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_crowded_threads_never_exceed_the_concurrency(tmp_path, shared):
+    ledger = SharedLedger(tmp_path / "books.db", print) if shared else None
+    gate = Limits(Settings(rule=Rule(concurrency=3)), ledger=ledger)
+    lock, now, peak = threading.Lock(), [0], [0]
+
+    def call(_):
+        ticket = gate.enter(outgoing())
+        while (delay := ticket.delay()) > 0:
+            time.sleep(delay)
+        with lock:
+            now[0] += 1
+            peak[0] = max(peak[0], now[0])
+        time.sleep(0.002)
+        with lock:
+            now[0] -= 1
+        ticket.answered(200, {})
+        ticket.settled(Usage(1, 1), 1)
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(call, range(60)))
+    budget = gate.budget()
+    gate.close()
+    assert peak[0] == 3
+    assert (budget.calls, budget.tokens, budget.reserved) == (60, 120, {})
+
+
+def test_a_stopped_session_lets_nobody_wait():
+    gate = Limits(Settings(rule=Rule(concurrency=1)))
+    gate.enter(outgoing()).delay()
+    waiting = gate.enter(outgoing())
+    assert waiting.delay() > 0
+    gate.stop()
+    with pytest.raises(TargetError, match="interrupted"):
+        waiting.delay()
+
+
+def test_a_bounded_call_never_overshoots_and_an_unbounded_one_by_itself_only():
+    gate = Limits(Settings(caps=Caps(tokens=300)))
+    for _ in range(2):
+        ticket = gate.enter(outgoing(size=50, bound=50))
+        assert ticket.delay() == 0
+        ticket.settled(Usage(40, 50), 0)
+    ticket = gate.enter(outgoing(size=50, bound=100))
+    with pytest.raises(TargetError, match="spent"):
+        ticket.delay()
+    assert gate.budget().tokens == 180
+
+
+def test_a_model_without_a_price_is_refused_before_the_call():
+    gate = Limits(Settings(caps=Caps(cost=1.0)))
+    with pytest.raises(
+        TargetError, match=r"no price is known of the model 'm' at host.*tool.promptfuzz.prices"
+    ) as error:
+        gate.enter(outgoing()).delay()
+    assert error.value.kind == "unpriced"
+    assert gate.budget().calls == 0
+
+
+def test_an_unusable_file_is_said_once_and_each_process_goes_on_alone(tmp_path):
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    said = []
+    gate = Limits(ledger=SharedLedger(tmp_path / "file" / "books.db", said.append))
+    for _ in range(2):
+        ticket = gate.enter(outgoing())
+        assert ticket.delay() == 0
+        ticket.settled(None, 4)
+    assert len(said) == 1
+    assert "each process by itself" in said[0]
+    assert gate.budget().calls == 2
