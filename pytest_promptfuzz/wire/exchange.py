@@ -25,7 +25,6 @@ from pytest_promptfuzz.wire.in_flight import mutated
 from pytest_promptfuzz.wire.key import (
     counted_headers,
     nearest_difference,
-    request_difference,
     request_digest,
 )
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
@@ -346,10 +345,4 @@ class Exchange:
         if expected is not None:
             expected.seen = True
         if expected is not None and expected.digest != self.digest:
-            paths: list[Any] = request_difference(expected.wire, self.wire, ignore=self.watch.ignore)
-            shown = ", ".join(paths[:8]) + (" and more" if len(paths) > 8 else "")
-            self.watch.note(
-                f"The request to {self.url} was prepared otherwise than the SDK sent it, at {shown}: its "
-                "answer is stored under what was sent, and found again only through the SDK. "
-                "Please report this with the SDK's version."
-            )
+            self.watch.note(expected.difference(self.wire, self.url, self.watch.ignore))

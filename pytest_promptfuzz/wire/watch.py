@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.wire.key import exchange_key
+from pytest_promptfuzz.wire.key import exchange_key, request_difference
 from pytest_promptfuzz.wire.recordings.part import Part
 from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 
@@ -262,6 +262,15 @@ class Prepared:
     digest: str
     seen: bool = False
     hit: bool = False
+
+    def difference(self, sent: WireRequest, url: str, ignore: Sequence[str]) -> str:
+        """What the person must know if another request was sent than was prepared."""
+        paths: list[Any] = request_difference(self.wire, sent, ignore=ignore)
+        shown = ", ".join(paths[:8]) + (" and more" if len(paths) > 8 else "")
+        return (
+            f"The request to {url} was prepared otherwise than the SDK sent it, at {shown}: its answer is stored under "
+            "what was sent, and found again only through the SDK. Please report this with the SDK's version."
+        )
 
 
 current: ContextVar[Watch | None] = ContextVar("promptfuzz_watch", default=None)
