@@ -449,7 +449,9 @@ def test_endpoints_of_another_protocol(project, pytester):
     ini.write_text(ini.read_text() + "\npromptfuzz_endpoints =\n    127.0.0.1/sort  system=$.rules\n")
     result = project(source)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["1 robust test: 1 pass; 4 calls *", "*was asked itself: the simulated model does not*"])
+    result.stdout.fnmatch_lines(
+        ["1 robust test: 1 pass; 4 calls *", "*was asked itself: the simulated model does not*"]
+    )
     ini.write_text(ini.read_text() + "    x/y color=$.z\n")
     wrong = project(source)
     wrong.stderr.fnmatch_lines(["*promptfuzz_endpoints*'color=$.z' is none of text=$.path*"])
