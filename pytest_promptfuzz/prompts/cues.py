@@ -21,7 +21,8 @@ CUES = _kinds(
     " etiqueta etiquetas categoria categorias categorie etichetta etichette categorieën",
     sort="classify classifies classified categorize categorise sort assign route rate mark group decide determine"
     " whether detect predict judge choose pick select klassifiziere ordne wähle classez classifie classifier"
-    " classifiez choisis clasifica clasifique elige classifique classifica escolha scegli classificeer kies",
+    " classifiez choisis clasifica clasifique elige classifique classifica escolha scegli classificeer kies classe"
+    " classer clasificar classificar classificare classificeren klassifizieren",
     answer="answer respond reply output return antworte réponds répondez responde responda rispondi antwoord",
     of="one any which eine einer einem einen eines un une uno una um uma een één",
 )

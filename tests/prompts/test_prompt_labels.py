@@ -46,6 +46,8 @@ CASES = [
     ("Klassifiziere die Bewertung als positiv, negativ oder neutral.", ["positiv", "negativ", "neutral"]),
     ("Classez ce message comme positif, négatif ou neutre.", ["positif", "négatif", "neutre"]),
     ("Clasifica el mensaje como positivo, negativo o neutro.", ["positivo", "negativo", "neutro"]),
+    ("Puoi classificare il testo come buono, cattivo o misto?", ["buono", "cattivo", "misto"]),
+    ("Classe l'avis comme positif, négatif ou mixte.", ["positif", "négatif", "mixte"]),
     ("CLASSIFY THE TICKET AS BILLING, TECHNICAL, OR OTHER.", ["BILLING", "TECHNICAL", "OTHER"]),
     ("Classify the headline into World, Sports, or Sci/Tech.", ["World", "Sports", "Sci/Tech"]),
     ("Respond with ACCEPT if it is valid, otherwise respond with REJECT.", ["ACCEPT", "REJECT"]),
