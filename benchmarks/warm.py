@@ -1,20 +1,21 @@
 """What a warm run costs: 20 robust tests whose answers are all in the store.
 
-    python benchmarks/warm.py [--rounds 7] [--tests 20] [--mutations 8] [--profile]
+    python benchmarks/warm.py [--rounds 7] [--tests 20] [--mutations 8] [--replay] [--profile]
 
 A generated suite, each test with a prompt and a ticket of its own, asks ``openai:gpt-5-mini`` through ``llm`` once for
 the baseline and once for each mutation. The first run is cold, against the local model server, which is then stopped.
 After that, in turn: a pytest run of one trivial test, the suite with ``--promptfuzz=off``, the suite warm, and so on.
 Median seconds of a run, and what a warm run costs above the trivial one (median of the rounds' differences).
-``--profile`` prints where one warm run spends its time instead. Exits with 1 if a warm run made a call, or costs more
-than ``--limit`` seconds of processor time above the trivial run (it waits for nothing, so that on an idle machine the
-clock says the same).
+``--replay`` records in the first run, and replays in the others, the local store being gone. ``--profile`` prints where
+one warm run spends its time instead. Exits with 1 if a warm run made a call, or costs more than ``--limit`` seconds of
+processor time above the trivial run (it waits for nothing, so that on an idle machine the clock says the same).
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import statistics
 import sys
 from typing import TYPE_CHECKING
@@ -102,6 +103,7 @@ def main() -> None:
     parser.add_argument("--tests", type=int, default=20)
     parser.add_argument("--mutations", type=int, default=8)
     parser.add_argument("--limit", type=float, default=0.4, help="seconds")
+    parser.add_argument("--replay", action="store_true", help="from recordings, not from the local store")
     parser.add_argument("--profile", action="store_true")
     asked = parser.parse_args()
     files = {
@@ -110,7 +112,8 @@ def main() -> None:
         "test_trivial.py": TRIVIAL,
     }
     with project(files) as (root, env):
-        warm = pytest_command("test_suite.py", "-p", "no:cacheprovider")
+        suite_run = pytest_command("test_suite.py", "-p", "no:cacheprovider")
+        warm = [*suite_run, *(["--promptfuzz-mode=replay"] if asked.replay else [])]
         commands = {
             "trivial": pytest_command("test_trivial.py", "-p", "no:cacheprovider"),
             "off": [*warm, "--promptfuzz=off"],
@@ -118,8 +121,11 @@ def main() -> None:
         }
         with ModelServer() as server:
             env |= {"OPENAI_BASE_URL": server.openai_url, "OPENAI_API_KEY": "none"}
-            cold, output = run(warm, cwd=root, env=env)
+            record = ["--promptfuzz-mode=record"] if asked.replay else []
+            cold, output = run([*suite_run, *record], cwd=root, env=env)
             calls = server.calls
+        if asked.replay:
+            shutil.rmtree(root / ".promptfuzz")
         if used(output)[0] != calls:
             raise SystemExit(f"the server was asked {calls} times, and the run says otherwise:\n{output}")
         if asked.profile:
@@ -140,7 +146,9 @@ def main() -> None:
     for name, each in costs.items():
         wall = statistics.median(cost.wall for cost in each)
         cpu = statistics.median(cost.cpu for cost in each)
-        title = f"warm, {made} calls, {hits} hits" if name == "warm" else name
+        title = (
+            f"{'replay' if asked.replay else 'warm'}, {made} calls, {hits} hits" if name == "warm" else name
+        )
         print(f"{title:<28} {wall:8.2f} {cpu:8.2f}")
     above = 0.0
     for base in ("trivial", "off"):
