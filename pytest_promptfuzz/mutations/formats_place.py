@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -105,8 +106,13 @@ def repeats_fields(draft: Draft) -> bool:
     return any(count > 1 for count in names.values())
 
 
+def _openings(draft: Draft) -> list[int]:
+    """Where the sentences that instruct begin, ascending; none where they are not known."""
+    return [each.sentence.start for each in draft.once(instructions)] if draft.language == "en" else []
+
+
 def _end_in(draft: Draft, lines: list[Line]) -> Place | None:
-    openings = [each.sentence.start for each in draft.once(instructions)] if draft.language == "en" else []
+    openings = draft.once(_openings)
     last: Line | None = None
     instructs = False
     for chunk in _chunks(lines):
@@ -114,7 +120,8 @@ def _end_in(draft: Draft, lines: list[Line]) -> Place | None:
         if told:
             start, end = told[0].start, told[-1].end
             text = draft.text[start:end]
-            opens = any(start <= each < end for each in openings) if openings else True
+            first = bisect_left(openings, start)
+            opens = first < len(openings) and openings[first] < end if openings else True
             body = next((line.start for line in told if line.kind != "heading"), end)
             listed = told[0].kind == "lead" and len(told) > 1
             if opens or (
@@ -129,7 +136,8 @@ def _end_in(draft: Draft, lines: list[Line]) -> Place | None:
         return None
     content = draft.text[last.start : last.end].rstrip()
     end = last.start + len(content)
-    if draft.spans and any(a < end < b for a, b in draft.spans):
+    before = bisect_left(draft.spans, (end,)) - 1  # the last protected span that begins before the place
+    if before >= 0 and end < draft.spans[before][1]:
         return None
     joins = last.kind == "prose" and content.endswith(_ENDS) and draft.is_free(end - 1, end)
     if (
