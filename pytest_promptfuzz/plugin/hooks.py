@@ -69,6 +69,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Run a robust test's body for the baseline and each mutation, and judge."""
     if not is_robust(item):
         return (yield)
+    if State.of(item.config).dry:
+        from pytest_promptfuzz.plugin.planning import plan_only
+
+        plan_only(item)
     from pytest_promptfuzz.plugin.calling import called, unmutated
 
     with called(item) if State.of(item.config).enabled else unmutated(item):
@@ -87,6 +91,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         from pytest_promptfuzz.plugin.translate import translate, translate_unmutated
 
         state = State.of(item.config)
+        if state.dry and call.when == "call":
+            from pytest_promptfuzz.plugin.planning import DRY
+
+            if DRY in item.stash:
+                report.promptfuzz_forecast = item.stash[DRY]  # type: ignore[attr-defined]  # plain data survives xdist
         if state.enabled:
             translate(item, call, report, state.settings["inconclusive"])
         else:
@@ -117,6 +126,8 @@ class Results:
             from pytest_promptfuzz.plugin.terminal import collect
 
             collect(report, self._state)
+        if hasattr(report, "promptfuzz_forecast"):
+            self._state.forecasts[report.nodeid] = report.promptfuzz_forecast
         if hasattr(report, "promptfuzz_unmutated"):
             self._state.unmutated[report.nodeid] = None
         if hasattr(report, "promptfuzz_unrecorded"):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.plugin.state import State
     from pytest_promptfuzz.running.limits.limits import Limits
+    from pytest_promptfuzz.running.limits.prices import Prices
 
 RUN = "testrunuid"  # what xdist calls the name that all workers of a run share
 _TOOL = "[tool.promptfuzz.{}] in pyproject.toml"
@@ -65,7 +66,9 @@ def make_limits(state: State) -> Limits:
         attempts=given["attempts"],
         rule=Rule(rpm=given["rpm"], tpm=given["tpm"]),
         rules=rules,
-        caps=Caps(calls=given["max_calls"], tokens=given["max_tokens"], cost=given["max_cost"]),
+        caps=Caps(
+            calls=given["max_calls"], tokens=given["max_tokens"], cost=given["max_cost"], dry=state.dry
+        ),
         prices=Prices(prices),
     )
     run = getattr(state.config, "workerinput", {}).get(RUN)
@@ -74,6 +77,13 @@ def make_limits(state: State) -> Limits:
     from pytest_promptfuzz.running.limits.shared import SharedLedger
 
     return Limits(settings, ledger=SharedLedger(shared_file(state, run), state.warnings.append))
+
+
+def prices_of(state: State) -> Prices:
+    """What calls cost, the user's own prices first."""
+    from pytest_promptfuzz.running.limits.prices import Prices
+
+    return Prices(_read(state.tables)[1])
 
 
 def shared_file(state: State, run: str) -> Path:

@@ -181,6 +181,11 @@ def add_options(parser: pytest.Parser) -> None:
         default=[],
     )
     group.addoption(
+        "--promptfuzz-dry-run",
+        action="store_true",
+        help="ask nothing: print the calls, tokens and cost that the robust tests need, and skip them",
+    )
+    group.addoption(
         "--promptfuzz-trial",
         metavar="ID",
         default=None,

@@ -40,6 +40,7 @@ class State:
     written: Written = field(default_factory=Written)
     tables: dict[str, Any] = field(default_factory=dict)
     run: str | None = None
+    forecasts: dict[str, Any] = field(default_factory=dict)
     _items: ItemSessions | None = None
     _targets: dict[str, Target | CallableTarget] = field(default_factory=dict)
 
@@ -60,6 +61,11 @@ class State:
     def enabled(self) -> bool:
         """Whether robust tests are mutated at all."""
         return bool(self.config.getoption("promptfuzz") == "on")
+
+    @property
+    def dry(self) -> bool:
+        """Whether the run only plans."""
+        return bool(self.config.getoption("promptfuzz_dry_run"))
 
     @property
     def trial(self) -> str | None:

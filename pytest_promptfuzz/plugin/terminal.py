@@ -52,6 +52,12 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
     """The table of robust tests, if there were any, and what the store had to say."""
     if state.reports:  # most pytest runs have none, and load nothing to say so
         _table(reporter, state)
+    if state.forecasts:
+        from pytest_promptfuzz.plugin.planning import lines
+
+        reporter.section("prompt robustness: dry run", "=", bold=True)
+        for line in lines(list(state.forecasts.values())):
+            reporter.write_line(line)
     if state.unmutated:
         names = ", ".join(state.unmutated)
         reporter.write_line(f"Failed on the unmutated prompt, so nothing was mutated: {names}")

@@ -183,3 +183,73 @@ def test_two_processes_keep_one_rate_and_share_it(tmp_path):
     assert all(later - earlier > 1.0 for earlier, later in zip(times, times[4:], strict=False))
     first_half = [number for _, number in left[:8]]
     assert 2 <= first_half.count(0) <= 6
+
+
+DECLARED = """
+@robust(TRIAGE, mutations=4, inputs=["I was charged twice.", "The parcel is late."], target={target!r})
+def test_declared(response):
+    assert response.text
+
+@robust(TRIAGE, mutations=4, target={target!r})
+def test_body(prompt, llm):
+    raise AssertionError("the body must not run")
+
+@robust(TRIAGE, mutations=4)
+def test_own(prompt):
+    raise AssertionError("the body must not run")
+"""
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_dry_run_asks_nothing_and_passes_nothing(project, pytester, promptfuzz_server, workers):
+    pytester.makepyprojecttoml('[tool.promptfuzz.prices]\n"mine-*" = { input = 1, output = 2 }\n')
+    source = DECLARED.format(target=f"compatible:mine-1@{promptfuzz_server.openai_url}")
+    result = project(source, "--promptfuzz-dry-run", workers)
+    result.assert_outcomes(skipped=3)
+    assert promptfuzz_server.calls == 0
+    result.stdout.fnmatch_lines_random(
+        [
+            "*::test_declared: 10 calls, 0 of them in the store; about * tokens in; $0.0* to $0.0*",
+            "*::test_body: at least 5 calls; about * tokens in; $0.0* to $0.0*",
+            "*::test_own: at least 5 calls; about * tokens in; cost not known",
+            "3 robust tests: at least 20 calls; about * tokens in; cost not known",
+            "No call was made.*",
+        ]
+    )
+
+
+def test_a_dry_run_knows_what_the_store_holds_and_its_range_holds_the_cost(
+    project, pytester, promptfuzz_server
+):
+    pytester.makepyprojecttoml('[tool.promptfuzz.prices]\n"mine-*" = { input = 1000, output = 2000 }\n')
+    source = DECLARED.format(target=f"compatible:mine-1@{promptfuzz_server.openai_url}")
+    planned = project(source, "--promptfuzz-dry-run", "-k", "declared")
+    (line,) = (each for each in planned.outlines if "test_declared: 10 calls" in each)
+    low, high = (float(each) for each in re.search(r"\$([\d.]+) to \$([\d.]+)", line).groups())
+    run = project(source, "-k", "declared")
+    run.assert_outcomes(passed=1, deselected=2)
+    (line,) = (each for each in run.outlines if "tokens in" in each)
+    assert low <= float(re.search(r"\$([\d.]+)", line)[1]) <= high
+    again = project(source, "--promptfuzz-dry-run", "-k", "declared")
+    again.stdout.fnmatch_lines(
+        ["*test_declared: 10 calls, 10 of them in the store; about 0 tokens in; $0.0000 to $0.0000"]
+    )
+
+
+def test_in_a_dry_run_not_even_a_fixture_asks(project, promptfuzz_server):
+    source = """
+    import pytest
+
+    @pytest.fixture
+    def asked(llm):
+        return llm("Hello?")
+
+    @robust(TRIAGE, mutations=2)
+    def test_it(prompt, asked, llm):
+        return llm(prompt)
+    """
+    target = f"promptfuzz_target=compatible:mine-1@{promptfuzz_server.openai_url}"
+    result = project(source, "--promptfuzz-dry-run", "-o", target)
+    result.assert_outcomes(errors=1)
+    assert promptfuzz_server.calls == 0
+    result.stdout.fnmatch_lines(["*This is a dry run, which asks no model anything*"])

@@ -1,0 +1,107 @@
+"""``--promptfuzz-dry-run``: what the robust tests would ask, without asking."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.evaluating.forecast import Forecast, forecast
+from pytest_promptfuzz.plugin.engine import Engine
+from pytest_promptfuzz.plugin.limiting import prices_of
+from pytest_promptfuzz.plugin.marks import merged
+from pytest_promptfuzz.plugin.placing import find
+from pytest_promptfuzz.plugin.progress import ItemProgress
+from pytest_promptfuzz.plugin.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.prompts.prompt import Prompt
+
+DRY = pytest.StashKey[Forecast]()
+_OURS = frozenset({"llm", "response"})
+
+
+def plan_only(item: pytest.Item) -> None:
+    """Keep what a robust test would ask on its item, and skip it.
+
+    Raises:
+        UsageError: The test is set up wrongly, as it would be found when it runs.
+    """
+    if not isinstance(item, pytest.Function):
+        pytest.skip("dry run")
+    state = State.of(item.config)
+    engine = Engine(item, ItemProgress(item))
+    target = state.target(merged(item)[1].get("target"))
+    arguments = {name: item.funcargs[name] for name in item.funcargs}
+    try:
+        prompts, exact = _prompts(engine, arguments)
+    except PromptfuzzError as error:
+        if engine.declared is not None or isinstance(arguments.get("prompt"), str):
+            raise
+        pytest.skip(f"dry run: what it asks shows only when its body runs ({error})")
+    asks_ours = engine.declared is not None or bool(_OURS & set(item.fixturenames))
+    item.stash[DRY] = forecast(
+        item.nodeid,
+        prompts,
+        target if asks_ours else None,
+        state.session_of(item),
+        prices_of(state),
+        exact=exact,
+    )
+    pytest.skip("dry run")
+
+
+def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[Prompt], bool]:
+    """What the test sends, as far as that shows without its body."""
+    job = engine.job
+    if engine.declared is None:
+        prompt = find(engine.mutate, arguments, engine.where).prompt(arguments, engine.where)
+        return [prompt, *(each.prompt for each in job.plan(prompt))], False
+    cases = engine.declared.cases(arguments, job.contract.part)
+    sent = []
+    for given in cases.inputs:
+        prompt = cases.prompt_of(given)
+        sent += [cases.sent(each, given) for each in (prompt, *(m.prompt for m in job.plan(prompt)))]
+    return sent, True
+
+
+def lines(forecasts: Sequence[Forecast]) -> list[str]:
+    """The forecast for people: a line a test, and the sum."""
+    told = [_line(each["test"], each) for each in forecasts]
+    stored = [each["stored"] for each in forecasts]
+    lows, highs = [each["low"] for each in forecasts], [each["high"] for each in forecasts]
+    whole = Forecast(
+        test=f"{len(forecasts)} robust tests" if len(forecasts) != 1 else "1 robust test",
+        calls=sum(each["calls"] for each in forecasts),
+        stored=None if None in stored else sum(each or 0 for each in stored),
+        tokens=sum(each["tokens"] for each in forecasts),
+        low=None if None in lows else sum(each or 0 for each in lows),
+        high=None if None in highs else sum(each or 0 for each in highs),
+        exact=all(each["exact"] for each in forecasts),
+    )
+    told.append(_line(whole["test"], whole))
+    told.append(
+        "No call was made. Tokens in are estimates, four characters each; the cost is for answers of 1 to 1,000 "
+        "tokens each where max_tokens does not say otherwise."
+    )
+    if not whole["exact"]:
+        told.append(
+            '"at least": the body decides what is asked, so one call is reckoned for each run of it, and what the '
+            "store holds cannot be told."
+        )
+    return told
+
+
+def _line(name: str, each: Forecast) -> str:
+    at_least = "" if each["exact"] else "at least "
+    stored = "" if each["stored"] is None else f", {each['stored']:,} of them in the store"
+    cost = (
+        "cost not known"
+        if each["low"] is None or each["high"] is None
+        else f"${each['low']:.4f} to ${each['high']:.4f}"
+    )
+    noun = "call" if each["calls"] == 1 else "calls"
+    return f"{name}: {at_least}{each['calls']:,} {noun}{stored}; about {each['tokens']:,} tokens in; {cost}"
