@@ -318,6 +318,7 @@ def test_trials_run_at_once_and_do_not_mix(application):
     )
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["1 robust test: 1 pass; 14 calls *"])
+    result.stdout.no_fnmatch_line("*in sequence*")
 
 
 PROGRAM = """

@@ -11,6 +11,7 @@ import httpx2
 import openai
 import pytest
 
+from pytest_promptfuzz.targets.anthropic import AnthropicTarget
 from pytest_promptfuzz.targets.compatible import CompatibleTarget
 from pytest_promptfuzz.targets.formats.roles import respoken, spoken
 from pytest_promptfuzz.targets.model import Request
@@ -234,3 +235,15 @@ def test_what_llm_asks_is_mutated_as_well(server) -> None:
         assert base.cached is False
         assert watch.calls[0].digest != ""
     assert [each.body["messages"][0]["content"] for each in server.requests] == [OLD, NEW]
+
+
+def test_a_text_that_a_format_joins_is_found_before_the_store_is_asked(server) -> None:
+    target = AnthropicTarget("m", base_url=server.anthropic_url, api_key="none")
+    request = Request(({"role": "system", "content": OLD}, {"role": "system", "content": "Now."}, USER))
+    fresh = MemoryStore()
+    ask(target, request, Watch(fresh=fresh, in_flight=InFlight("system")))
+    watch = Watch(fresh=fresh, in_flight=InFlight("system", {f"{OLD}\n\nNow.": NEW}))
+    ask(target, request, watch)
+    assert watch.in_flight.arrived
+    assert (watch.hits, watch.notes) == (0, [])
+    assert [each.body["system"] for each in server.requests] == [f"{OLD}\n\nNow.", NEW]
