@@ -88,7 +88,7 @@ def is_being_mended(responses: Path) -> bool:
 def is_sound(database: Path) -> bool:
     """Whether SQLite finds the file's structure whole; what entries hold has checksums of its own."""
     try:
-        with contextlib.closing(_connect(database)) as connection:
+        with contextlib.closing(connect(database)) as connection:
             return bool(connection.execute("PRAGMA quick_check(1)").fetchall() == [("ok",)])
     except (sqlite3.Error, OSError):
         return False
@@ -103,7 +103,7 @@ def salvage(database: Path) -> Iterator[tuple[str, bytes]]:
     for order in ("ASC", "DESC"):
         with (
             contextlib.suppress(sqlite3.Error, OSError),
-            contextlib.closing(_connect(database)) as connection,
+            contextlib.closing(connect(database)) as connection,
         ):
             for key, value in connection.execute(_ENTRIES + order):
                 if not isinstance(key, str) or key in seen:
@@ -114,7 +114,13 @@ def salvage(database: Path) -> Iterator[tuple[str, bytes]]:
                     yield key, value
 
 
-def _connect(database: Path, *, options: str = "mode=ro") -> sqlite3.Connection:
+def connect(database: Path, *, options: str = "mode=ro") -> sqlite3.Connection:
+    """Open a database file that exists.
+
+    Raises:
+        OSError: It does not exist.
+        sqlite3.Error: It cannot be opened.
+    """
     if not database.exists():
         raise FileNotFoundError(database)
     return sqlite3.connect(f"{database.absolute().as_uri()}?{options}", uri=True, check_same_thread=False)
@@ -130,7 +136,7 @@ class ReadOnly:
 
     def __init__(self, database: Path) -> None:
         # Without write access SQLite cannot make its shared-memory file; immutable does without one.
-        self._connection = _connect(database, options="mode=ro&immutable=1")
+        self._connection = connect(database, options="mode=ro&immutable=1")
         self._lock = threading.Lock()
         try:
             len(self)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.wire.secrets import BEARER, SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,22 +56,7 @@ _SECRET_QUERY = _SECRET_NAMES | {
 }
 _SECRET_HEADER = re.compile(r"authorization|cookie|(^|-)(api-?key|token|secret|signature)$|subscription-key")
 
-_KEY_SHAPES = (
-    r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_\-]{8,}",  # OpenAI, Anthropic (sk-ant-), OpenRouter, DeepSeek
-    r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_\-]{20,}",  # Google
-    r"(?<![A-Za-z0-9])(?:gsk|hf|r8|pplx|xai|nvapi)[_\-][A-Za-z0-9_\-]{20,}",  # other model hosts
-    r"(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|glpat-)[A-Za-z0-9_\-]{20,}",
-    r"(?<![A-Za-z0-9])xox[abeprs]-[A-Za-z0-9\-]{10,}",
-    r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])",
-    r"(?<![A-Za-z0-9_\-])eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*",  # JSON web token
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-)
-# A credential named in prose keeps its name. The digit keeps "bearer authentication" readable.
-_NAMED = re.compile(
-    r"(?i)\b((?:bearer|basic)\s+|(?:(?:x-)?api[-_ ]?key|access[-_]token)[\"']?\s*[:=]\s*[\"']?)"
-    r"(?=[^\s\"',;&]*\d|[^\s\"',;&]{24,})([A-Za-z0-9._~+/=\-]{8,})"
-)
-_SHAPES = re.compile("|".join(f"(?:{shape})" for shape in _KEY_SHAPES))
+_SHAPES = re.compile("|".join(f"(?:{shape})" for shape in SHAPES.values()))
 
 _Json = TypeVar("_Json")
 
@@ -117,7 +103,7 @@ class Redaction:
         """``text`` with everything that looks like a credential replaced by ``[redacted]``."""
         for value in self.values:
             text = text.replace(value, HIDDEN)
-        text = _NAMED.sub(lambda match: match[1] + HIDDEN, _SHAPES.sub(HIDDEN, text))
+        text = BEARER.sub(lambda match: match[1] + HIDDEN, _SHAPES.sub(HIDDEN, text))
         for pattern in self._compiled:
             text = pattern.sub(HIDDEN, text)
         return text

@@ -89,6 +89,10 @@ class RecordingFile:
         """The lines of a test as they stand, their ends included."""
         return [line for _, line in self._lines(test)]
 
+    def numbered(self, test: str) -> list[tuple[int, bytes]]:
+        """The same, each with its number in the file, from 1."""
+        return list(self._lines(test))
+
     def read(self, test: str) -> Recorded:
         """What is recorded of a test. Lines that cannot be used are left out, and are ``problems``."""
         recorded = Recorded()

@@ -1,0 +1,1 @@
+"""``promptfuzz cache``: one module an action."""

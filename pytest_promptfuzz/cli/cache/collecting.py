@@ -1,0 +1,58 @@
+"""Which recorded tests pytest still collects: asked of pytest itself, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.wire.recordings.pruning import module_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_PLUGIN = "pytest_promptfuzz.plugin.collected"
+_VARIABLE = "PROMPTFUZZ_COLLECTED"
+_NO_TESTS = 5  # pytest's exit code
+_SHOWN = 12
+
+
+def collected(recordings: Iterable[Path]) -> dict[Path, set[str]]:
+    """The tests that exist, by recording; of a module that is gone, none.
+
+    Raises:
+        UsageError: pytest cannot collect them, so that nothing is known of what exists.
+    """
+    modules = {path: module_of(path) for path in recordings}
+    there = sorted({module for module in modules.values() if module.is_file()})
+    found: dict[Path, set[str]] = {}
+    for name, test in _ask(there) if there else ():
+        found.setdefault(Path(name).resolve(), set()).add(test)
+    return {path: found.get(module.resolve(), set()) for path, module in modules.items()}
+
+
+def _ask(modules: list[Path]) -> list[tuple[str, str]]:
+    with tempfile.TemporaryDirectory(prefix="promptfuzz-") as folder:
+        answer = Path(folder) / "collected.json"
+        done = subprocess.run(  # noqa: S603 - our own interpreter, and files that exist
+            [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", _PLUGIN, "-p", "no:cacheprovider"]
+            + [str(each) for each in modules],
+            env={**os.environ, _VARIABLE: str(answer)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        if done.returncode not in {0, _NO_TESTS} or not answer.exists():
+            said = "\n".join(done.stdout.decode("utf-8", "replace").strip().splitlines()[-_SHOWN:])
+            raise UsageError(
+                "pytest cannot collect the recorded tests, so nothing is known of which still exist (name those to be "
+                f"removed with --test). It said:\n{said}"
+            )
+        pairs: list[tuple[str, str]] = json.loads(answer.read_text(encoding="utf-8"))
+        return pairs

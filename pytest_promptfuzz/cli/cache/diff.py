@@ -1,0 +1,190 @@
+"""``promptfuzz cache diff``: what changed in recordings, by test: between two files, or since a git commit."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.cli.cache.common import counted, day, recordings_in
+from pytest_promptfuzz.cli.cache.history import content_at, recordings_at
+from pytest_promptfuzz.cli.options import add_output_options, plain
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.reporting.text import HANG, Line
+from pytest_promptfuzz.wire.recordings.difference import Change, difference
+from pytest_promptfuzz.wire.recordings.entry import HEADER
+from pytest_promptfuzz.wire.recordings.places import is_recording
+from pytest_promptfuzz.wire.recordings.reading import RecordingFile
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from pytest_promptfuzz.cli.output import Output
+    from pytest_promptfuzz.wire.recordings.entry import Place
+
+_SHOWN = 4
+_SAID = {
+    "answer": "is answered otherwise",
+    "asked-again": "was asked again and answered the same",
+    "request": "asks something else",
+    "plan": "has another plan of mutations",
+}
+
+
+class _Pair(NamedTuple):
+    """Two states of one recording; a state without a file holds nothing."""
+
+    path: Path
+    old: RecordingFile
+    new: RecordingFile
+
+
+def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
+    """The action's arguments."""
+    parser = actions.add_parser(
+        "diff",
+        help="what changed in recordings, by test",
+        description=plain(__doc__),
+        epilog="Exit code 1 where a request is answered otherwise than before, or a line is damaged.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="two recordings, the old and the new; or a recording, a test module or a folder (.), against a commit",
+    )
+    parser.add_argument("--against", metavar="COMMIT", help="the commit to compare with (HEAD)")
+    add_output_options(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace, output: Output) -> int:
+    """Compare; returns the exit code.
+
+    Raises:
+        UsageError: A path or the commit is wrong.
+    """
+    if len(options.paths) > 2 or (len(options.paths) == 2 and options.against is not None):
+        raise UsageError("diff takes two recordings, or one path and --against COMMIT.")
+    if options.against is not None and options.against.startswith("-"):
+        raise UsageError(f"--against {options.against}: that is no commit.")
+    with tempfile.TemporaryDirectory(prefix="promptfuzz-") as folder:
+        if len(options.paths) == 2:
+            pairs = [_files(*map(Path, options.paths))]
+        else:
+            pairs = list(_since(options.against or "HEAD", options.paths, Path(folder)))
+        found = [(pair, difference(pair.old, pair.new)) for pair in pairs]
+        damaged = [str(each) for pair in pairs for each in pair.new.problems]
+    edited = sum(change.kind == "answer" for _, changes in found for change in changes)
+    if options.json:
+        output.json(
+            {
+                "recordings": [
+                    {"path": str(pair.path), "changes": [_plain(each) for each in changes]}
+                    for pair, changes in found
+                ],
+                "answered_otherwise": edited,
+                "problems": damaged,
+            }
+        )
+    else:
+        output.lines(_lines([each for each in found if each[1]], damaged, edited, len(pairs)))
+    return 1 if edited or damaged else 0
+
+
+def _files(old: Path, new: Path) -> _Pair:
+    for path in (old, new):
+        if not path.is_file():
+            raise UsageError(
+                f"{path} is no file. Name two recordings; against a commit, write diff PATH --against COMMIT."
+            )
+    first, second = RecordingFile(old), RecordingFile(new)
+    for each in (first, second):
+        if each.refused:
+            raise UsageError(str(each.problems[0]))
+    return _Pair(new, first, second)
+
+
+def _since(ref: str, paths: list[str], folder: Path) -> Iterator[_Pair]:
+    """Each recording now and at a commit; those that are gone since as well."""
+    given = Path(paths[0]) if paths else Path()
+    if given.is_dir():
+        now = set(recordings_in([str(given)]))
+        here = sorted(now | set(recordings_at(ref, given)))
+    elif is_recording(given):
+        here = [given]
+    else:
+        here = recordings_in([str(given)])
+    empty = folder / "empty.calls.jsonl"
+    empty.write_text(str(HEADER).replace("'", '"') + "\n", encoding="utf-8")
+    for number, path in enumerate(here):
+        before = content_at(ref, path)
+        if before is None and not path.exists():
+            raise UsageError(f"{path} does not exist, neither here nor in {ref}.")
+        old = empty
+        if before is not None:
+            old = folder / f"{number}-{path.name}"
+            old.write_bytes(before)
+        yield _Pair(path, RecordingFile(old), RecordingFile(path if path.exists() else empty))
+
+
+def _lines(
+    found: list[tuple[_Pair, list[Change]]], damaged: list[str], edited: int, compared: int
+) -> list[Line]:
+    lines: list[Line] = []
+    for pair, changes in found:
+        lines.append([(str(pair.path), "heading")])
+        lines += [[("  ", "plain"), HANG, (_said(change), _style(change))] for change in changes]
+    lines += [[(each, "bad")] for each in damaged]
+    if not found and not damaged:
+        return [[(f"Nothing changed in {counted(compared, 'recording')}.", "good")]]
+    total = sum(len(changes) for _, changes in found)
+    verdict = f"{counted(total, 'change')}; {counted(edited, 'request')} answered otherwise than before."
+    return [*lines, [(verdict, "bad" if edited or damaged else "plain")]]
+
+
+def _style(change: Change) -> Any:
+    return {"answer": "bad", "added": "good"}.get(change.kind, "plain")
+
+
+def _said(change: Change) -> str:
+    if change.place is None and change.kind in {"added", "removed"}:
+        return f"{change.test}: {change.kind}"
+    where = f"{change.test}, {_where(change.place)}:" if change.place is not None else f"{change.test}"
+    said = _SAID.get(change.kind, change.kind)
+    at = ""
+    if change.paths:
+        more = f" and {len(change.paths) - _SHOWN} more" if len(change.paths) > _SHOWN else ""
+        at = f" ({', '.join(change.paths[:_SHOWN])}{more})"
+    return f"{where} {said}{at}{_dates(change)}"
+
+
+def _where(place: Place) -> str:
+    run = f"trial {place.trial}" if place.trial else "baseline"
+    extra = f" sample {place.sample}" if place.sample else ""
+    case = f" of input {place.case}" if place.case else ""
+    call = f", call {place.call}" if place.call else ""
+    return f"{run}{extra}{case}{call}"
+
+
+def _dates(change: Change) -> str:
+    old, new = (day(each.created) if each is not None else "" for each in (change.old, change.new))
+    if old and new:
+        return f"; answered {new}, before {old}" if old != new else f"; answered {new}, as before"
+    return f"; answered {new or old}" if new or old else ""
+
+
+def _plain(change: Change) -> dict[str, Any]:
+    place = change.place
+    return {
+        "test": change.test,
+        "kind": change.kind,
+        "place": None
+        if place is None
+        else {"case": place.case, "sample": place.sample, "trial": place.trial, "call": place.call},
+        "paths": list(change.paths),
+        "answered_before": None if change.old is None else change.old.created,
+        "answered_now": None if change.new is None else change.new.created,
+    }

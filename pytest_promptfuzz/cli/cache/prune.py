@@ -1,0 +1,186 @@
+"""``promptfuzz cache prune``: take out recordings of tests that are gone, or old answers; shows first what would go."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.cli.cache.common import (
+    add_paths,
+    add_store,
+    age,
+    ago,
+    counted,
+    day,
+    recordings_in,
+    size,
+    sized,
+)
+from pytest_promptfuzz.cli.options import add_output_options, plain
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.reporting.text import HANG, Line
+from pytest_promptfuzz.wire.recordings.places import recording_of
+from pytest_promptfuzz.wire.recordings.pruning import module_of, without_tests
+from pytest_promptfuzz.wire.recordings.reading import RecordingFile
+from pytest_promptfuzz.wire.shelf import Kept, kept, remove
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_promptfuzz.cli.output import Output
+
+
+def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
+    """The action's arguments."""
+    parser = actions.add_parser(
+        "prune",
+        help="take out recordings of tests that are gone, or old answers",
+        description=plain(__doc__),
+        allow_abbrev=False,
+    )
+    add_paths(parser)
+    group = parser.add_argument_group(
+        "what goes (by default recordings of tests that pytest no longer collects)"
+    )
+    group.add_argument(
+        "--test",
+        action="append",
+        default=[],
+        metavar="FILE::TEST",
+        help="the recording of this test; of all its parameters, where none is named",
+    )
+    group.add_argument(
+        "--older-than", type=age, metavar="AGE", help="what was answered longer ago than 36h, 90d, 8w, 1y"
+    )
+    group.add_argument("--cache", action="store_true", help="prune the local cache, and no recordings")
+    group.add_argument(
+        "--max-size",
+        type=size,
+        metavar="SIZE",
+        help="with --cache: the oldest, until 500KB, 20MB, 1GB are left",
+    )
+    group.add_argument("--damaged", action="store_true", help="with --cache: entries that cannot be used")
+    parser.add_argument("--yes", action="store_true", help="do it; without, only what would go is shown")
+    add_store(parser)
+    add_output_options(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace, output: Output) -> int:
+    """Show or remove; returns the exit code.
+
+    Raises:
+        PromptfuzzError: Options contradict each other, tests cannot be collected, or files not be written.
+    """
+    if options.cache:
+        return _prune_cache(options, output)
+    if options.max_size is not None or options.damaged:
+        name = "--damaged" if options.damaged else "--max-size"
+        raise UsageError(f"{name} is for the local cache; write --cache with it.")
+    if options.test and (options.paths or options.older_than is not None):
+        raise UsageError("--test names what goes; leave the paths and --older-than out.")
+    going = _named(options.test) if options.test else _found(options)
+    if options.yes:
+        for path, tests in going.items():
+            without_tests(path, set(tests))
+    if options.json:
+        output.json({"removed": options.yes, "tests": {str(path): tests for path, tests in going.items()}})
+    else:
+        output.lines(_recording_lines(going, done=options.yes))
+    return 0
+
+
+def _found(options: argparse.Namespace) -> dict[Path, dict[str, str]]:
+    """What goes, and why, by recording and test."""
+    recordings = recordings_in(options.paths)
+    going: dict[Path, dict[str, str]] = {}
+    if options.older_than is None:
+        from pytest_promptfuzz.cli.cache.collecting import collected
+
+        exist = collected(recordings)
+        for path in recordings:
+            module = module_of(path)
+            why = "pytest does not collect it" if module.is_file() else f"{module} is gone"
+            gone = [test for test in RecordingFile(path).tests if test not in exist[path]]
+            if gone:
+                going[path] = dict.fromkeys(gone, why)
+        return going
+    limit = time.time() - options.older_than
+    for path in recordings:
+        file = RecordingFile(path)
+        for test in file.tests:
+            times = [each.answer.created for each in file.read(test).entries]
+            if times and max(times) < limit:
+                going.setdefault(path, {})[test] = f"answered {day(max(times))}, {ago(max(times))}"
+    return going
+
+
+def _named(names: list[str]) -> dict[Path, dict[str, str]]:
+    going: dict[Path, dict[str, str]] = {}
+    for name in names:
+        module, _, wanted = name.partition("::")
+        path = recording_of(Path(module))
+        if not wanted or not path.exists():
+            reason = f"{path} does not exist" if wanted else "it names no test; write FILE::TEST"
+            raise UsageError(f"--test {name}: {reason}.")
+        tests = RecordingFile(path).tests
+        those = [test for test in tests if test == wanted or test.startswith(f"{wanted}[")]
+        if not those:
+            raise UsageError(f"--test {name}: {path} records no such test. {nearest(wanted, tests)}")
+        going.setdefault(path, {}).update(dict.fromkeys(those, "named"))
+    return going
+
+
+def _recording_lines(going: dict[Path, dict[str, str]], *, done: bool) -> list[Line]:
+    lines: list[Line] = [
+        [("  ", "plain"), HANG, (f"{module_of(path)}::{test}: {why}", "plain")]
+        for path, tests in going.items()
+        for test, why in tests.items()
+    ]
+    count = sum(map(len, going.values()))
+    if not count:
+        return [[("Nothing to remove.", "plain")]]
+    head = f"{'Removed' if done else 'Would remove'} the recordings of {counted(count, 'test')}:"
+    tail: list[Line] = [] if done else [[("Nothing was changed; --yes removes them.", "plain")]]
+    return [[(head, "heading")], *lines, *tail]
+
+
+def _prune_cache(options: argparse.Namespace, output: Output) -> int:
+    if options.paths or options.test:
+        raise UsageError("--cache prunes the local cache, which knows no tests; leave paths and --test out.")
+    if options.older_than is None and options.max_size is None and not options.damaged:
+        raise UsageError("--cache: say what goes: --older-than 90d, --max-size 200MB or --damaged.")
+    going = _old(list(kept(options.cache_dir)), options)
+    if options.yes and going:
+        remove(options.cache_dir, [each.key for each in going])
+    if options.json:
+        output.json({"removed": options.yes, "entries": [each.key for each in going]})
+        return 0
+    if not going:
+        output.lines([[("Nothing to remove.", "plain")]])
+        return 0
+    held = f"{counted(len(going), 'answer')} of the local cache, {sized(sum(each.size for each in going))}"
+    output.lines([[(f"{'Removed' if options.yes else 'Would remove'} {held}.", "plain")]])
+    if not options.yes:
+        output.lines([[("Nothing was changed; --yes removes them.", "plain")]])
+    return 0
+
+
+def _old(entries: list[Kept], options: argparse.Namespace) -> list[Kept]:
+    """Those that go, the damaged ones first, then the oldest."""
+    damaged = [each for each in entries if each.answer is None]
+    aged = sorted(
+        ((each.answer.created, each.key, each) for each in entries if each.answer is not None),
+        key=lambda row: row[:2],
+    )
+    going = damaged if options.damaged else []
+    stay = sum(each.size for each in entries) - sum(each.size for each in going)
+    limit = None if options.older_than is None else time.time() - options.older_than
+    for created, _, each in aged:
+        too_old = limit is not None and created < limit
+        too_much = options.max_size is not None and stay > options.max_size
+        if too_old or too_much:
+            going.append(each)
+            stay -= each.size
+    return going

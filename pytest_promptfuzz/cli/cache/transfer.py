@@ -1,0 +1,145 @@
+"""``promptfuzz cache export`` and ``import``: carry answers of the local cache from one machine to another."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.cli.cache.common import add_store, age, counted
+from pytest_promptfuzz.cli.options import add_output_options
+from pytest_promptfuzz.errors import StoreError, UsageError
+from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.wire.endpoints import host_of
+from pytest_promptfuzz.wire.recordings.checking import secrets_of, why_not
+from pytest_promptfuzz.wire.recordings.places import is_recording
+from pytest_promptfuzz.wire.recordings.reading import RecordingFile
+from pytest_promptfuzz.wire.shelf import kept
+from pytest_promptfuzz.wire.store import ResponseStore
+from pytest_promptfuzz.wire.transfer import read_answers, write_answers
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_promptfuzz.cli.output import Output
+    from pytest_promptfuzz.wire.answers import StoredAnswer
+
+
+def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
+    """The arguments of both."""
+    export = actions.add_parser(
+        "export",
+        help="write answers of the local cache to a file",
+        description="Write answers of the local cache to a file of JSON Lines (.gz compresses it).",
+        allow_abbrev=False,
+    )
+    export.add_argument("file", metavar="FILE", type=Path, help="written anew")
+    export.add_argument("--model", action="append", metavar="M", help="only answers of this model")
+    export.add_argument("--host", action="append", metavar="H", help="only answers of this host")
+    export.add_argument(
+        "--newer-than", type=age, metavar="AGE", help="only answers younger than 36h, 90d, 8w, 1y"
+    )
+    add_store(export)
+    add_output_options(export)
+    export.set_defaults(execute=execute_export)
+    load = actions.add_parser(
+        "import",
+        help="take answers from a file into the local cache",
+        description="Take answers into the local cache, from an exported file or a recording. Nothing is taken from a "
+        "file in which anything is wrong.",
+        allow_abbrev=False,
+    )
+    load.add_argument("file", metavar="FILE", type=Path, help="an exported file, or a recording")
+    add_store(load)
+    add_output_options(load)
+    load.set_defaults(execute=execute_import)
+
+
+def execute_export(options: argparse.Namespace, output: Output) -> int:
+    """Write what is asked for; returns the exit code.
+
+    Raises:
+        PromptfuzzError: The cache cannot be read, or the file not be written.
+    """
+    if is_recording(options.file):
+        raise UsageError(
+            f"{options.file} is named like a recording, which only tests write. Choose another name, such as "
+            "answers.jsonl."
+        )
+    answers: dict[str, StoredAnswer] = {}
+    left: list[str] = []
+    for entry in kept(options.cache_dir):
+        why = entry.why
+        if entry.answer is not None:
+            if not _wanted(entry.answer, options):
+                continue
+            why = why_not(entry.key, entry.answer) or next(
+                (f"{each.path} holds {each.kind}" for each in secrets_of(entry.answer)), ""
+            )
+        if entry.answer is None or why:
+            left.append(f"left out: entry {entry.key[:16]}: {why}.")
+        else:
+            answers[entry.key] = entry.answer
+    if not answers:
+        raise StoreError(
+            f"{options.cache_dir} holds no answer to export, so {options.file} was not written."
+            + (f" {counted(len(left), 'entry').replace('entrys', 'entries')} cannot be used." if left else "")
+        )
+    write_answers(options.file, answers)
+    _show(output, options, {"exported": len(answers), "file": str(options.file), "left_out": left}, left)
+    if not options.json:
+        output.lines([[(f"Exported {counted(len(answers), 'answer')}: {options.file}", "plain")]])
+    return 1 if left else 0
+
+
+def execute_import(options: argparse.Namespace, output: Output) -> int:
+    """Take in; returns the exit code.
+
+    Raises:
+        PromptfuzzError: The file cannot be read, or the cache not be written.
+    """
+    if is_recording(options.file):
+        file = RecordingFile(options.file)
+        if file.refused:
+            raise StoreError(str(file.problems[0]))
+    answers, problems = read_answers(options.file)
+    said = [str(each) for each in problems]
+    taken = known = 0
+    if not problems:
+        store = ResponseStore(options.cache_dir)
+        try:
+            have = {each.key for each in kept(options.cache_dir) if each.answer is not None}
+            for key, answer in answers.items():
+                if key not in have:
+                    store.put(key, answer)
+            known = len(have & answers.keys())
+            taken = store.stats().writes
+        finally:
+            store.close()
+        if taken + known < len(answers):
+            raise StoreError(" ".join(store.notes) or f"{options.cache_dir} took only {taken} answers.")
+    _show(output, options, {"imported": taken, "known": known, "problems": said}, said)
+    if not options.json:
+        verdict = (
+            f"Nothing was imported: {counted(len(problems), 'problem')} in {options.file}."
+            if problems
+            else f"Imported {counted(taken, 'answer')} into {options.cache_dir}; {known:,} were there already."
+        )
+        output.lines([[(verdict, "bad" if problems else "plain")]])
+    return 1 if problems else 0
+
+
+def _show(output: Output, options: argparse.Namespace, value: dict[str, Any], said: list[str]) -> None:
+    if options.json:
+        output.json(value)
+    else:
+        for each in said:
+            output.text(safe(each))
+
+
+def _wanted(answer: StoredAnswer, options: argparse.Namespace) -> bool:
+    return (
+        (not options.model or answer.request.get("model") in options.model)
+        and (not options.host or host_of(answer.url) in options.host)
+        and (options.newer_than is None or answer.created >= time.time() - options.newer_than)
+    )

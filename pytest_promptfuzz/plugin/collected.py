@@ -1,0 +1,29 @@
+"""A plugin for one purpose (``-p pytest_promptfuzz.plugin.collected``): write down which tests pytest collects.
+
+Deselected tests are among them: ``-m`` or ``-k`` in ``addopts`` does not make a test vanish.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+VARIABLE = "PROMPTFUZZ_COLLECTED"
+"""The environment variable that names the file: JSON, a list of pairs of path and test."""
+
+_found: list[tuple[str, str]] = []
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Note a test, by the names that its recording would have."""
+    _found.append((str(item.path), item.nodeid.partition("::")[2] or item.name))
+
+
+def pytest_collection_finish() -> None:
+    """Write them."""
+    Path(os.environ[VARIABLE]).write_text(json.dumps(_found), encoding="utf-8")

@@ -1,0 +1,125 @@
+"""What differs between two recordings: by test, so that a pull request cannot quietly edit answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pytest_promptfuzz.targets.model import WireRequest
+from pytest_promptfuzz.wire.key import request_difference
+from pytest_promptfuzz.wire.paths import json_diff
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_promptfuzz.wire.answers import StoredAnswer
+    from pytest_promptfuzz.wire.recordings.entry import Entry, Place
+    from pytest_promptfuzz.wire.recordings.reading import Recorded, RecordingFile
+
+Kind = Literal["added", "removed", "answer", "asked-again", "request", "plan"]
+
+
+class Change(NamedTuple):
+    """One difference.
+
+    Attributes:
+        test: The test, as pytest names it within its module.
+        kind: ``added`` or ``removed`` (an exchange, or a whole test where ``place`` is ``None``), ``answer`` (the same
+            request is answered otherwise), ``asked-again`` (answered the same at another time), ``request`` (another
+            request in the same place), ``plan``.
+        place: Which call of the test.
+        paths: JSON paths at which answer or request differ.
+        old: The answer before, if there was one.
+        new: The answer now, if there is one.
+    """
+
+    test: str
+    kind: Kind
+    place: Place | None = None
+    paths: tuple[str, ...] = ()
+    old: StoredAnswer | None = None
+    new: StoredAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The entries of one test, by key and by place."""
+
+    keys: dict[str, Entry]
+    places: dict[Place, Entry]
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> _Rows:
+        rows = list(entries)
+        return cls({each.key: each for each in rows}, {each.place: each for each in rows})
+
+
+def difference(old: RecordingFile, new: RecordingFile) -> list[Change]:
+    """What differs, in the order of the tests' names and of the files."""
+    changes: list[Change] = []
+    for test in sorted({*old.tests, *new.tests}):
+        if test not in old.tests:
+            changes.append(Change(test, "added"))
+        elif test not in new.tests:
+            changes.append(Change(test, "removed"))
+        else:
+            changes += _of_test(test, old.read(test), new.read(test))
+    return changes
+
+
+def _of_test(test: str, old: Recorded, new: Recorded) -> list[Change]:
+    changes = [] if _plans(old) == _plans(new) else [Change(test, "plan")]
+    before, now = _Rows.of(old.entries), _Rows.of(new.entries)
+    matched: set[str] = set()
+    for entry in new.entries:
+        same = before.keys.get(entry.key)
+        if same is not None:
+            matched.add(same.key)
+            changes += _of_answers(test, same, entry)
+            continue
+        there = before.places.get(entry.place)
+        if there is None or there.key in now.keys:
+            changes.append(Change(test, "added", entry.place, new=entry.answer))
+            continue
+        matched.add(there.key)
+        paths = request_difference(_wire(there.answer), _wire(entry.answer))
+        changes.append(Change(test, "request", entry.place, tuple(paths), there.answer, entry.answer))
+    changes += [
+        Change(test, "removed", entry.place, old=entry.answer)
+        for entry in old.entries
+        if entry.key not in matched
+    ]
+    return changes
+
+
+def _of_answers(test: str, old: Entry, new: Entry) -> list[Change]:
+    paths = _answer_paths(old.answer, new.answer)
+    if paths:
+        return [Change(test, "answer", new.place, tuple(paths), old.answer, new.answer)]
+    if old.answer.created != new.answer.created:
+        return [Change(test, "asked-again", new.place, (), old.answer, new.answer)]
+    return []
+
+
+def _answer_paths(old: StoredAnswer, new: StoredAnswer) -> list[str]:
+    # The request too: what ignore= leaves out of the key stands there, and may have been edited.
+    first, second = (
+        {"request": each.request, "status": each.status, "answer": _body(each)} for each in (old, new)
+    )
+    return json_diff(first, second, exact=True)
+
+
+def _body(answer: StoredAnswer) -> Any:
+    try:
+        return json.loads(answer.body)
+    except (ValueError, RecursionError):
+        return answer.body
+
+
+def _wire(answer: StoredAnswer) -> WireRequest:
+    return WireRequest(answer.url, answer.request, answer.headers)
+
+
+def _plans(recorded: Recorded) -> list[tuple[int, dict[str, Any]]]:
+    return [(each.case, each.plan) for each in recorded.plans]
