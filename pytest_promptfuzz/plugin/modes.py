@@ -58,6 +58,23 @@ def check_mode(config: pytest.Config, mode: str, overrides: Mapping[str, Any]) -
         raise pytest.UsageError(f"promptfuzz mode 'record': {reason}.")
 
 
+def check_shared(store: str | None) -> None:
+    """Refuse a shared store that cannot be had; nothing is connected.
+
+    Raises:
+        pytest.UsageError: A URL that cannot be read, or a package that is missing.
+    """
+    if not store:
+        return
+    from pytest_promptfuzz.errors import PromptfuzzError
+    from pytest_promptfuzz.wire.stores import check_store
+
+    try:
+        check_store(store)
+    except PromptfuzzError as error:
+        raise pytest.UsageError(f"--promptfuzz-store: {error}") from None
+
+
 def _has_recordings(config: pytest.Config) -> bool:
     from pytest_promptfuzz.wire.recordings.places import recordings_below
 

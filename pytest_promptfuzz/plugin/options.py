@@ -127,6 +127,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "cache_dir", _text, ".promptfuzz", "folder of stored answers, from the root of the project", "DIR"
     ),
+    Setting(
+        "store",
+        _text,
+        None,
+        "store of answers that several machines share, beside the local one: redis://HOST:PORT/DATABASE?ttl=30d",
+        "URL",
+    ),
     Setting("concurrency", _whole(1), 8, "async trials of a test that run at once", "N", "int"),
     Setting(
         "inconclusive",

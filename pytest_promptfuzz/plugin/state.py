@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_tables
-from pytest_promptfuzz.plugin.modes import check_mode, chosen_mode
+from pytest_promptfuzz.plugin.modes import check_mode, check_shared, chosen_mode
 from pytest_promptfuzz.plugin.options import read_overrides, read_patterns, read_settings
 from pytest_promptfuzz.plugin.recording import SPOOLS, Written
 
@@ -52,6 +52,7 @@ class State:
             settings, overrides = read_settings(config), read_overrides(config)
             settings["mode"], reason = chosen_mode(config, settings)
             check_mode(config, settings["mode"], overrides)
+            check_shared(settings["store"])
             tables = read_tables(config.rootpath)
             state = cls(config, settings, overrides, read_patterns(config), mode_reason=reason, tables=tables)
             config.stash[STATE] = state
@@ -108,13 +109,16 @@ class State:
             from pytest_promptfuzz.wire.gate import LateGate
             from pytest_promptfuzz.wire.recordings.library import Recordings
             from pytest_promptfuzz.wire.redact import Redaction
-            from pytest_promptfuzz.wire.store import ResponseStore
+            from pytest_promptfuzz.wire.stores import open_store, password_of
 
             configure(self.settings["endpoints"])
             self._register_operators()
             warn = self.warnings.append
-            store = ResponseStore(self.folder, warn=warn)
             mode = sessions.check_mode(self.settings["mode"], "--promptfuzz-mode")
+            shared = (
+                self.settings["store"] if mode != "replay" else None
+            )  # a replay asks nothing of the network
+            store = open_store(shared, self.folder, warn=warn)
             session = sessions.Session(
                 store=store,
                 mode=mode,
@@ -122,6 +126,7 @@ class State:
                 concurrency=self.settings["concurrency"],
                 redaction=Redaction(self.patterns),
                 gate=LateGate(functools.partial(make_limits, self)),
+                secrets=set(filter(None, [password_of(shared or "")])),
             )
             recordings = Recordings(mode, self.folder / SPOOLS, cache=store, warn=warn)
             self._items = ItemSessions(session, None if mode == "live" else recordings)

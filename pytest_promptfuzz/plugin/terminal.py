@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pytest
 
     from pytest_promptfuzz.plugin.state import State
@@ -26,7 +28,7 @@ def header(state: State) -> list[str]:
             "mode": f"{settings['mode']} ({state.mode_reason})" if state.mode_reason else settings["mode"],
             "seed": settings["seed"],
             "target": settings["target"],
-            "store": settings["cache_dir"],
+            "store": _stores(settings),
             "missing": {"semantic": mend} if mend else {},
         }
     )
@@ -34,6 +36,16 @@ def header(state: State) -> list[str]:
         changed = ", ".join(f"{key}={value}" for key, value in state.overrides.items())
         lines.append([("promptfuzz: ", "label"), (f"overridden on the command line: {changed}", "warn")])
     return ["".join(text for text, _ in line) for line in lines]
+
+
+def _stores(settings: Mapping[str, Any]) -> str:
+    """Where answers are kept; of a shared store's URL what may be shown."""
+    folder: str = settings["cache_dir"]
+    if not settings["store"] or settings["mode"] == "replay":
+        return folder
+    from pytest_promptfuzz.wire.stores import shown_store
+
+    return f"{folder} and {shown_store(settings['store'])}"
 
 
 def collect(report: pytest.TestReport, state: State) -> None:

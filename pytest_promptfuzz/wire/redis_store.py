@@ -1,0 +1,241 @@
+"""Answers in Redis, for machines that share what was paid for. What Redis holds is not trusted, and never executed."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from pytest_promptfuzz.errors import ConfigurationError, StoreError, UsageError, unstopped
+from pytest_promptfuzz.wire.answers import StoredAnswer, StoreStats, decode_answer, encode_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCHEMES = ("redis", "rediss")
+MOST_BYTES = 8 * 1024 * 1024
+"""The largest answer that is shared; no answer of a model comes near it, and a planted value may."""
+
+_EXAMPLE = "redis://HOST:6379/0?ttl=30d"
+_CONNECT_SECONDS = 3.0
+_ANSWER_SECONDS = 10.0
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+@dataclass(frozen=True, slots=True)
+class RedisAddress:
+    """What a store's URL says.
+
+    Attributes:
+        host: The server.
+        port: Its port.
+        database: The number of the database.
+        user: Who asks; ``None`` for the default user.
+        password: Never shown.
+        tls: Whether the connection is encrypted (``rediss``).
+        ttl: Seconds until an answer is forgotten; 0 keeps it as long as the server does.
+        prefix: What every key begins with.
+    """
+
+    host: str
+    port: int
+    database: int
+    user: str | None
+    password: str | None
+    tls: bool
+    ttl: int
+    prefix: str
+
+    @classmethod
+    def of(cls, url: str) -> RedisAddress:
+        """Read ``redis[s]://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE][?ttl=30d&prefix=NAME]``.
+
+        Raises:
+            UsageError: It is no such URL. The message never quotes the URL, which may hold a password.
+        """
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise UsageError(
+                f"The store's URL cannot be read: write {_EXAMPLE}, with / : @ # ? of a password as %2F and so on."
+            ) from None
+        database = parts.path.strip("/") or "0"
+        if not parts.hostname or not (database.isascii() and database.isdigit()):
+            raise UsageError(
+                f"The store's URL names no host, or a database that is no number: write {_EXAMPLE}."
+            )
+        given = dict(parse_qsl(parts.query, keep_blank_values=True))
+        unknown = sorted(set(given) - {"ttl", "prefix"})
+        if unknown:
+            raise UsageError(
+                f"The store's URL has {len(unknown)} unknown parameters; known are ttl and prefix: {_EXAMPLE}."
+            )
+        return cls(
+            host=parts.hostname,
+            port=port or 6379,
+            database=int(database),
+            user=unquote(parts.username) if parts.username else None,
+            password=unquote(parts.password) if parts.password else None,
+            tls=parts.scheme.lower() == "rediss",
+            ttl=_seconds(given.get("ttl", "0")),
+            prefix=given.get("prefix", "promptfuzz"),
+        )
+
+    def __str__(self) -> str:
+        """The address without user and password."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'rediss' if self.tls else 'redis'}://{host}:{self.port}/{self.database}"
+
+
+def _seconds(text: str) -> int:
+    number, unit = (text[:-1], text[-1:]) if text[-1:] in _SECONDS else (text, "s")
+    if not (number.isascii() and number.isdigit()):
+        raise UsageError(
+            f"The store's ttl {text!r:.40} is no time: write a whole number of seconds, or 90m, 12h, 30d."
+        )
+    return int(number) * _SECONDS[unit]
+
+
+class RedisStore:
+    """Answers under ``PREFIX:1:KEY``, each with its checksum. Nothing is imported or connected before the first use.
+
+    A server that cannot be reached is announced once and left alone from then on: the model is asked for what no
+    other store has, and no test notices. A damaged or foreign value is an announced miss.
+
+    Args:
+        address: Where Redis is.
+        warn: Called with each announcement, a sentence.
+
+    Attributes:
+        address: As above.
+        notes: All announcements so far.
+
+    Raises:
+        ConfigurationError: The library ``redis`` is not installed.
+    """
+
+    def __init__(self, address: RedisAddress, *, warn: Callable[[str], None] | None = None) -> None:
+        from importlib.util import find_spec
+
+        if find_spec("redis") is None:
+            raise ConfigurationError(
+                f"The store {address} needs the package 'redis': pip install 'pytest-promptfuzz[redis]'"
+            )
+        self.address = address
+        self.notes: list[str] = []
+        self._warn = warn
+        self._lock = threading.RLock()
+        self._client: Any = None
+        self._usable = True
+        self._hits = self._misses = self._writes = 0
+
+    def get(self, key: str) -> StoredAnswer | None:
+        """The answer under ``key``, or ``None``."""
+        # One byte more than is allowed, so that what is too large is seen and never fetched whole.
+        data = self._with_client(lambda client: client.getrange(self._name(key), 0, MOST_BYTES), what="read")
+        answer = None
+        if data:
+            try:
+                answer = _decoded(data)
+            except (StoreError, ValueError, RecursionError) as error:
+                self._announce(
+                    f"An entry of the shared store {self.address} was passed over: {unstopped(error)}. "
+                    "The model is asked again."
+                )
+        with self._lock:
+            self._hits += answer is not None
+            self._misses += answer is None
+        return answer
+
+    def put(self, key: str, answer: StoredAnswer) -> None:
+        """Keep ``answer`` under ``key``, for as long as the address says."""
+        data = encode_answer(answer)
+        if len(data) > MOST_BYTES:
+            self._announce(
+                f"An answer of {len(data)} bytes was not shared through {self.address}: the most is {MOST_BYTES}."
+            )
+            return
+        ttl = self.address.ttl or None
+        if self._with_client(lambda client: client.set(self._name(key), data, ex=ttl), what="written"):
+            with self._lock:
+                self._writes += 1
+
+    def stats(self) -> StoreStats:
+        """Counts since this store was made; how many answers the server holds is not asked."""
+        with self._lock:
+            return StoreStats(self._hits, self._misses, self._writes, None)
+
+    def close(self) -> None:
+        """Close the connections; the next use opens one."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+            self._client = None
+
+    def _name(self, key: str) -> str:
+        return f"{self.address.prefix}:1:{key}"
+
+    def _with_client(self, action: Callable[[Any], Any], *, what: str) -> Any:
+        if not self._usable:
+            return None
+        redis = importlib.import_module("redis")
+        try:
+            return action(self._connected(redis))
+        except redis.exceptions.AuthenticationError:
+            self._give_up("it does not accept the user or password")
+        except redis.exceptions.OutOfMemoryError:
+            self._announce(f"The shared store {self.address} is full: an answer was not {what}.")
+        except (redis.exceptions.NoPermissionError, redis.exceptions.ReadOnlyError) as error:
+            self._announce(
+                f"The shared store {self.address} lets nothing be {what} ({type(error).__name__})."
+            )
+        except redis.exceptions.ResponseError as error:
+            if "AUTH" in str(error).upper():
+                self._give_up("it asks for a password")
+            else:
+                self._announce(
+                    f"An entry of the shared store {self.address} could not be {what}: it is no text "
+                    f"({str(error).partition(' ')[0]})."
+                )
+        except (redis.exceptions.RedisError, OSError) as error:
+            self._give_up(f"it cannot be reached ({type(error).__name__})")
+        return None
+
+    def _connected(self, redis: Any) -> Any:
+        with self._lock:
+            if self._client is None:
+                address = self.address
+                self._client = redis.Redis(
+                    host=address.host,
+                    port=address.port,
+                    db=address.database,
+                    username=address.user,
+                    password=address.password,
+                    ssl=address.tls,
+                    socket_connect_timeout=_CONNECT_SECONDS,
+                    socket_timeout=_ANSWER_SECONDS,
+                )
+            return self._client
+
+    def _give_up(self, why: str) -> None:
+        self._usable = False
+        self._announce(
+            f"The shared store {self.address} is not used from here on: {why}. Answers are kept on this machine only."
+        )
+
+    def _announce(self, note: str) -> None:
+        with self._lock:
+            if note in self.notes:
+                return
+            self.notes.append(note)
+        if self._warn is not None:
+            self._warn(note)
+
+
+def _decoded(data: bytes) -> StoredAnswer:
+    if len(data) > MOST_BYTES:
+        raise StoreError(f"the entry is larger than {MOST_BYTES} bytes")
+    return decode_answer(data)
