@@ -90,7 +90,7 @@ class Job:
     names: list[str] = field(default_factory=list)
     _watches: TestWatches = field(init=False)
     _planned: tuple[Mutation, ...] | None = None
-    _planned_for: Prompt | None = None
+    _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
     _models: dict[str, set[str]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
     _model: str = ""
@@ -142,9 +142,9 @@ class Job:
             UsageError: Nothing to mutate, or a part that the prompt does not have.
             NotRecordedError: Only the recording may be used, and holds no such plan.
         """
-        if self._planned is None or prompt != self._planned_for:
-            self._planned = planned(prompt, self.contract, self.session, self.where, self.notes)
-            self._planned_for = prompt
+        if prompt not in self._plans:
+            self._plans[prompt] = planned(prompt, self.contract, self.session, self.where, self.notes)
+        self._planned = self._plans[prompt]
         return self._planned
 
     def _ended(self) -> None:

@@ -84,6 +84,21 @@ class Session:
         case = self.tape.begin() if self.tape is not None else 0
         return TestWatches(self, case, read=read and self.mode != "live")
 
+    def apart(self, *, repeat: int = 0, read: bool = True, ignore: Sequence[str] = ()) -> Watch:
+        """A watch for a call that is made before its run has come to it; the run's own watch adopts what it saw."""
+        return Watch(
+            store=self.store,
+            fresh=MemoryStore(),
+            repeat=repeat,
+            read=read and self.mode != "live",
+            ignore=ignore,
+            apart=True,
+            gate=self.gate,
+            tape=self.tape,
+            redaction=self.redaction,
+            secrets=self.secrets,
+        )
+
 
 @dataclass(slots=True)
 class TestWatches:

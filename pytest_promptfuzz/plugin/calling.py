@@ -38,8 +38,8 @@ def called(item: pytest.Item) -> Iterator[None]:
         raise UsageError(
             f"{item.nodeid}: @robust is for Python test functions, not for {type(item).__name__}."
         )
-    progress = ItemProgress(item)
-    engine = Engine(item, progress)
+    state = State.of(item.config)
+    engine = state.lookahead.engine(item) if is_declarative(item) else Engine(item, ItemProgress(item))
     try:
         with engine.installed():
             yield
@@ -51,7 +51,7 @@ def called(item: pytest.Item) -> Iterator[None]:
         )
         raise failed.exception from None
     finally:
-        progress.clear()
+        engine.progress.clear()
     engine.finish()
 
 

@@ -6,6 +6,7 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.evaluating.asking import Asker, watch_of_the_run
 from pytest_promptfuzz.plugin import freshness, subtests
 from pytest_promptfuzz.plugin.bodies import ends_test
 from pytest_promptfuzz.plugin.declared import Declared, checked
@@ -27,12 +28,11 @@ def check(
     engine: Engine, declared: Declared, original: Callable[..., Any], arguments: dict[str, Any]
 ) -> None:
     """Run a sync test: every input, the baseline and every mutation."""
-    cases = declared.cases(arguments, engine.job.contract.part)
+    calls = engine.state.lookahead.calls(engine, declared, arguments)
     fixtures = freshness.of(engine.item, fresh=engine.fixtures == "fresh")
 
     def body(given: Input, prompt: Prompt) -> Any:
-        sent = cases.sent(prompt, given)
-        response = declared.asker.ask(sent)
+        sent, response = calls.ask(prompt, watch_of_the_run())
         placed, own = subtests.stand_in(
             checked(fixtures.arguments(arguments), prompt=sent, given=given, response=response)
         )
@@ -41,29 +41,34 @@ def check(
         engine.progress.ran(engine.job)
         return response if returned is None else returned
 
-    for given in cases.inputs:
-        steps = engine.job.case(cases.prompt_of(given), given.name)
-        drive(steps, functools.partial(body, given), ends_test)
+    try:
+        for given in calls.cases.inputs:
+            steps = engine.job.case(calls.cases.prompt_of(given), given.name)
+            drive(steps, functools.partial(body, given), ends_test, begin=calls.begin)
+    finally:
+        calls.close()
 
 
 async def acheck(
     engine: Engine, declared: Declared, original: Callable[..., Any], arguments: dict[str, Any]
 ) -> None:
     """As ``check``, for an async test."""
-    cases = declared.cases(arguments, engine.job.contract.part)
+    calls = engine.state.lookahead.calls(engine, declared, arguments)
 
     async def body(given: Input, prompt: Prompt) -> Any:
-        sent = cases.sent(prompt, given)
-        response = await declared.asker.aask(sent)
+        sent, response = await calls.aask(prompt, watch_of_the_run())
         placed, own = subtests.stand_in(checked(arguments, prompt=sent, given=given, response=response))
         returned = await original(**placed)
         own.settle()
         engine.progress.ran(engine.job)
         return response if returned is None else returned
 
-    for given in cases.inputs:
-        steps = engine.job.case(cases.prompt_of(given), given.name)
-        await adrive(steps, functools.partial(body, given), ends_test, concurrency=1)
+    try:
+        for given in calls.cases.inputs:
+            steps = engine.job.case(calls.cases.prompt_of(given), given.name)
+            await adrive(steps, functools.partial(body, given), ends_test, concurrency=1, begin=calls.begin)
+    finally:
+        calls.close()
 
 
 def baselines_of(
@@ -72,13 +77,14 @@ def baselines_of(
     """The body of a declarative test for the unmutated prompt alone, once for every input."""
     original: Callable[..., Any] = item.obj  # type: ignore[attr-defined]  # a test function has one
     declared = Declared(item, keys, target)  # type: ignore[arg-type]  # as above
+    asker = Asker(declared.target)
 
     @functools.wraps(original)
     def body(**arguments: Any) -> None:
         cases = declared.cases(arguments)
         for given in cases.inputs:
             sent = cases.sent(cases.prompt, given)
-            response = declared.asker.ask(sent)
+            response = asker.ask(sent)
             original(**checked(arguments, prompt=sent, given=given, response=response))
 
     @functools.wraps(original)
@@ -86,7 +92,7 @@ def baselines_of(
         cases = declared.cases(arguments)
         for given in cases.inputs:
             sent = cases.sent(cases.prompt, given)
-            response = await declared.asker.aask(sent)
+            response = await asker.aask(sent)
             await original(**checked(arguments, prompt=sent, given=given, response=response))
 
     return abody if inspect.iscoroutinefunction(original) else body

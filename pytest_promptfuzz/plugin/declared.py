@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.evaluating.asking import Asker
 from pytest_promptfuzz.evaluating.inputs import Cases, Input, read_inputs
 from pytest_promptfuzz.plugin.imperative import NO_TARGET
 from pytest_promptfuzz.plugin.marks import is_robust, merged
@@ -54,11 +53,22 @@ def stand_in(node: pytest.Item, name: str) -> StandIn:
 
 def takes_response(item: pytest.Item) -> bool:
     """Whether a test takes the argument ``response``, and no fixture of the user's own has that name."""
+    return _takes(item, "response") and _is_ours(item, "response")
+
+
+def _takes(item: pytest.Item, name: str) -> bool:
     info = getattr(item, "_fixtureinfo", None)
-    if info is None or "response" not in info.argnames:
-        return False
-    found = info.name2fixturedefs.get("response")
-    return bool(found) and getattr(found[-1].func, "__module__", "") == _OURS
+    return info is not None and name in info.argnames
+
+
+def _is_ours(item: pytest.Item, name: str) -> bool:
+    return _made_by(item, name) == _OURS
+
+
+def _made_by(item: pytest.Item, name: str) -> str:
+    """The module of the fixture function that makes an argument."""
+    found = item._fixtureinfo.name2fixturedefs.get(name)  # type: ignore[attr-defined]  # noqa: SLF001 - no public way
+    return str(getattr(found[-1].func, "__module__", "")) if found else ""
 
 
 def is_declarative(item: pytest.Item) -> bool:
@@ -118,7 +128,20 @@ class Declared:
             raise ConfigurationError(f"{self.where}: {NO_TARGET}")
         self._item = item
         self._inputs = keys.get("inputs")
-        self.asker = Asker(target)
+        self.target = target
+
+    def known_prompt(self) -> Prompt | None:
+        """The prompt, if it is known before fixtures are set up.
+
+        Raises:
+            UsageError: There is none, or it cannot be read.
+        """
+        parameters = getattr(getattr(self._item, "callspec", None), "params", {})
+        if not _takes(self._item, "prompt") or _is_ours(self._item, "prompt"):
+            return given_prompt(self._item)
+        # A parameter that a fixture is made of is not yet the prompt.
+        direct = "prompt" in parameters and _made_by(self._item, "prompt") == "_pytest.python"
+        return as_prompt(parameters["prompt"]) if direct else None
 
     def cases(self, arguments: Mapping[str, Any], part: Part = TEMPLATE) -> Cases:
         """The prompt and its inputs.

@@ -36,6 +36,7 @@ from pytest_promptfuzz.wire.intercept import intercepting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pytest_promptfuzz.evaluating.ahead import Calls
     from pytest_promptfuzz.plugin.progress import ItemProgress
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.targets.model import Target
@@ -55,7 +56,9 @@ class Engine:
         self.state = State.of(item.config)
         self.where = item.nodeid
         _refuse_unittest(item)
-        _, keys = merged(item)
+        self.marks = merged(item)
+        self.calls: Calls | None = None
+        keys = self.marks[1]
         self.mutate = keys.get("mutate", "prompt")
         self.fixtures = _check_fixtures(keys.get("fixtures", "shared"), item)
         target = self.state.target(keys.get("target"))

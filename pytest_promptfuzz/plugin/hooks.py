@@ -64,6 +64,19 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
     return prompt_id(val, argname)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Tell what makes calls ahead where the run is."""
+    State.of(item.config).reached(item, nextitem)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Add what a worker of xdist did not use."""
+    output = getattr(node, "workeroutput", None) or {}
+    State.of(node.config).unused_calls += output.get("promptfuzz_unused_calls", 0)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Run a robust test's body for the baseline and each mutation, and judge."""
@@ -144,8 +157,15 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write what was recorded, in the process that has seen every test."""
+    """Stop what makes calls ahead, however the run came to its end, and write what was recorded.
+
+    Recordings are written, and counts shown, by the process that has seen every test.
+    """
     state = State.of(session.config)
+    state.finish()
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["promptfuzz_unused_calls"] = state.unused_calls
     if state.settings["mode"] == "record" and not hasattr(session.config, "workerinput"):
         from pytest_promptfuzz.plugin.recording import write
 

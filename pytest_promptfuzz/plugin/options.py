@@ -134,7 +134,22 @@ SETTINGS: tuple[Setting, ...] = (
         "store of answers that several machines share, beside the local one: redis://HOST:PORT/DATABASE?ttl=30d",
         "URL",
     ),
-    Setting("concurrency", _whole(1), 8, "async trials of a test that run at once", "N", "int"),
+    Setting(
+        "concurrency",
+        _whole(1),
+        8,
+        "calls made at once: of an async test, or of all declarative tests",
+        "N",
+        "int",
+    ),
+    Setting(
+        "lookahead",
+        _whole(0),
+        20,
+        "declarative tests after the running one whose calls are made ahead",
+        "N",
+        "int",
+    ),
     Setting(
         "inconclusive",
         _one_of(*INCONCLUSIVE),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.plugin.lookahead import LookAhead
     from pytest_promptfuzz.plugin.recording import ItemSessions
     from pytest_promptfuzz.reporting.model import TestReport
     from pytest_promptfuzz.targets.function import CallableTarget
@@ -42,6 +43,9 @@ class State:
     run: str | None = None
     forecasts: dict[str, Any] = field(default_factory=dict)
     _items: ItemSessions | None = None
+    following: pytest.Item | None = None
+    unused_calls: int = 0
+    _lookahead: LookAhead | None = None
     _targets: dict[str, Target | CallableTarget] = field(default_factory=dict)
 
     @classmethod
@@ -132,6 +136,28 @@ class State:
             self._items = ItemSessions(session, None if mode == "live" else recordings)
         return self._items
 
+    @property
+    def lookahead(self) -> LookAhead:
+        """What makes the calls of declarative tests; made for the first of them."""
+        if self._lookahead is None:
+            from pytest_promptfuzz.plugin.lookahead import LookAhead
+
+            self._lookahead = LookAhead(self.settings["lookahead"], self.session.concurrency)
+        return self._lookahead
+
+    def reached(self, item: pytest.Item, following: pytest.Item | None) -> None:
+        """The run has come to an item, and knows which one follows."""
+        self.following = following
+        if self._lookahead is not None:
+            self._lookahead.reached(item)
+
+    def finish(self) -> None:
+        """No further test will run: stop what makes calls, and count those that no test took."""
+        if self._lookahead is not None:
+            self._lookahead.close()
+            self.unused_calls += self._lookahead.line.unused
+            self._lookahead = None
+
     def _register_operators(self) -> None:
         from pytest_promptfuzz.errors import UsageError
         from pytest_promptfuzz.mutations.operator import Operator
@@ -182,6 +208,7 @@ class State:
 
     def close(self) -> None:
         """Close the store, the limits' books and the targets' clients."""
+        self.finish()
         store = self._items.session.store if self._items is not None else None
         close = getattr(store, "close", None)
         if close is not None:

@@ -75,6 +75,12 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
         reporter.write_line(f"Failed on the unmutated prompt, so nothing was mutated: {names}")
     for line in state.written.lines():
         reporter.write_line(f"promptfuzz: {line}")
+    if state.unused_calls:
+        count, were = state.unused_calls, "call was" if state.unused_calls == 1 else "calls were"
+        reporter.write_line(
+            f"promptfuzz: {count} {were} made ahead for tests that were not run or failed unmutated; the answers are "
+            "stored (--promptfuzz-lookahead=0 makes none ahead)"
+        )
     for warning in dict.fromkeys(state.warnings):
         reporter.write_line(f"promptfuzz: {warning}", yellow=True)
 

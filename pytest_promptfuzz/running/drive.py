@@ -20,12 +20,24 @@ Result = TypeVar("Result")
 
 
 def drive(
-    steps: Generator[list[Step], list[Run], Result], body: Body, ends: Ends = ends_everything
+    steps: Generator[list[Step], list[Run], Result],
+    body: Body,
+    ends: Ends = ends_everything,
+    *,
+    begin: Callable[[list[Step]], None] = lambda _: None,
 ) -> Result:
-    """Run every step of a sync body in sequence and return what the generator returns."""
+    """Run every step of a sync body in sequence and return what the generator returns.
+
+    Args:
+        steps: What to run.
+        body: The sync body.
+        ends: Which exceptions end everything.
+        begin: Told of each batch before its first run.
+    """
     try:
         batch = next(steps)
         while True:
+            begin(batch)
             batch = steps.send([run_once(body, step, ends) for step in batch])
     except StopIteration as stop:
         result: Result = stop.value
@@ -40,6 +52,7 @@ async def adrive(
     ends: Ends = ends_everything,
     *,
     concurrency: int,
+    begin: Callable[[list[Step]], None] = lambda _: None,
 ) -> Result:
     """Run the steps of an async body, those of a batch concurrently.
 
@@ -48,10 +61,12 @@ async def adrive(
         body: The async body.
         ends: Which exceptions end everything.
         concurrency: The most runs at once; 1 runs in sequence, on any event loop.
+        begin: Told of each batch before its first run.
     """
     try:
         batch = next(steps)
         while True:
+            begin(batch)
             batch = steps.send(await _batch(batch, body, ends, concurrency))
     except StopIteration as stop:
         result: Result = stop.value

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import inspect
 import os
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError, nearest
 from pytest_promptfuzz.targets.addresses import address
@@ -18,6 +19,8 @@ from pytest_promptfuzz.targets.model import Request, WireRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from typing_extensions import Self
+
     from pytest_promptfuzz.targets.addresses import Address
     from pytest_promptfuzz.targets.model import Response
 
@@ -28,6 +31,14 @@ DEFAULT_RETRIES = 4
 _OPTIONS = ("api_key", "base_url", "max_retries", "parameters", "timeout")
 # Arguments of the SDKs' methods that are no keys of the body.
 _NOT_IN_BODY = {"extra_headers", "extra_query", "extra_body", "timeout", "user_profile_id", "workspace_id"}
+
+
+class _Bound(NamedTuple):
+    """What a target had from the environment when it was bound."""
+
+    address: Address
+    settings: dict[str, Any]
+    headers: dict[str, str]
 
 
 class SdkTarget:
@@ -88,6 +99,7 @@ class SdkTarget:
         self._base_url = None if base_url is None else address(base_url, f"target {self.scheme!r}")
         self._api_key = api_key
         self._clients = Clients()
+        self._bound: _Bound | None = None
 
     @classmethod
     def from_name(cls, name: str, **options: Any) -> SdkTarget:
@@ -116,10 +128,27 @@ class SdkTarget:
         Raises:
             UsageError: If the environment variable holds no usable URL.
         """
+        if self._bound is not None:
+            return self._bound.address
         if self._base_url is not None:
             return self._base_url
         given = os.environ.get(self.base_url_variable, "").strip()
         return address(given or self.default_base_url, self.base_url_variable)
+
+    def bound(self) -> Self:
+        """The target with address, key and headers as the environment has them now, whatever it has later.
+
+        Raises:
+            UsageError: The environment holds no usable URL.
+            ConfigurationError: There is no key.
+        """
+        target = copy.copy(self)
+        target._bound = _Bound(self.address(), self._settings(), self._custom_headers())  # noqa: SLF001 - a copy
+        return target
+
+    def bound_like(self, other: object) -> bool:
+        """Whether another bound target asks the same model at the same address, with the same key and headers."""
+        return type(self) is type(other) and vars(self) == vars(other)
 
     def prepare(self, request: Request) -> WireRequest:
         """The wire request, as the SDK would send it; needs neither the SDK nor a key.
@@ -151,7 +180,7 @@ class SdkTarget:
             TargetError: For what went wrong on the wire.
         """
         wire = self.prepare(request)
-        settings = {**self._settings(), "max_retries": 0 if retried_below.get() else self.max_retries}
+        settings = {**self._given(), "max_retries": 0 if retried_below.get() else self.max_retries}
         sdk = self._import()
         try:
             client = self._clients.sync(settings, lambda: self._client(sdk, settings, asynchronous=False))
@@ -165,7 +194,7 @@ class SdkTarget:
     async def asend(self, request: Request) -> dict[str, Any]:
         """Ask without blocking the event loop, and return the raw answer body; otherwise as ``send``."""
         wire = self.prepare(request)
-        settings = {**self._settings(), "max_retries": 0 if retried_below.get() else self.max_retries}
+        settings = {**self._given(), "max_retries": 0 if retried_below.get() else self.max_retries}
         sdk = self._import()
         try:
             made = self._clients.lease(settings, lambda: self._client(sdk, settings, asynchronous=True))
@@ -180,6 +209,9 @@ class SdkTarget:
     def close(self) -> None:
         """Close the connections; the next call opens them anew."""
         self._clients.close()
+
+    def _given(self) -> dict[str, Any]:
+        return self._bound.settings if self._bound is not None else self._settings()
 
     # What a provider's class says.
 
@@ -254,6 +286,8 @@ class SdkTarget:
         }
 
     def _custom_headers(self) -> dict[str, str]:
+        if self._bound is not None:
+            return self._bound.headers
         lines = os.environ.get(self.custom_headers_variable, "").split("\n")
         pairs = (line.partition(":") for line in lines if ":" in line)
         return {name.strip().lower(): value.strip() for name, _, value in pairs}

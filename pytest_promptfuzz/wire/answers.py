@@ -107,8 +107,12 @@ class MemoryStore:
 
     def answers(self) -> list[StoredAnswer]:
         """Every answer, in the order in which they came."""
+        return [answer for _, answer in self.items()]
+
+    def items(self) -> list[tuple[str, StoredAnswer]]:
+        """Every key and its answer, in the order in which they came."""
         with self._lock:
-            return list(self._answers.values())
+            return list(self._answers.items())
 
     def stats(self) -> StoreStats:
         """Counts since the store was made."""

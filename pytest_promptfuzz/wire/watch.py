@@ -56,6 +56,7 @@ class Watch:
             cannot be told to be this trial's.
         sealed: Nothing is asked that ``fresh`` does not hold, so that a control trial is free: a call that
             would have to be made is refused, and is a fault of the kind ``sealed``.
+        apart: It sees calls of ours in the background: no call that has lost its context is one of them.
         in_flight: Looks on what the requests say, and puts other words in their place.
         gate: What live calls pass on their way out; ``None`` lets them out as they are.
 
@@ -82,6 +83,7 @@ class Watch:
         redaction: Redaction = DEFAULT,
         concurrent: bool = False,
         sealed: bool = False,
+        apart: bool = False,
         tape: Tape | None = None,
         part: Part = UNNAMED,
         confined: bool = False,
@@ -98,6 +100,7 @@ class Watch:
         self.redaction = redaction
         self.concurrent = concurrent
         self.sealed = sealed
+        self.apart = apart
         self.tape = tape
         self.part = part
         self.confined = confined
@@ -283,8 +286,9 @@ _active_lock = threading.Lock()
 def watching(watch: Watch) -> Iterator[Watch]:
     """Let ``watch`` see the model calls made inside the block, in this context and what inherits it."""
     token = current.set(watch)
-    with _active_lock:
-        _active.append(watch)
+    if not watch.apart:
+        with _active_lock:
+            _active.append(watch)
     try:
         yield watch
     finally:

@@ -68,6 +68,16 @@ def test_triage(prompt, llm):
 '''
 
 
+DECLARATIVE = (
+    ROBUST[: ROBUST.index("@robust")]
+    + """
+@robust(TRIAGE, inputs=["I was charged twice this month and want a refund."], mutations=4, threshold=0.0)
+def test_triage(response):
+    assert response.text
+"""
+)
+
+
 @pytest.fixture
 def modules(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     """Run pytest without anybody else's plugins; what it printed, and the modules loaded at its end."""
@@ -106,16 +116,18 @@ def test_importing_the_package_and_marking_a_test_stay_light(pytester, modules):
     assert not loaded & NEVER
 
 
-def answered_twice(pytester: pytest.Pytester, modules, monkeypatch, model: Path) -> tuple[str, set[str]]:
+def answered_twice(
+    pytester: pytest.Pytester, modules, monkeypatch, model: Path, source: str = ROBUST
+) -> tuple[str, set[str]]:
     """The second of two runs; the server of the first is gone."""
-    pytester.makepyfile(ROBUST)
+    pytester.makepyfile(source)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     arguments = ("--promptfuzz-target=openai:gpt-5-mini", f"--promptfuzz-model={model}")
     with ModelServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         _, cold = modules(*arguments)
         assert server.calls == 5
-    assert "openai" in cold
+    assert "httpx2" in cold
     return modules(*arguments)
 
 
@@ -124,6 +136,12 @@ def test_a_warm_run_loads_no_sdk_and_no_model(pytester, modules, monkeypatch, tm
     said, loaded = answered_twice(pytester, modules, monkeypatch, tmp_path)
     assert "0 calls made; 5 answers from the store" in " ".join(said.split())
     assert not loaded & NOT_WHEN_WARM
+
+
+def test_a_warm_declarative_run_needs_no_event_loop_either(pytester, modules, monkeypatch, tmp_path):
+    said, loaded = answered_twice(pytester, modules, monkeypatch, tmp_path, DECLARATIVE)
+    assert "0 calls made; 5 answers from the store" in " ".join(said.split())
+    assert not loaded & (NOT_WHEN_WARM | {"asyncio", "concurrent.futures"})
 
 
 def test_a_simulated_run_loads_no_sdk_and_no_model(pytester, modules, tmp_path):

@@ -1,0 +1,324 @@
+"""The calls of declarative evaluations, made in the background: before a test's turn, or all of a batch at once.
+
+A call is only ever made earlier than it would have been, and for the same request, so that verdicts stay as they are in
+sequence. What it saw is handed to the run that it was made for; a call that no run took is counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.targets.function import CallableTarget
+from pytest_promptfuzz.wire.ask import aask
+from pytest_promptfuzz.wire.exchange import IN_PROCESS
+from pytest_promptfuzz.wire.key import exchange_key, request_digest
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from pytest_promptfuzz.evaluating.asking import Asker
+    from pytest_promptfuzz.evaluating.inputs import Cases
+    from pytest_promptfuzz.evaluating.job import Job
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.running.pipeline import Pipeline, Work
+    from pytest_promptfuzz.running.run import Step
+    from pytest_promptfuzz.targets.model import Response
+    from pytest_promptfuzz.wire.watch import Watch
+
+# What is made first: what a running test waits for, then baselines of tests to come, then their mutations.
+NOW, BASELINES, MUTATIONS = range(3)
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A call that is made in the background.
+
+    Attributes:
+        watch: What it sees.
+        sent: The prompt that is asked.
+        work: Its place in the pipeline.
+    """
+
+    watch: Watch
+    sent: Prompt
+    work: Work[Response]
+
+    @property
+    def made(self) -> int:
+        """How many calls were really made for it."""
+        return self.watch.misses + len(self.watch.unrecovered())
+
+
+class Line:
+    """What makes the calls of a session in the background. Nothing is started before there is a call to make.
+
+    Args:
+        limit: The most calls at once.
+        loop: A running event loop to make them in, in the place of a thread.
+    """
+
+    def __init__(self, limit: int, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        self._limit = limit
+        self._loop = loop
+        self._pipeline: Pipeline | None = None
+        self._watched: AbstractContextManager[None] | None = None
+        self._pending: dict[Call, None] = {}
+        self._keys: set[str] = set()
+        self._unused = 0
+
+    @property
+    def unused(self) -> int:
+        """Calls that were made for runs that never came."""
+        return self._unused + sum(call.made for call in self._pending)
+
+    def call(
+        self, asker: Asker, sent: Prompt, watch: Watch, order: tuple[int, ...], run: Watch
+    ) -> Call | None:
+        """A call, not yet begun; ``None`` for one that is answered without: in the process, or from the store.
+
+        Args:
+            asker: Who is asked, a model, and how.
+            sent: What is asked.
+            watch: What is to see it.
+            order: When it is made.
+            run: The watch of the run that it is made for, as far as that is known.
+
+        Raises:
+            UsageError: It cannot be sent.
+        """
+        target = asker.target
+        if isinstance(target, CallableTarget):
+            return None
+        request = asker.request(sent)
+        wire = target.prepare(request)
+        if wire.url.startswith(IN_PROCESS):
+            return None
+        digest = request_digest(wire, ignore=watch.ignore, backend=watch.backend, redaction=watch.redaction)
+        if run.lookup(digest, 0) is not None:
+            return None
+        alone = watch.tape is not None and watch.tape.alone
+        if watch.read and watch.store is not None and not alone:
+            # In sequence the first of two tests that ask the same would find no answer, the second the first's.
+            key = exchange_key(digest, watch.repeat, 0)
+            if key in self._keys:
+                return None
+            self._keys.add(key)
+        from pytest_promptfuzz.running.pipeline import Work
+
+        return Call(watch, sent, Work(order, lambda: aask(target, request, watch)))
+
+    def begin(self, calls: Sequence[Call], after: Call | None = None) -> None:
+        """Make calls; those that have to wait until another was answered are not made if it was not."""
+        if not calls:
+            return
+        self._pending.update(dict.fromkeys(calls))
+        works = [call.work for call in calls]
+        if after is None:
+            self._running().add(works)
+            return
+        pipeline = self._running()
+
+        def answered(_: object) -> None:
+            done = after.work.done
+            if done.cancelled() or done.exception() is not None:
+                for work in works:
+                    work.done.cancel()
+            else:
+                pipeline.add(works)
+
+        after.work.done.add_done_callback(answered)
+
+    def taken(self, call: Call) -> Response:
+        """The response of a call, waited for.
+
+        Raises:
+            CancelledError: It was never made.
+            Exception: What it raised.
+        """
+        self._pending.pop(call, None)
+        return self._running().result(call.work)
+
+    async def ataken(self, call: Call) -> Response:
+        """As ``taken``, without blocking an event loop."""
+        import asyncio
+
+        self._pending.pop(call, None)
+        return await asyncio.wrap_future(call.work.done)
+
+    def drop(self, calls: Sequence[Call]) -> None:
+        """Calls that no run will take: those not yet begun are not made."""
+        for call in calls:
+            if call in self._pending:
+                call.work.done.cancel()
+
+    def pause(self) -> None:
+        """Begin nothing more; what is under way goes on."""
+        if self._pipeline is not None:
+            self._pipeline.pause()
+
+    def resume(self) -> None:
+        """Go on after ``pause``."""
+        if self._pipeline is not None:
+            self._pipeline.resume()
+
+    def close(self) -> None:
+        """Stop within a second, and keep what was answered: it is in the store."""
+        if self._pipeline is not None:
+            self._pipeline.stop()
+            self._ended()
+
+    async def aclose(self) -> None:
+        """As ``close``, in the loop that was given."""
+        if self._pipeline is not None:
+            await self._pipeline.astop()
+            self._ended()
+
+    def _ended(self) -> None:
+        self._pipeline = None
+        self._unused, self._pending = self.unused, {}
+        if self._watched is not None:
+            self._watched.__exit__(None, None, None)
+            self._watched = None
+
+    def _running(self) -> Pipeline:
+        if self._pipeline is None:
+            from pytest_promptfuzz.running.pipeline import Pipeline
+            from pytest_promptfuzz.wire.intercept import intercepting
+
+            # The calls of one test may be under way when its own block has ended.
+            self._watched = intercepting()
+            self._watched.__enter__()
+            self._pipeline = Pipeline(self._limit, self._loop)
+        return self._pipeline
+
+
+@dataclass(slots=True)
+class Calls:
+    """The calls of one declarative evaluation.
+
+    Attributes:
+        job: The evaluation.
+        cases: Its prompt and inputs.
+        asker: Who is asked, and how.
+        line: Makes calls in the background; ``None`` makes each where its answer is wanted.
+        mutations_asked: Whether ``ask_mutations`` was called.
+    """
+
+    job: Job
+    cases: Cases
+    asker: Asker
+    line: Line | None
+    mutations_asked: bool = False
+    _calls: dict[tuple[int, Prompt, int], Call] = field(default_factory=dict)
+    _baselines: dict[int, Call | None] = field(default_factory=dict)
+
+    def ask_baselines(self, *order: int) -> None:
+        """Ask the unmutated prompt of every input, before a run wants to know."""
+        for number, given in enumerate(self.cases.inputs):
+            prompt = self.cases.prompt_of(given)
+            call = self._call(number, prompt, (*order, number))
+            self._baselines[number] = call
+            if call is not None and self.line is not None:
+                self.line.begin([call])
+
+    def ask_mutations(self, *order: int) -> None:
+        """Ask the mutations of every input whose baseline was answered, before a run wants to know.
+
+        Raises:
+            UsageError: There is nothing to mutate.
+        """
+        self.mutations_asked = True
+        for number, given in enumerate(self.cases.inputs):
+            planned = self.job.plan(self.cases.prompt_of(given))
+            found = [self._call(number, each.prompt, (*order, number)) for each in planned]
+            if self.line is not None:
+                self.line.begin([each for each in found if each], after=self._baselines.get(number))
+
+    def begin(self, batch: Sequence[Step]) -> None:
+        """A batch of runs is about to be made, one after the other: make all their calls at once."""
+        number = self.job.cases - 1
+        found: list[Call] = []
+        for step in batch:
+            known = self._calls.get((number, step.prompt, step.watch.repeat))
+            if known is not None and not known.work.done.cancelled():
+                continue
+            if step.watch.sealed:
+                continue
+            call = self._call(number, step.prompt, (NOW,), step.watch)
+            if call is not None:
+                found.append(call)
+        if self.line is not None:
+            self.line.begin(found)
+
+    def ask(self, prompt: Prompt, watch: Watch) -> tuple[Prompt, Any]:
+        """What is sent for a prompt of the running case, and what is answered, in the run that ``watch`` sees."""
+        call, sent = self._taken(prompt, watch)
+        if call is None or self.line is None:
+            target = self.asker.target
+            if isinstance(target, CallableTarget) and target.is_async:
+                import asyncio
+
+                return sent, asyncio.run(self.asker.aask(sent))
+            return sent, self.asker.ask(sent)
+        try:
+            return sent, self.line.taken(call)
+        finally:
+            _adopt(watch, call.watch)
+
+    async def aask(self, prompt: Prompt, watch: Watch) -> tuple[Prompt, Any]:
+        """As ``ask``, without blocking the event loop."""
+        call, sent = self._taken(prompt, watch)
+        if call is None or self.line is None:
+            return sent, await self.asker.aask(sent)
+        try:
+            return sent, await self.line.ataken(call)
+        finally:
+            _adopt(watch, call.watch)
+
+    def close(self) -> None:
+        """No run will ask any more."""
+        if self.line is not None:
+            self.line.drop([*self._calls.values()])
+
+    def _taken(self, prompt: Prompt, watch: Watch) -> tuple[Call | None, Prompt]:
+        number = self.job.cases - 1
+        call = None if watch.sealed else self._calls.pop((number, prompt, watch.repeat), None)
+        if call is not None and not call.work.done.cancelled():
+            return call, call.sent
+        return None, self.cases.sent(prompt, self.cases.inputs[number])
+
+    def _call(
+        self, number: int, prompt: Prompt, order: tuple[int, ...], run: Watch | None = None
+    ) -> Call | None:
+        if self.line is None or self.job.session.mode == "replay":
+            return None  # a replay asks nobody
+        repeat, read = (run.repeat, run.read) if run is not None else (0, True)
+        watch = self.job.session.apart(repeat=repeat, read=read, ignore=self.job.contract.ignore)
+        try:
+            sent = self.cases.sent(prompt, self.cases.inputs[number])
+            call = self.line.call(self.asker, sent, watch, order, run if run is not None else watch)
+        except PromptfuzzError:
+            return None  # the run that needs it says what is wrong
+        if call is not None:
+            self._calls[number, prompt, repeat] = call
+        return call
+
+
+def _adopt(watch: Watch, ahead: Watch) -> None:
+    """Let the watch of a run have seen what was seen of its call before it began."""
+    for fault in ahead.faults:
+        watch.fault(fault)
+    for call in ahead.calls:
+        watch.reserve(call.digest)
+        watch.record(call)
+    for text in ahead.notes:
+        watch.note(text)
+    for _ in range(ahead.retries):
+        watch.retried()
+    if watch.fresh is not None and ahead.fresh is not None:
+        for key, answer in ahead.fresh.items():
+            watch.fresh.put(key, answer)

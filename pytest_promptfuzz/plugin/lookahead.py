@@ -1,0 +1,164 @@
+"""Which declarative tests' calls are made before their turn: those of the next few, in the order of the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.evaluating.ahead import BASELINES, MUTATIONS, NOW, Calls, Line
+from pytest_promptfuzz.evaluating.asking import Asker
+from pytest_promptfuzz.plugin.declared import is_declarative
+from pytest_promptfuzz.plugin.engine import Engine
+from pytest_promptfuzz.plugin.marks import merged
+from pytest_promptfuzz.plugin.progress import ItemProgress
+from pytest_promptfuzz.plugin.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_promptfuzz.plugin.declared import Declared
+    from pytest_promptfuzz.targets.function import CallableTarget
+    from pytest_promptfuzz.targets.model import Target
+
+
+class LookAhead:
+    """Makes the calls of declarative tests, in the background.
+
+    Calls are begun while a declarative test runs only: what other tests do to the process (patches, forks, a clock that
+    stands still) is not to meet them.
+
+    Args:
+        window: How many tests after the running one may have their calls made.
+        concurrency: The most calls at once.
+    """
+
+    def __init__(self, window: int, concurrency: int) -> None:
+        self._window = window
+        self._engines: dict[pytest.Item, Engine | None] = {}
+        self._places: dict[pytest.Item, int] = {}
+        self.line = Line(concurrency)
+
+    def reached(self, item: pytest.Item) -> None:
+        """The run has come to an item, which may be of any kind."""
+        if is_declarative(item):
+            self.line.resume()
+        else:
+            self.line.pause()
+
+    def engine(self, item: pytest.Function) -> Engine:
+        """The engine of the item that runs: the one whose calls were made ahead, if its marks are still the same.
+
+        Raises:
+            PromptfuzzError: As the engine.
+        """
+        engine = self._engines.get(item)
+        self._engines[item] = None  # a rerun asks anew
+        if engine is not None and engine.marks == merged(item):
+            return engine
+        if engine is not None and engine.calls is not None:
+            engine.calls.close()
+        return Engine(item, ItemProgress(item))
+
+    def calls(self, engine: Engine, declared: Declared, arguments: Mapping[str, Any]) -> Calls:
+        """The calls of the test that runs, under way; those of the next ones behind them.
+
+        Raises:
+            UsageError: There is no prompt, or the inputs do not fit it.
+        """
+        place = self._place(engine.item)
+        cases = declared.cases(arguments, engine.job.contract.part)
+        target = _now(declared.target)
+        calls = engine.calls
+        if calls is not None and (calls.cases != cases or not _same(calls.asker.target, target)):
+            calls.close()
+            calls = None
+        if calls is None:
+            line = None if target is None else self.line
+            calls = engine.calls = Calls(engine.job, cases, Asker(target or declared.target), line)
+            calls.ask_baselines(NOW, place)
+        if self._window and engine.job.only is None:
+            coming = [*self._coming(engine.item, place)]
+            _ask_mutations(calls, place)
+            for number, each in coming:
+                _ask_mutations(each, number)
+        return calls
+
+    def close(self) -> None:
+        """Stop, and keep what was answered."""
+        self.line.close()
+
+    def _place(self, item: pytest.Item) -> int:
+        if not self._places:
+            self._places = {each: number for number, each in enumerate(item.session.items)}
+        return self._places.get(item, 0)
+
+    def _coming(self, item: pytest.Item, place: int) -> Iterator[tuple[int, Calls]]:
+        """The calls of the next declarative tests, their baselines under way."""
+        if hasattr(item.config, "workerinput"):
+            # A worker of xdist has every test collected, and knows of its own no more than the next.
+            following = State.of(item.config).following
+            coming = [following] if following is not None else []
+        else:
+            coming = item.session.items[place + 1 :]
+        found = 0
+        for each in coming:
+            if not isinstance(each, pytest.Function) or not is_declarative(each):
+                continue
+            number = self._place(each)
+            calls = self._prepared(each, number)
+            if calls is not None:
+                yield number, calls
+            found += 1
+            if found == self._window:
+                return
+
+    def _prepared(self, item: pytest.Function, place: int) -> Calls | None:
+        """The calls of a test to come, its baselines under way; ``None`` where they cannot be known yet."""
+        if item in self._engines:
+            engine = self._engines[item]
+            return None if engine is None else engine.calls
+        self._engines[item] = None
+        if any(item.iter_markers("skip")) or any(item.iter_markers("skipif")):
+            return None
+        try:
+            engine = Engine(item, ItemProgress(item))
+            declared = engine.declared
+            prompt = None if declared is None else declared.known_prompt()
+            # What another target does may depend on what the test sets up before it.
+            if declared is None or prompt is None or not hasattr(declared.target, "bound"):
+                return None
+            cases = declared.cases({"prompt": prompt}, engine.job.contract.part)
+            own = _now(declared.target)
+        except PromptfuzzError:
+            return None  # said when its turn comes
+        if own is None:
+            return None
+        engine.calls = Calls(engine.job, cases, Asker(own), self.line)
+        self._engines[item] = engine
+        engine.calls.ask_baselines(BASELINES, place)
+        return engine.calls
+
+
+def _ask_mutations(calls: Calls, place: int) -> None:
+    if calls.mutations_asked:
+        return
+    try:
+        calls.ask_mutations(MUTATIONS, place)
+    except PromptfuzzError:
+        return  # said when its turn comes
+
+
+def _now(target: Target | CallableTarget) -> Target | CallableTarget | None:
+    """The target as the environment has it now; ``None`` where it lacks what a call needs."""
+    bound = getattr(target, "bound", None)
+    try:
+        found: Target | CallableTarget = target if bound is None else bound()
+    except PromptfuzzError:
+        return None  # a missing key matters to who has to ask, and is said there
+    return found
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or (hasattr(one, "bound_like") and bool(one.bound_like(other)))
