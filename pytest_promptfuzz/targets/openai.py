@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.targets.formats import chat, responses
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_promptfuzz.targets.model import Request
+
+
+# What the SDK reads beside the key.
+_ACCOUNT = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
 
 
 class OpenAITarget(SdkTarget):
@@ -34,6 +39,19 @@ class OpenAITarget(SdkTarget):
     def _method(self, client: Any) -> Callable[..., Any]:
         create: Callable[..., Any] = client.chat.completions.with_raw_response.create
         return create
+
+    def _sdk_headers(self, settings: dict[str, Any]) -> dict[str, str] | None:
+        headers = {
+            "authorization": f"Bearer {settings['api_key']}",
+            "accept": "application/json",
+            "content-type": "application/json",
+            "user-agent": "pytest-promptfuzz",
+        }
+        for header, variable in _ACCOUNT.items():
+            if os.environ.get(variable):
+                headers[header] = os.environ[variable]
+        own = settings.get("default_headers", {})
+        return headers | self._custom_headers() | {name.lower(): value for name, value in own.items()}
 
     def _client(self, sdk: Any, settings: dict[str, Any], *, asynchronous: bool) -> Any:
         make = sdk.AsyncOpenAI if asynchronous else sdk.OpenAI

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError, nearest
 from pytest_promptfuzz.targets.addresses import address
 from pytest_promptfuzz.targets.clients import Clients, retried_below
+from pytest_promptfuzz.targets.direct import apost, http_library
 from pytest_promptfuzz.targets.failures import failure, hide
 from pytest_promptfuzz.targets.formats import parse_answer
 from pytest_promptfuzz.targets.formats.reading import parse_json
+from pytest_promptfuzz.targets.headers import NOT_IN_BODY, changes_answers, extra_headers, is_plain
 from pytest_promptfuzz.targets.model import Request, WireRequest
 
 if TYPE_CHECKING:
@@ -29,8 +31,6 @@ DEFAULT_TIMEOUT = 60.0
 DEFAULT_RETRIES = 4
 
 _OPTIONS = ("api_key", "base_url", "max_retries", "parameters", "timeout")
-# Arguments of the SDKs' methods that are no keys of the body.
-_NOT_IN_BODY = {"extra_headers", "extra_query", "extra_body", "timeout", "user_profile_id", "workspace_id"}
 
 
 class _Bound(NamedTuple):
@@ -156,11 +156,11 @@ class SdkTarget:
         Raises:
             UsageError: For messages or parameters that cannot be sent.
         """
-        headers = {**self._custom_headers(), **self._version_headers(), **_extra_headers(request, self.name)}
+        headers = {**self._custom_headers(), **self._version_headers(), **extra_headers(request, self.name)}
         return WireRequest(
             url=self.address().url(self.path),
             body=self._build(Request(request.messages, {**self.parameters, **request.parameters})),
-            headers={key: headers[key] for key in sorted(headers) if _changes_answers(key)},
+            headers={key: headers[key] for key in sorted(headers) if changes_answers(key)},
         )
 
     def parse(self, body: dict[str, Any]) -> Response:
@@ -189,14 +189,23 @@ class SdkTarget:
         except Exception as error:
             self._translate(error, settings)
             raise
-        return self._body(answer, settings)
+        return self._body(answer.http_response.content, answer.http_response.status_code, settings)
 
     async def asend(self, request: Request) -> dict[str, Any]:
-        """Ask without blocking the event loop, and return the raw answer body; otherwise as ``send``."""
+        """Ask without blocking the event loop, and return the raw answer body; otherwise as ``send``.
+
+        Where the SDK would add nothing (its retries are made below it), the call is made without loading it.
+        """
         wire = self.prepare(request)
         settings = {**self._given(), "max_retries": 0 if retried_below.get() else self.max_retries}
-        sdk = self._import()
+        headers = self._sdk_headers(settings) if retried_below.get() and is_plain(request) else None
+        library = http_library() if headers is not None else None
+        sdk = self._import() if library is None else None
         try:
+            if library is not None and headers is not None:
+                headers |= extra_headers(request, self.name)
+                status, raw = await apost(self._clients, library, wire.url, headers, wire.body, self.timeout)
+                return self._body(raw, status, settings)
             made = self._clients.lease(settings, lambda: self._client(sdk, settings, asynchronous=True))
             async with made as client:
                 create = self._method(client)
@@ -204,7 +213,7 @@ class SdkTarget:
         except Exception as error:
             self._translate(error, settings)
             raise
-        return self._body(answer, settings)
+        return self._body(answer.http_response.content, answer.http_response.status_code, settings)
 
     def close(self) -> None:
         """Close the connections; the next call opens them anew."""
@@ -227,6 +236,10 @@ class SdkTarget:
 
     def _version_headers(self) -> dict[str, str]:
         return {}
+
+    def _sdk_headers(self, settings: dict[str, Any]) -> dict[str, str] | None:  # noqa: ARG002 - others do
+        """The headers that the SDK sends, but for what names itself; ``None`` if only the SDK can tell."""
+        return None
 
     def _settings(self) -> dict[str, Any]:
         """What the client is made with: key and URL.
@@ -273,11 +286,11 @@ class SdkTarget:
             raise ConfigurationError(msg) from None
 
     def _arguments(self, create: Callable[..., Any], wire: WireRequest, request: Request) -> dict[str, Any]:
-        known = set(inspect.signature(create).parameters) - _NOT_IN_BODY
+        known = set(inspect.signature(create).parameters) - NOT_IN_BODY
         named = {key: value for key, value in wire.body.items() if key in known}
         # What this version of the SDK has no argument for still goes into the body.
         others = {key: value for key, value in wire.body.items() if key not in known}
-        headers = {**self._version_headers(), **_extra_headers(request, self.name)}
+        headers = {**self._version_headers(), **extra_headers(request, self.name)}
         return {
             **named,
             "extra_body": others or None,
@@ -307,8 +320,7 @@ class SdkTarget:
             # The SDK's own error holds the request, and that the key.
             raise found from None
 
-    def _body(self, answer: Any, settings: dict[str, Any]) -> dict[str, Any]:
-        raw = answer.http_response.content
+    def _body(self, raw: bytes, status: int, settings: dict[str, Any]) -> dict[str, Any]:
         try:
             body = parse_json(raw)
         except ValueError:
@@ -319,19 +331,5 @@ class SdkTarget:
                 f"{self.name}: the answer of {self.address().host} is malformed: "
                 f"expected a JSON object, found {start!r}."
             )
-            raise TargetError(msg, kind="malformed", status=answer.http_response.status_code)
+            raise TargetError(msg, kind="malformed", status=status)
         return body
-
-
-def _changes_answers(header: str) -> bool:
-    return header == "anthropic-version" or header.endswith("-beta")
-
-
-def _extra_headers(request: Request, name: str) -> dict[str, str]:
-    given = request.parameters.get("extra_headers") or {}
-    if not isinstance(given, dict) or not all(
-        isinstance(each, str) for pair in given.items() for each in pair
-    ):
-        msg = f"extra_headers= of a request to {name!r} is not a dict of strings."
-        raise UsageError(msg)
-    return {key.lower(): value for key, value in given.items()}
