@@ -6,6 +6,7 @@ sequence. What it saw is handed to the run that it was made for; a call that no 
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.running.pipeline import Pipeline, Work
     from pytest_promptfuzz.running.run import Step
     from pytest_promptfuzz.targets.model import Response
+    from pytest_promptfuzz.wire.answers import AnswerStore
     from pytest_promptfuzz.wire.watch import Watch
 
 # What is made first: what a running test waits for, then baselines of tests to come, then their mutations.
@@ -59,9 +61,16 @@ class Line:
     Args:
         limit: The most calls at once.
         loop: A running event loop to make them in, in the place of a thread.
+        store: Where their answers are kept, if anywhere.
     """
 
-    def __init__(self, limit: int, loop: asyncio.AbstractEventLoop | None = None) -> None:
+    def __init__(
+        self,
+        limit: int,
+        loop: asyncio.AbstractEventLoop | None = None,
+        store: AnswerStore | None = None,
+    ) -> None:
+        self._store = store
         self._limit = limit
         self._loop = loop
         self._pipeline: Pipeline | None = None
@@ -192,7 +201,9 @@ class Line:
             # The calls of one test may be under way when its own block has ended.
             self._watched = intercepting()
             self._watched.__enter__()
-            self._pipeline = Pipeline(self._limit, self._loop)
+            # A store may open a connection for each thread, and for each use by one that it does not know.
+            staying = getattr(self._store, "staying", nullcontext)
+            self._pipeline = Pipeline(self._limit, self._loop, staying)
         return self._pipeline
 
 

@@ -18,6 +18,7 @@ from pytest_promptfuzz.plugin.state import State
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.plugin.declared import Declared
     from pytest_promptfuzz.targets.function import CallableTarget
     from pytest_promptfuzz.targets.model import Target
@@ -31,14 +32,14 @@ class LookAhead:
 
     Args:
         window: How many tests after the running one may have their calls made.
-        concurrency: The most calls at once.
+        session: How many calls at once, and where answers are stored.
     """
 
-    def __init__(self, window: int, concurrency: int) -> None:
+    def __init__(self, window: int, session: Session) -> None:
         self._window = window
         self._engines: dict[pytest.Item, Engine | None] = {}
         self._places: dict[pytest.Item, int] = {}
-        self.line = Line(concurrency)
+        self.line = Line(session.concurrency, store=session.store)
 
     def reached(self, item: pytest.Item) -> None:
         """The run has come to an item, which may be of any kind."""

@@ -142,7 +142,7 @@ class State:
         if self._lookahead is None:
             from pytest_promptfuzz.plugin.lookahead import LookAhead
 
-            self._lookahead = LookAhead(self.settings["lookahead"], self.session.concurrency)
+            self._lookahead = LookAhead(self.settings["lookahead"], self.session)
         return self._lookahead
 
     def reached(self, item: pytest.Item, following: pytest.Item | None) -> None:

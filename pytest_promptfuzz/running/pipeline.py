@@ -7,12 +7,14 @@ import heapq
 import itertools
 import threading
 from concurrent.futures import Future, wait
+from contextlib import nullcontext
 from contextvars import Context
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
+    from contextlib import AbstractContextManager
 
 T = TypeVar("T")
 
@@ -44,10 +46,17 @@ class Pipeline:
     Args:
         limit: The most at once, 1 or more.
         loop: A running event loop to work in, in the place of a thread.
+        inside: What the thread is to hold while it lives.
     """
 
-    def __init__(self, limit: int, loop: asyncio.AbstractEventLoop | None = None) -> None:
+    def __init__(
+        self,
+        limit: int,
+        loop: asyncio.AbstractEventLoop | None = None,
+        inside: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._limit = limit
+        self._inside = inside
         self._loop = loop
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -110,9 +119,12 @@ class Pipeline:
 
     def _start(self) -> None:
         ready = threading.Event()
-        self._thread = threading.Thread(
-            target=lambda: asyncio.run(self._serve(ready)), name="promptfuzz-calls", daemon=True
-        )
+
+        def run() -> None:
+            with self._inside():
+                asyncio.run(self._serve(ready))
+
+        self._thread = threading.Thread(target=run, name="promptfuzz-calls", daemon=True)
         self._thread.start()
         ready.wait()
 

@@ -26,10 +26,11 @@ from pytest_promptfuzz.wire.damage import (
     next_generation,
     salvage,
 )
+from pytest_promptfuzz.wire.folder import make_directory
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _Result = TypeVar("_Result")
 
@@ -117,6 +118,7 @@ class ResponseStore:
         self._lock = threading.RLock()
         self._cache: Any = None
         self._owner: int | None = None
+        self._staying: set[int] = set()
         self._generation = 0  # of the open file
         self._read_only: ReadOnly | None = None
         self._writable = True
@@ -179,6 +181,17 @@ class ResponseStore:
                     each.close()
             self._cache = self._owner = self._read_only = None
 
+    @contextlib.contextmanager
+    def staying(self) -> Iterator[None]:
+        """Keep this thread's connection open inside the block, for a thread that asks and stores much."""
+        self._staying.add(threading.get_ident())
+        try:
+            yield
+        finally:
+            self._staying.discard(threading.get_ident())
+            if self._cache is not None:
+                self._cache.close()  # the connection of this thread only
+
     def _announce(self, note: str) -> None:
         with self._lock:
             if note in self.notes:
@@ -213,7 +226,7 @@ class ResponseStore:
                 self._mend(error)
             finally:
                 # A connection belongs to its thread; left open, it would leak when a worker thread ends.
-                if cache is self._cache and self._owner != threading.get_ident():
+                if cache is self._cache and threading.get_ident() not in {self._owner, *self._staying}:
                     cache.close()
         return None
 
@@ -276,7 +289,7 @@ class ResponseStore:
             return self._cache if self._cache is not None else self._read_only
 
     def _begin(self) -> None:
-        _make_directory(self.directory)
+        make_directory(self.directory)
         self._generation = newest(self._responses)
         self._cache = _cache_in(generation(self._responses, self._generation))
         self._owner = threading.get_ident()
@@ -334,17 +347,3 @@ def _cache_in(directory: Path) -> Any:
 
 def _is_busy(error: Exception) -> bool:
     return "locked" in str(error) or "busy" in str(error)
-
-
-def _make_directory(directory: Path) -> None:
-    """Make the directory; one that is not ours alone (a project's root) keeps its mode and contents."""
-    ours = directory.name == ".promptfuzz" or not directory.exists()
-    responses = directory / "responses"
-    responses.mkdir(parents=True, exist_ok=True)
-    for each in (directory, responses) if ours else (responses,):
-        with contextlib.suppress(OSError):
-            if each.stat().st_mode & 0o077:
-                each.chmod(0o700)
-    ignore = (directory if ours else responses) / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
