@@ -1,4 +1,4 @@
-"""Headers of requests: which change the answer, which a caller adds, and whether a request has anything else."""
+"""Headers of requests: which change the answer, and which a caller adds."""
 
 from __future__ import annotations
 
@@ -8,14 +8,6 @@ from pytest_promptfuzz.errors import UsageError
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.targets.model import Request
-
-# Arguments of the SDKs' methods that are no keys of the body.
-NOT_IN_BODY = {"extra_headers", "extra_query", "extra_body", "timeout", "user_profile_id", "workspace_id"}
-
-
-def is_plain(request: Request) -> bool:
-    """Whether a request has nothing that an SDK's method takes beside the body, headers apart."""
-    return not (NOT_IN_BODY - {"extra_headers"}) & request.parameters.keys()
 
 
 def changes_answers(header: str) -> bool:

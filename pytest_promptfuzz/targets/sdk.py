@@ -15,7 +15,7 @@ from pytest_promptfuzz.targets.direct import apost, http_library
 from pytest_promptfuzz.targets.failures import failure, hide
 from pytest_promptfuzz.targets.formats import parse_answer
 from pytest_promptfuzz.targets.formats.reading import parse_json
-from pytest_promptfuzz.targets.headers import NOT_IN_BODY, changes_answers, extra_headers, is_plain
+from pytest_promptfuzz.targets.headers import changes_answers, extra_headers
 from pytest_promptfuzz.targets.model import Request, WireRequest
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ DEFAULT_TIMEOUT = 60.0
 DEFAULT_RETRIES = 4
 
 _OPTIONS = ("api_key", "base_url", "max_retries", "parameters", "timeout")
+
+
+# Arguments of the SDKs' methods that are no keys of the body.
+_NOT_IN_BODY = {"extra_headers", "extra_query", "extra_body", "timeout", "user_profile_id", "workspace_id"}
 
 
 class _Bound(NamedTuple):
@@ -198,7 +202,7 @@ class SdkTarget:
         """
         wire = self.prepare(request)
         settings = {**self._given(), "max_retries": 0 if retried_below.get() else self.max_retries}
-        headers = self._sdk_headers(settings) if retried_below.get() and is_plain(request) else None
+        headers = self._sdk_headers(settings) if retried_below.get() else None
         library = http_library() if headers is not None else None
         sdk = self._import() if library is None else None
         try:
@@ -286,7 +290,7 @@ class SdkTarget:
             raise ConfigurationError(msg) from None
 
     def _arguments(self, create: Callable[..., Any], wire: WireRequest, request: Request) -> dict[str, Any]:
-        known = set(inspect.signature(create).parameters) - NOT_IN_BODY
+        known = set(inspect.signature(create).parameters) - _NOT_IN_BODY
         named = {key: value for key, value in wire.body.items() if key in known}
         # What this version of the SDK has no argument for still goes into the body.
         others = {key: value for key, value in wire.body.items() if key not in known}

@@ -90,12 +90,6 @@ def test_lost_connections_and_waiting_too_long_are_told_as_the_sdks(keys) -> Non
         assert told[0] == told[1]
 
 
-def test_what_only_the_sdk_takes_goes_through_it(keys) -> None:
-    target = resolve("openai:gpt-5-mini")
-    ask(target, as_request("Hi", extra_query={"a": "b"}), below=True)
-    assert "x-stainless-lang" in keys.last.headers
-
-
 def test_the_sdk_is_not_loaded(keys) -> None:
     code = """
 import asyncio, sys
