@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.cache.common import add_paths, add_store, counted, recordings_in
+from pytest_promptfuzz.cli.cache.live import SAMPLE, as_json, ask_again, asked_lines, code_of
 from pytest_promptfuzz.cli.options import add_output_options, plain
-from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.wire.recordings.checking import check, secrets_of, why_not
 from pytest_promptfuzz.wire.shelf import kept
 
 if TYPE_CHECKING:
-    import argparse
     from pathlib import Path
 
     from pytest_promptfuzz.cli.output import Output
@@ -27,6 +28,16 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         allow_abbrev=False,
     )
     add_paths(parser)
+    group = parser.add_argument_group("asking the provider again")
+    group.add_argument("--live", action="store_true", help="ask some of what is recorded again, and compare")
+    group.add_argument("--sample", type=_count, metavar="N", help=f"how many requests ({SAMPLE})")
+    group.add_argument("--seed", type=int, metavar="N", help="the same seed asks the same requests (0)")
+    group.add_argument(
+        "--host",
+        action="append",
+        metavar="HOST",
+        help="also ask this host, with PROMPTFUZZ_API_KEY if that is set",
+    )
     add_store(parser)
     add_output_options(parser)
     parser.set_defaults(execute=execute)
@@ -36,8 +47,11 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     """Check the recordings, and without paths the local cache too; returns the exit code.
 
     Raises:
-        UsageError: A path is wrong.
+        PromptfuzzError: A path is wrong, or a provider may not be asked.
     """
+    given = [name for name in ("sample", "seed", "host") if getattr(options, name) is not None]
+    if given and not options.live:
+        raise UsageError(f"--{given[0]} is for asking the provider again; write --live with it.")
     problems: list[str] = []
     notes: list[str] = []
     answers = 0
@@ -50,6 +64,8 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     if not options.paths:
         stored, wrong = _check_cache(options.cache_dir)
         problems += wrong
+    # What was edited is not sent to anybody.
+    asked = ask_again(recordings, options) if options.live and not problems else []
     if options.json:
         output.json(
             {
@@ -58,6 +74,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
                 "stored": stored,
                 "problems": problems,
                 "notes": notes,
+                **({"asked": [as_json(each) for each in asked]} if options.live else {}),
             }
         )
     else:
@@ -69,7 +86,15 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         local = "" if options.paths else f", {stored:,} in the local cache"
         found = counted(len(problems), "problem") if problems else "no problem"
         output.lines([[(f"Checked {what}{local}: {found}.", "bad" if problems else "good")]])
-    return 1 if problems else 0
+        if options.live:
+            output.lines(asked_lines(asked, refused=bool(problems)))
+    return 1 if problems else code_of(asked)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+    return int(text)
 
 
 def _check_cache(directory: Path) -> tuple[int, list[str]]:
