@@ -73,7 +73,7 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
     if state.unmutated:
         names = ", ".join(state.unmutated)
         reporter.write_line(f"Failed on the unmutated prompt, so nothing was mutated: {names}")
-    for line in state.written.lines():
+    for line in [*state.written.lines(), *_recordings(state)]:
         reporter.write_line(f"promptfuzz: {line}")
     if state.unused_calls:
         count, were = state.unused_calls, "call was" if state.unused_calls == 1 else "calls were"
@@ -83,6 +83,16 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
         )
     for warning in dict.fromkeys(state.warnings):
         reporter.write_line(f"promptfuzz: {warning}", yellow=True)
+
+
+def _recordings(state: State) -> list[str]:
+    """What to say of the recordings that were used."""
+    if not state.reports or state.settings["mode"] not in {"auto", "replay"}:
+        return []
+    from pytest_promptfuzz.plugin.reviewing import recording_lines
+    from pytest_promptfuzz.reporting.safe import safe
+
+    return [safe(line) for line in recording_lines(state.config.rootpath, state.reports)]
 
 
 def _table(reporter: pytest.TerminalReporter, state: State) -> None:

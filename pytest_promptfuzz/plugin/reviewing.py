@@ -1,0 +1,83 @@
+"""What a run's summary says of the recordings that it used: how old they are, and which differ from the last commit."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import re
+import subprocess
+import zlib
+from datetime import date, datetime, timezone
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+# Inside a text of JSON the quotes would be escaped.
+_ANSWERED = re.compile(rb'"answered": "(\d{4}-\d{2}-\d{2})T')
+_SECONDS = 5.0  # for git; whoever has to wait longer is told nothing
+
+
+def recording_lines(root: Path, tests: Iterable[str]) -> list[str]:
+    """What to say, in sentences; nothing where the tests have no recordings.
+
+    Args:
+        root: pytest's root.
+        tests: Node IDs of the tests that ran.
+    """
+    from pytest_promptfuzz.wire.recordings.places import recording_of
+
+    modules = {test.partition("::")[0]: None for test in tests}
+    paths = [path for path in (recording_of(root / module) for module in modules) if path.is_file()]
+    days = sorted({day for path in paths for day in _days(path)})
+    if not days:
+        return []
+    count = "1 recording" if len(paths) == 1 else f"{len(paths)} recordings"
+    first, last = days[0], days[-1]
+    span = first if first == last else f"{first} to {last}"
+    lines = [f"{count}, answered {span} ({_ago(first)})"]
+    changed = _changed(root, paths)
+    if changed:
+        lines.append(
+            f"not as in the last commit: {', '.join(changed)}; `promptfuzz cache diff` shows what changed"
+        )
+    return lines
+
+
+def _days(path: Path) -> set[date]:
+    try:
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.name.endswith(".gz") else content
+    except (OSError, EOFError, zlib.error):
+        return set()  # said where the recording was read
+    days: set[date] = set()
+    for each in set(_ANSWERED.findall(content)):
+        with contextlib.suppress(ValueError):  # no day of the calendar: the line is refused where it is read
+            days.add(date.fromisoformat(each.decode("ascii")))
+    return days
+
+
+def _ago(day: date) -> str:
+    days = (datetime.now(timezone.utc).date() - day).days
+    return "today" if days == 0 else f"the oldest {days} day{'' if days == 1 else 's'} ago"
+
+
+def _changed(root: Path, paths: list[Path]) -> list[str]:
+    """The recordings that differ from the last commit, as git names them; none where git cannot tell."""
+    try:
+        done = subprocess.run(  # noqa: S603 - git itself, and files that exist
+            ["git", "status", "--porcelain", "-z", "--no-renames", "--", *map(str, paths)],  # noqa: S607 - the person's git
+            cwd=root,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return []
+    if done.returncode:
+        return []
+    return [each[3:] for each in done.stdout.decode("utf-8", "replace").split("\0") if each]

@@ -1,0 +1,64 @@
+"""The summary says how old the recordings are, and which of them git has otherwise."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import time
+
+import pytest
+
+SOURCE = """
+@robust(TRIAGE, mutations=2, threshold=0.0)
+def test_triage(prompt, llm):
+    return llm(prompt.format(ticket=TICKET))
+"""
+
+
+@pytest.fixture
+def run(project, pytester, monkeypatch):
+    for name in list(os.environ):
+        if name.startswith("GIT_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(pytester.path.parent))
+
+    def run(*arguments: str) -> str:
+        return " ".join(project(SOURCE, *arguments).stdout.str().split())
+
+    return run
+
+
+def git(folder, *arguments: str) -> None:
+    names = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *names, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def test_age_and_change_of_recordings_are_said(run, pytester):
+    assert "recording, answered" not in run()
+    assert "recording, answered" not in run("--promptfuzz-mode=record"), "it has said what it recorded"
+    path = pytester.path / "__promptfuzz__" / "test_it.calls.jsonl"
+    text = run("--promptfuzz-mode=replay")
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    assert f"promptfuzz: 1 recording, answered {today}" in text
+    assert "last commit" not in text, "there is no repository"
+    git(pytester.path, "init", "-q")
+    changed = "promptfuzz: not as in the last commit: __promptfuzz__/test_it.calls.jsonl; `promptfuzz cache diff` shows"
+    git(pytester.path, "add", "-f", "pytest.ini" if (pytester.path / "pytest.ini").exists() else "tox.ini")
+    git(pytester.path, "commit", "-qm", "first")
+    assert "not as in the last commit: __promptfuzz__/" in run(), "it is not committed yet"
+    git(pytester.path, "add", "-f", "-A")
+    git(pytester.path, "commit", "-qm", "recorded")
+    text = run("-n", "1")
+    assert "recording, answered" in text
+    assert "last commit" not in text
+    path.write_bytes(path.read_bytes().replace(f'"answered": "{today}'.encode(), b'"answered": "2020-01-02'))
+    text = run()
+    assert changed in text
+    assert "1 recording, answered 2020-01-02 (the oldest " in text
+    path.write_bytes(path.read_bytes().replace(b'"answered": "2020-01-02', b'"answered": "2020-99-99', 1))
+    packed = path.with_name(path.name + ".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    assert "1 recording, answered 2020-01-02 (the oldest " in run()
+    assert "recording, answered" not in run("--promptfuzz-mode=live")
