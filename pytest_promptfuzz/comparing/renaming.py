@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pytest_promptfuzz.comparing import code, jsontext
+from pytest_promptfuzz.comparing import code
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.targets.model import Response
 
@@ -54,29 +54,6 @@ def under_renaming(baseline: str, response: str, renaming: Mapping[str, str]) ->
         return apart[word] if own and _is_variable(response, *match.span()) else word
 
     return _WORD.sub(restored, response)
-
-
-def same_up_to_renaming(baseline: str, response: str, renaming: Mapping[str, str]) -> bool:
-    """Whether two answers are equal by value once the names are mapped back.
-
-    Programs are compared by syntax tree or token, JSON by value, other text but for white space.
-
-    Raises:
-        UsageError: As :func:`under_renaming`.
-    """
-    restored = under_renaming(baseline, response, renaming)
-    if baseline.split() == restored.split() and not code.looks_like(baseline):
-        return True
-    one, two = jsontext.parse(baseline), jsontext.parse(restored)
-    if one is not jsontext.MISSING and two is not jsontext.MISSING:
-        return bool(one == two)
-    if not (code.looks_like(baseline) and code.looks_like(restored)):
-        return False
-    first, second = code.block(baseline), code.block(restored)
-    tree = code.python_form(first)
-    return (tree is not None and tree == code.python_form(second)) or code.tokens(first) == code.tokens(
-        second
-    )
 
 
 def answer_under_renaming(baseline: Any, answer: Any, renaming: Mapping[str, str]) -> Any:

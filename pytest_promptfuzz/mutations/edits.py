@@ -7,12 +7,14 @@ so what they hold is kept by construction.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_promptfuzz.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+T = TypeVar("T")
 
 
 class Ref(NamedTuple):
@@ -46,6 +48,12 @@ def replace(start: int, end: int, text: str) -> Edit:
 def insert(position: int, text: str) -> Edit:
     """An edit that puts ``text`` before the character at ``position``."""
     return _make(Edit, (position, position, (text,)))
+
+
+def edits_at(draws: Iterable[Iterable[T]], edit: Callable[[T], Edit | None]) -> Iterator[list[Edit]]:
+    """For each draw of places the edits at them; ``edit`` gives ``None`` where there is none after all."""
+    for places in draws:
+        yield [each for each in map(edit, places) if each is not None]
 
 
 def reorder(segments: Sequence[tuple[int, int]], order: Sequence[int]) -> Edit:

@@ -65,7 +65,7 @@ _ITEM_NAME = re.compile(r"[A-Za-z][^:\n.;!?\x00]{0,60}(?=:|$| [-–—] )")
 def field_spans(draft: Draft) -> tuple[tuple[int, int], ...]:
     """The spans ``(start, end)`` of a draft that name fields of the answer, ascending and apart.
 
-    Ask for it with ``draft.once(field_spans)``; :func:`in_fields` tells whether a word lies in one.
+    Ask for it with ``draft.once(field_spans)``; :func:`inside` tells whether a word lies in one.
     """
     text, free = draft.text, draft.free
     # A format may be protected itself: "Return JSON with a summary".
@@ -113,11 +113,6 @@ def inside(spans: Sequence[tuple[int, int]], position: int) -> bool:
     """Whether a position lies in one of some spans, which are ascending and apart."""
     index = bisect_right(spans, (position, sys.maxsize)) - 1
     return index >= 0 and position < spans[index][1]
-
-
-def in_fields(draft: Draft, position: int) -> bool:
-    """Whether the word at a position is part of a field's name."""
-    return inside(draft.once(field_spans), position)
 
 
 def data_spans(draft: Draft) -> tuple[tuple[int, int], ...]:

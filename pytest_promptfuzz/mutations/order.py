@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.mutations.edits import Edit, reorder
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.said import BOUND, TOKENS, Said, said, tokens_of
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.mutations.draft import Draft
     from pytest_promptfuzz.mutations.layout import Line, Sentence
+    from pytest_promptfuzz.mutations.rng import Rng
 
 Segment = tuple[int, int]
 
@@ -297,3 +299,11 @@ def ordered_on_purpose(text: str) -> bool:
         )
         is not None
     )
+
+
+def shuffles(runs: Sequence[Sequence[Segment]], rng: Rng) -> Iterator[list[Edit]]:
+    """One of the runs of segments after another in a random order, without end; where it stays as it is, no edit."""
+    while runs:
+        run = rng.choice(runs)
+        order = rng.shuffled(range(len(run)))
+        yield [reorder(run, order)] if order != sorted(order) else []

@@ -9,7 +9,7 @@ import hashlib
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 T = TypeVar("T")
 _FLOOR = (
@@ -104,3 +104,18 @@ class Rng:
         if isinstance(wanted, int):
             return self.sample(items, wanted)
         return self.sample(items, max(1, int(len(items) * wanted + 0.5)))
+
+    def draws(self, items: Sequence[T], share: float) -> Iterator[list[T]]:
+        """:meth:`some` of the items, one draw after another without end; no draw where there are no items."""
+        while items:
+            yield self.some(items, share)
+
+    def all_then_some(self, items: Sequence[T]) -> Iterator[list[T]]:
+        """All items, then one draw of half of them after another; a single item is drawn once.
+
+        ``intensity`` takes the place of both shares when it is set.
+        """
+        if items:
+            yield self.some(items, 1.0)
+        while len(items) > 1:
+            yield self.some(items, 0.5)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.renaming import answer_under_renaming, same_up_to_renaming, under_renaming
+from pytest_promptfuzz.comparing.renaming import answer_under_renaming, under_renaming
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.targets.model import Response
 
@@ -29,35 +29,11 @@ BACK = [
     ("```python\nf(total=my_total)\n```", "```python\nf(total=total)\n```"),
     ("```python\nx = 'total' + my_total\n```", "```python\nx = 'total' + total\n```"),
 ]
-SAME = [
-    ("def f(price):\n    return price", "def f(var_1):\n    return var_1", True),
-    ("def f(price):\n    return price", "def f(var_1):\n    return var_1 + 1", False),
-    ("def f(price):\n    return price", "def f(price):\n    return price", True),
-    ("def f(price):\n    return price", "def f(x):\n    return x", False),
-    (
-        "```python\ndef f(price):\n    return price\n```",
-        "def f(var_1):\n    # all of it\n    return var_1",
-        True,
-    ),
-    ("It adds price to total.", "It adds var_1 to  my_total.", True),
-    ("It adds price to total.", "It adds my_total to var_1.", False),
-    ('{"variable": "total"}', '{ "variable": "my_total" }', True),
-    ('{"variable": "total"}', '{ "variable": "var_1" }', False),
-    ('{"total": 3}', '{"my_total": 3}', True),
-    ("3", "3", True),
-    ("3", "4", False),
-    ("let total = price;", "let my_total = var_1", True),
-]
 
 
 @pytest.mark.parametrize(("response", "expected"), BACK)
 def test_names_are_mapped_back(response: str, expected: str) -> None:
     assert under_renaming("total and price", response, NAMES) == expected
-
-
-@pytest.mark.parametrize(("baseline", "response", "expected"), SAME)
-def test_same_up_to_renaming(baseline: str, response: str, expected: bool) -> None:
-    assert same_up_to_renaming(baseline, response, NAMES) is expected
 
 
 def test_two_names_may_change_places() -> None:

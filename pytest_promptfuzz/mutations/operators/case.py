@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.casing import LETTER, capitalised, lower, upper
-from pytest_promptfuzz.mutations.edits import Edit, replace
+from pytest_promptfuzz.mutations.edits import Edit, edits_at, replace
 from pytest_promptfuzz.mutations.fields import inside
 from pytest_promptfuzz.mutations.layout import ends_abbreviation
 from pytest_promptfuzz.mutations.lexicon.sparing import binds, is_known, naming_words
@@ -241,14 +241,13 @@ def random_case(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         and (shouted or not _CAPITALS.fullmatch(word.form))
         and not binds(word.lower)
     ]
-    while targets:
-        edits = []
-        for word in rng.some(targets, 0.33):
-            flips = rng.below(1 << len(word.form))
-            new = "".join([c.swapcase() if flips >> i & 1 else c for i, c in enumerate(word.form)])
-            if new != word.form and not new.isupper():
-                edits.append(replace(word.start, word.end, new))
-        yield edits
+
+    def flipped(word: Word) -> Edit | None:
+        flips = rng.below(1 << len(word.form))
+        new = "".join([c.swapcase() if flips >> i & 1 else c for i, c in enumerate(word.form)])
+        return replace(word.start, word.end, new) if new != word.form and not new.isupper() else None
+
+    return edits_at(rng.draws(targets, 0.33), flipped)
 
 
 @operator(

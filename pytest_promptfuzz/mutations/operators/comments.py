@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.casing import capitalised, lower
-from pytest_promptfuzz.mutations.edits import Edit, insert, replace
+from pytest_promptfuzz.mutations.edits import Edit, edits_at, insert, replace
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.source_blocks import blocks
 from pytest_promptfuzz.mutations.source_comments import Comment, line_comments, python_comments
@@ -24,7 +24,6 @@ _ABOUT_STYLE = re.compile(
     re.IGNORECASE,
 )
 _LINE_NUMBER = re.compile(r"\b(?:lines?|row|column)\b", re.IGNORECASE)
-_HALF = 0.5
 
 
 def _comments(draft: Draft) -> list[Comment]:
@@ -63,8 +62,7 @@ def comment_change(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Comments get another case or full stop, and statements a comment that says what they are (half of the places)."""
     sites: list[Comment | Statement] = [*draft.once(_comments), *draft.once(_bare_statements)]
     sites.sort(key=lambda each: each.start)
-    while sites:
-        yield [_changed(each, rng) for each in rng.some(sites, _HALF)]
+    return edits_at(rng.draws(sites, 0.5), lambda site: _changed(site, rng))
 
 
 def _bare_statements(draft: Draft) -> list[Statement]:
@@ -110,10 +108,7 @@ def comment_removal(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sites = [each for each in draft.once(_comments) if each.idle]
     if any(each.alone for each in sites) and _LINE_NUMBER.search(draft.free):
         sites = [each for each in sites if not each.alone]
-    if sites:
-        yield [replace(each.first, each.last, "") for each in rng.some(sites, 1.0)]
-    while len(sites) > 1:
-        yield [replace(each.first, each.last, "") for each in rng.some(sites, _HALF)]
+    return edits_at(rng.all_then_some(sites), lambda site: replace(site.first, site.last, ""))
 
 
 @operator(
@@ -130,11 +125,7 @@ def comment_removal(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def code_spacing(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Python code gets or loses spaces around operators and blank lines between statements (all places, then half)."""
-    sites = draft.once(_spaces)
-    if sites:
-        yield rng.some(sites, 1.0)
-    while len(sites) > 1:
-        yield rng.some(sites, _HALF)
+    return rng.all_then_some(draft.once(_spaces))
 
 
 def _spaces(draft: Draft) -> list[Edit]:

@@ -88,7 +88,7 @@ def answer_fixed(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     trusted=True,
     default=False,
 )
-def instruction_negated(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:  # noqa: ARG001
+def instruction_negated(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
     """``Classify …`` becomes ``Do not classify …``: the main task only, not a detail or the form of the answer."""
     found = draft.once(tasks_of)
     main = next((each for each in found if not each.prepares), found[0] if found else None)
@@ -246,7 +246,7 @@ def without_label(label: str) -> Operator:
         trusted=True,
         default=False,
     )
-    def label_removed(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:  # noqa: ARG001
+    def label_removed(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
         edits = _without(draft, wanted)
         if edits:
             yield edits

@@ -63,10 +63,8 @@ def equation_spacing(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     places = [
         place for span in spans if not _prescribed(draft, span[0]) and (place := _respaced(draft.text, *span))
     ]
-    if places:
-        yield [edit for place in rng.some(places, 1.0) for edit in place]
-    while len(places) > 1:
-        yield [edit for place in rng.some(places, 0.5) for edit in place]
+    for chosen in rng.all_then_some(places):
+        yield [edit for place in chosen for edit in place]
 
 
 def _prescribed(draft: Draft, position: int) -> bool:

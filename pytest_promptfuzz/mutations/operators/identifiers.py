@@ -51,8 +51,7 @@ def identifier_renaming(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sites = draft.once(_sites)
     names = sorted(sites)
     used = frozenset(_WORD.findall(draft.text))
-    while names:
-        chosen = rng.some(names, _SHARE)
+    for chosen in rng.draws(names, _SHARE):
         renaming = _fresh(chosen, used, _FORMS[rng.below(len(_FORMS))])
         yield sorted(replace(start, end, renaming[name]) for name in chosen for start, end in sites[name])
 

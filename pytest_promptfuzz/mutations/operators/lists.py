@@ -6,12 +6,12 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.mutations.edits import Edit, insert, reorder, replace
+from pytest_promptfuzz.mutations.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.listing import kinds_of_lines, remarkable
 from pytest_promptfuzz.mutations.operator import operator
-from pytest_promptfuzz.mutations.order import free_order, lists, ordered_on_purpose
+from pytest_promptfuzz.mutations.order import free_order, lists, ordered_on_purpose, shuffles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,10 +63,7 @@ def bullet_reorder(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         for items in lists(draft, "bullet")
         if free_order(draft, items)
     ]
-    while found:
-        items = rng.choice(found)
-        order = rng.shuffled(range(len(items)))
-        yield [reorder(items, order)] if order != sorted(order) else []
+    return shuffles(found, rng)
 
 
 @operator(

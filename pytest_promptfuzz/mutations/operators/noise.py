@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.casing import like
-from pytest_promptfuzz.mutations.edits import Edit, replace
+from pytest_promptfuzz.mutations.edits import Edit, edits_at, replace
 from pytest_promptfuzz.mutations.lexicon.sparing import (
     binds,
     hittable,
@@ -71,9 +71,12 @@ def _misspelt(draft: Draft) -> tuple[tuple[Word, str], ...]:
 )
 def misspelling(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Common misspellings (``recieve``) of some words that have one (a tenth of them)."""
-    places = draft.once(_misspelt)
-    while places:
-        yield [replace(word.start, word.end, like(word.form, wrong)) for word, wrong in rng.some(places, 0.1)]
+    return edits_at(rng.draws(draft.once(_misspelt), 0.1), _rewritten)
+
+
+def _rewritten(place: tuple[Word, str]) -> Edit:
+    word, other = place
+    return replace(word.start, word.end, like(word.form, other))
 
 
 @operator(
@@ -89,26 +92,26 @@ def misspelling(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def ocr(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Letters misread as others of their shape (``rn`` for ``m``), in one long word in ten."""
-    targets = draft.once(hittable)
     own = draft.once(own_words)
-    while targets:
-        edits = []
-        for word in rng.some(targets, 0.1):
-            # Not at the ends: a digit there could be read with what follows, and the first letter carries the word.
-            lower = word.lower
-            size = 1 + rng.below(2)
-            start = 1 + rng.below(len(lower) - 1 - size)
-            read = _OCR.get(lower[start : start + size])
-            if read is None:
-                size = 3 - size
-                read = _OCR.get(lower[start : start + size]) if start + size < len(lower) else None
-            if read is None:
-                continue
-            new = rng.choice(read)
-            wrong = (lower[:start] + new + lower[start + size :]).lower()
-            if wrong not in own and not is_known(wrong):
-                edits.append(replace(word.start + start, word.start + start + size, new))
-        yield edits
+
+    def misread(word: Word) -> Edit | None:
+        # Not at the ends: a digit there could be read with what follows, and the first letter carries the word.
+        lower = word.lower
+        size = 1 + rng.below(2)
+        start = 1 + rng.below(len(lower) - 1 - size)
+        read = _OCR.get(lower[start : start + size])
+        if read is None:
+            size = 3 - size
+            read = _OCR.get(lower[start : start + size]) if start + size < len(lower) else None
+        if read is None:
+            return None
+        new = rng.choice(read)
+        wrong = (lower[:start] + new + lower[start + size :]).lower()
+        if wrong in own or is_known(wrong):
+            return None
+        return replace(word.start + start, word.start + start + size, new)
+
+    return edits_at(rng.draws(draft.once(hittable), 0.1), misread)
 
 
 @operator(
@@ -123,15 +126,15 @@ def ocr(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def homoglyph(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """A Latin letter turned into a Cyrillic or Greek one that looks the same, in one long word in ten."""
-    targets = draft.once(hittable)
-    while targets:
-        edits = []
-        for word in rng.some(targets, 0.1):
-            place = 1 + rng.below(word.end - word.start - 1)
-            alike = _ALIKE.get(word.lower[place])
-            if alike is not None:
-                edits.append(replace(word.start + place, word.start + place + 1, rng.choice(alike)))
-        yield edits
+
+    def lookalike(word: Word) -> Edit | None:
+        place = 1 + rng.below(word.end - word.start - 1)
+        alike = _ALIKE.get(word.lower[place])
+        if alike is None:
+            return None
+        return replace(word.start + place, word.start + place + 1, rng.choice(alike))
+
+    return edits_at(rng.draws(draft.once(hittable), 0.1), lookalike)
 
 
 def _sounding(draft: Draft) -> tuple[tuple[Word, str], ...]:
@@ -166,11 +169,7 @@ def _sounding(draft: Draft) -> tuple[tuple[Word, str], ...]:
 )
 def homophone(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Words taken for others that sound the same (``your`` for ``you're``), a third of those that can be."""
-    places = draft.once(_sounding)
-    while places:
-        yield [
-            replace(word.start, word.end, like(word.form, other)) for word, other in rng.some(places, 0.33)
-        ]
+    return edits_at(rng.draws(draft.once(_sounding), 0.33), _rewritten)
 
 
 @operator(
@@ -185,10 +184,9 @@ def homophone(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def leetspeak(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """One or two letters inside a word written as the digits that look like them, in one long word in five."""
-    targets = draft.once(hittable)
-    while targets:
+    for chosen in rng.draws(draft.once(hittable), 0.2):
         edits: list[Edit] = []
-        for word in rng.some(targets, 0.2):
+        for word in chosen:
             last = word.end - word.start - 1
             first = 1 + rng.below(last - 1)
             # A digit stands between two letters, so that no number comes about.

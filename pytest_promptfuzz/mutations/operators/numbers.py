@@ -18,7 +18,7 @@ from pytest_promptfuzz.mutations.numerals_words import MOST, spelled
 from pytest_promptfuzz.mutations.operator import operator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pytest_promptfuzz.mutations.draft import Draft
     from pytest_promptfuzz.mutations.rng import Rng
@@ -28,13 +28,6 @@ _LARGE = re.compile(
 )
 _MONEY = words("dollars euros pounds")
 _YEARS = range(1800, 2200)
-
-
-def _all_then_some(places: Sequence[Sequence[Edit]], rng: Rng) -> Iterator[list[Edit]]:
-    if places:
-        yield [edit for place in rng.some(places, 1.0) for edit in place]
-    while len(places) > 1:
-        yield [edit for place in rng.some(places, 0.5) for edit in place]
 
 
 @operator(
@@ -60,7 +53,8 @@ def number_spelling(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
             form = str(each.value) if each.worded else spelled(each.value)
             place.append(replace(each.start, each.end, capitalised(form) if each.opens else form))
         places.append(place)
-    yield from _all_then_some(places, rng)
+    for chosen in rng.all_then_some(places):
+        yield [edit for place in chosen for edit in place]
 
 
 @operator(
@@ -84,8 +78,8 @@ def number_grouping(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
             continue
         form = match["number"]
         other = form.replace(",", "") if "," in form else f"{int(form):,}"
-        places.append([replace(*match.span("number"), other)])
-    yield from _all_then_some(places, rng)
+        places.append(replace(*match.span("number"), other))
+    return rng.all_then_some(places)
 
 
 def _is_amount(draft: Draft, match: re.Match[str]) -> bool:

@@ -150,6 +150,4 @@ def _calm(match: re.Match[str]) -> bool:
 )
 def instruction_paraphrase(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Turns of phrase of instructions put in other words (half of those that a rule knows)."""
-    sites = _sites(draft)
-    while sites:
-        yield rng.some(sites, 0.5)
+    return rng.draws(_sites(draft), 0.5)

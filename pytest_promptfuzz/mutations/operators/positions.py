@@ -8,10 +8,11 @@ from pytest_promptfuzz.mutations.apart import text_pulled
 from pytest_promptfuzz.mutations.composition import compose_edits
 from pytest_promptfuzz.mutations.compound import changed_draft
 from pytest_promptfuzz.mutations.documents import documents
-from pytest_promptfuzz.mutations.edits import Edit, Ref, reorder
+from pytest_promptfuzz.mutations.edits import Edit, Ref
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.operators.blocks import context_first, context_last, moved
 from pytest_promptfuzz.mutations.operators.lists import bullet_reorder
+from pytest_promptfuzz.mutations.order import shuffles
 from pytest_promptfuzz.mutations.outputs import sections
 
 if TYPE_CHECKING:
@@ -39,11 +40,7 @@ _STOPS = (".", "!", "?", '."', ".”")
 )
 def document_reorder(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Documents side by side in a random order, labels and all; not where their order is spoken of."""
-    found = draft.once(documents)
-    while found:
-        segments = rng.choice(found)
-        order = rng.shuffled(range(len(segments)))
-        yield [reorder(segments, order)] if order != sorted(order) else []
+    return shuffles(draft.once(documents), rng)
 
 
 @operator(

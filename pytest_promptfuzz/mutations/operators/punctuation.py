@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.casing import LETTER
-from pytest_promptfuzz.mutations.edits import Edit, replace
+from pytest_promptfuzz.mutations.edits import Edit, edits_at, replace
 from pytest_promptfuzz.mutations.layout import ends_abbreviation
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
@@ -59,17 +59,14 @@ def drop_terminal_punctuation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """The full stop at the end of paragraphs and list items dropped (all of them, then some)."""
     sentences = draft.sentences
     places = [
-        sentence.end
+        replace(sentence.end - 1, sentence.end, "")
         for sentence, following in zip(sentences, (*sentences[1:], None), strict=False)
         if (following is None or following.paragraph != sentence.paragraph)
         and sentence.end - sentence.start > 1
         and draft.free[sentence.end - 1] in ".!。"
         and draft.free[sentence.end - 2] not in ".!?"
     ]
-    if places:
-        yield [replace(place - 1, place, "") for place in rng.some(places, 1.0)]
-    while len(places) > 1:
-        yield [replace(place - 1, place, "") for place in rng.some(places, 0.5)]
+    return rng.all_then_some(places)
 
 
 @operator(
@@ -85,18 +82,11 @@ def drop_terminal_punctuation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 def typographic_punctuation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Straight apostrophes, dashes and dots turned typographic and the other way (all of them, then some)."""
     places = [
-        match.span()
+        replace(*match.span(), _OTHER[match.group()])
         for match in _MARKS.finditer(draft.free)
         if match.group() in _OTHER and _typeset(draft.free, *match.span())
     ]
-    if places:
-        yield [_swapped(draft, place) for place in rng.some(places, 1.0)]
-    while len(places) > 1:
-        yield [_swapped(draft, place) for place in rng.some(places, 0.5)]
-
-
-def _swapped(draft: Draft, place: tuple[int, int]) -> Edit:
-    return replace(*place, _OTHER[draft.text[place[0] : place[1]]])
+    return rng.all_then_some(places)
 
 
 def _typeset(free: str, start: int, end: int) -> bool:
@@ -171,9 +161,7 @@ def _loose_marks(draft: Draft) -> list[int]:
 )
 def remove_punctuation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Some commas between clauses and full stops between sentences left out (half of them)."""
-    places = _loose_marks(draft)
-    while places:
-        yield [replace(place, place + 1, "") for place in rng.some(places, 0.5)]
+    return edits_at(rng.draws(_loose_marks(draft), 0.5), lambda place: replace(place, place + 1, ""))
 
 
 def _room_for_marks(draft: Draft) -> list[tuple[int, int, tuple[str, ...]]]:
@@ -209,6 +197,5 @@ def _room_for_marks(draft: Draft) -> list[tuple[int, int, tuple[str, ...]]]:
 )
 def add_punctuation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Some marks at the end of sentences doubled or made an exclamation, and commas put before clauses (half)."""
-    places = _room_for_marks(draft)
-    while places:
-        yield [replace(start, end, rng.choice(marks)) for start, end, marks in rng.some(places, 0.5)]
+    for places in rng.draws(_room_for_marks(draft), 0.5):
+        yield [replace(start, end, rng.choice(marks)) for start, end, marks in places]

@@ -13,7 +13,7 @@ from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.listing import line_index, listable
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.operators.tone import instructions
-from pytest_promptfuzz.mutations.order import leans, sentence_runs
+from pytest_promptfuzz.mutations.order import leans, sentence_runs, shuffles
 from pytest_promptfuzz.mutations.said import TOKENS
 
 if TYPE_CHECKING:
@@ -41,11 +41,7 @@ _PAST = re.compile(r"[ \t\r]*(?:\Z|[^ \t\r][ \t\r]*(?:\n|\Z))")  # a line break,
 )
 def sentence_shuffle(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """The sentences of one paragraph in a random order; what points or leans on others stays in place."""
-    runs = draft.once(sentence_runs)
-    while runs:
-        run = rng.choice(runs)
-        order = rng.shuffled(range(len(run)))
-        yield [reorder(run, order)] if order != sorted(order) else []
+    return shuffles(draft.once(sentence_runs), rng)
 
 
 @operator(
@@ -150,8 +146,7 @@ def paragraph_split(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         if a.kind == "prose" and a.paragraph == b.paragraph and draft.text[a.end : b.start] == " "
         if not _leaning(draft, b)
     ]
-    while gaps:
-        yield rng.some(gaps, 0.34)
+    return rng.draws(gaps, 0.34)
 
 
 @operator(
@@ -180,8 +175,7 @@ def paragraph_merge(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         if _one_line(draft, a) and _one_line(draft, b) and draft.text[a.end - 1] in _STOPS
         if not draft.text[a.end : b.start].strip() and _opens(draft, b)
     ]
-    while gaps:
-        yield rng.some(gaps, 0.5)
+    return rng.draws(gaps, 0.5)
 
 
 def _line_break(draft: Draft) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.casing import LETTER
-from pytest_promptfuzz.mutations.edits import Edit, insert, replace
+from pytest_promptfuzz.mutations.edits import Edit, edits_at, insert, replace
 from pytest_promptfuzz.mutations.fields import inside
 from pytest_promptfuzz.mutations.layout import ends_abbreviation
 from pytest_promptfuzz.mutations.operator import operator
@@ -51,8 +51,7 @@ _COLON_AHEAD = re.compile(r"[^\s:]*(?:[ ][^\s:]+){0,3}:")
 def double_space(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Some spaces between words doubled (a third of them)."""
     places = [match.end() for match in _SINGLE.finditer(draft.free)]
-    while places:
-        yield [insert(place, " ") for place in rng.some(places, 0.33)]
+    return edits_at(rng.draws(places, 0.33), lambda place: insert(place, " "))
 
 
 @operator(
@@ -70,8 +69,7 @@ def trailing_space(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     places = [
         line.end for line in draft.lines if line.kind != "blank" and not draft.text[line.end - 1].isspace()
     ]
-    while places:
-        yield [insert(place, " " * (1 + rng.below(4))) for place in rng.some(places, 0.5)]
+    return edits_at(rng.draws(places, 0.5), lambda place: insert(place, " " * (1 + rng.below(4))))
 
 
 @operator(
@@ -93,8 +91,7 @@ def extra_newlines(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         if last or (line.kind not in {"blank", "table"} and not wrapped):
             places.append(line.end)
     newline = "\r\n" if "\r\n" in draft.free else "\n"
-    while places:
-        yield [insert(place, newline * (1 + rng.below(2))) for place in rng.some(places, 0.33)]
+    return edits_at(rng.draws(places, 0.33), lambda place: insert(place, newline * (1 + rng.below(2))))
 
 
 @operator(
@@ -118,8 +115,7 @@ def space_before_punctuation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         and (match.group() != "." or not ends_abbreviation(draft.text, match.start()))
         and not inside(kept, match.start())
     ]
-    while places:
-        yield [insert(place, " ") for place in rng.some(places, 0.5)]
+    return edits_at(rng.draws(places, 0.5), lambda place: insert(place, " "))
 
 
 def _spaces(draft: Draft) -> list[int]:
@@ -173,8 +169,7 @@ def _flowing(draft: Draft) -> tuple[Line, ...]:
 def space_runs(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Some spaces between words turned into runs of two to six (a tenth of them); not in tables, code and data."""
     places = draft.once(_spaces)
-    while places:
-        yield [insert(place, " " * (1 + rng.below(5))) for place in rng.some(places, 0.1)]
+    return edits_at(rng.draws(places, 0.1), lambda place: insert(place, " " * (1 + rng.below(5))))
 
 
 @operator(
@@ -200,11 +195,10 @@ def tabs(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     if indents:
         places = sorted([*places, *indents])
     wide = frozenset(indents)
-    while places:
-        yield [
-            replace(place, place + (_CODE_INDENT if place in wide else 1), "\t")
-            for place in rng.some(places, 0.1)
-        ]
+    return edits_at(
+        rng.draws(places, 0.1),
+        lambda place: replace(place, place + (_CODE_INDENT if place in wide else 1), "\t"),
+    )
 
 
 def _joints(draft: Draft) -> list[Edit]:
@@ -247,11 +241,7 @@ def _joints(draft: Draft) -> list[Edit]:
 )
 def join_lines(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Lines of a paragraph joined (all, then half); not items, tables, code or lines that stand for themselves."""
-    joints = _joints(draft)
-    if joints:
-        yield rng.some(joints, 1.0)
-    while len(joints) > 1:
-        yield rng.some(joints, 0.5)
+    return rng.all_then_some(_joints(draft))
 
 
 def _break_in(draft: Draft, line: Line, rng: Rng, newline: str) -> Edit | None:
@@ -295,9 +285,7 @@ def wrap_lines(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         if line.kind == "prose" and line.end - line.start >= _LONG and not line.indent
     ]
     newline = "\r\n" if "\r\n" in draft.free else "\n"
-    while lines:
-        breaks = (_break_in(draft, line, rng, newline) for line in rng.some(lines, 0.5))
-        yield [each for each in breaks if each is not None]
+    return edits_at(rng.draws(lines, 0.5), lambda line: _break_in(draft, line, rng, newline))
 
 
 def _surrounded(draft: Draft) -> list[list[Edit]]:
@@ -341,6 +329,5 @@ def _surrounded(draft: Draft) -> list[list[Edit]]:
 )
 def space_around_punctuation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """A space before some commas and semicolons in sentences, and inside round brackets (half); not in templates."""
-    places = _surrounded(draft)
-    while places:
-        yield sorted(edit for edits in rng.some(places, 0.5) for edit in edits)
+    for places in rng.draws(_surrounded(draft), 0.5):
+        yield sorted(edit for edits in places for edit in edits)

@@ -13,7 +13,7 @@ from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.operator import operator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pytest_promptfuzz.mutations.draft import Draft
     from pytest_promptfuzz.mutations.rng import Rng
@@ -29,13 +29,6 @@ _NOT_AFTER_S = frozenset(["been", "got", "had", "become"])  # it's been: it has 
 
 
 _CONTRACTED = frozenset(second for _, second in CONTRACTED)
-
-
-def _all_then_some(places: Sequence[Edit], rng: Rng) -> Iterator[list[Edit]]:
-    if places:
-        yield rng.some(places, 1.0)
-    while len(places) > 1:
-        yield rng.some(places, 0.5)
 
 
 @operator(
@@ -79,7 +72,7 @@ def contraction(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         places.append(
             replace(first.start, second.end, like(first.form if len(first.form) > 1 else "x", short))
         )
-    yield from _all_then_some(places, rng)
+    return rng.all_then_some(places)
 
 
 @operator(
@@ -111,7 +104,7 @@ def expansion(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
                 word.start, word.end, like(word.form[:1] if word.form[1:2].islower() else word.form, long)
             )
         )
-    yield from _all_then_some(places, rng)
+    return rng.all_then_some(places)
 
 
 @operator(
@@ -129,10 +122,10 @@ def expansion(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 def spelling_variant(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """British spelling for American and the other way (all, then some); not in data or where spelling is the topic."""
     if not _SPELLINGS.isdisjoint(draft.once(own_words)):
-        return
+        return iter(())
     places = [
         replace(word.start, word.end, like(word.form, VARIANTS[word.lower]))
         for word in draft.words
         if word.lower in VARIANTS and not inside(draft.once(data_spans), word.start)
     ]
-    yield from _all_then_some(places, rng)
+    return rng.all_then_some(places)

@@ -161,9 +161,9 @@ def replaced(site: Site, new: str) -> Edit:
 
 def substitutions(groups: Sequence[Sequence[Site]], rng: Rng) -> Iterator[list[Edit]]:
     """Endless mutations that replace a share of the groups."""
-    while groups:
+    for drawn in rng.draws(groups, SHARE):
         edits: list[Edit] = []
-        for group in rng.some(groups, SHARE):
+        for group in drawn:
             shared = group[0].alternatives
             if len(group) > 1:
                 shared = tuple(each for each in shared if all(each in site.alternatives for site in group))

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.mutations.casing import like
-from pytest_promptfuzz.mutations.edits import Edit, insert, replace
+from pytest_promptfuzz.mutations.edits import Edit, edits_at, insert, replace
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES, OPENERS_AFTER
 from pytest_promptfuzz.mutations.lexicon.registers import Direction, phrases
@@ -89,17 +89,17 @@ def lowered(word: Word) -> str:
 )
 def politeness(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """``Please`` put before an instruction, or taken away (one instruction in three)."""
-    openings = draft.once(addressed)
-    while openings:
-        edits: list[Edit] = []
-        for each in rng.some(openings, 0.34):
-            verb = each.verb
-            if each.please is not None:
-                edits.append(replace(each.please.start, verb.end, like(each.please.form, verb.form)))
-            elif verb.form == verb.lower or verb.form[1:] == verb.lower[1:]:
-                word = rng.choice(("please", "please", "kindly"))
-                edits.append(replace(verb.start, verb.end, f"{like(verb.form, word)} {lowered(verb)}"))
-        yield edits
+
+    def turned(each: Opening) -> Edit | None:
+        verb = each.verb
+        if each.please is not None:
+            return replace(each.please.start, verb.end, like(each.please.form, verb.form))
+        if verb.form[1:] != verb.lower[1:]:
+            return None
+        word = rng.choice(("please", "please", "kindly"))
+        return replace(verb.start, verb.end, f"{like(verb.form, word)} {lowered(verb)}")
+
+    return edits_at(rng.draws(draft.once(addressed), 0.34), turned)
 
 
 @operator(
@@ -115,11 +115,7 @@ def politeness(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def formality(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Formal phrases made casual and casual ones formal (all of them, then some)."""
-    places = phrases(draft, "other")
-    if places:
-        yield rng.some(places, 1.0)
-    while len(places) > 1:
-        yield rng.some(places, 0.5)
+    return rng.all_then_some(phrases(draft, "other"))
 
 
 def _opened(draft: Draft, direction: Direction) -> list[tuple[Opening, tuple[str, ...]]]:
@@ -284,11 +280,7 @@ def apologetic(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 )
 def neutral(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Please, thanks and exclamation marks taken out (all of them, then some); generation may take on the tone."""
-    places = sorted(_pleases(draft) + _thanks(draft))
-    if places:
-        yield rng.some(places, 1.0)
-    while len(places) > 1:
-        yield rng.some(places, 0.5)
+    return rng.all_then_some(sorted(_pleases(draft) + _thanks(draft)))
 
 
 def _pleases(draft: Draft) -> list[Edit]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_promptfuzz.mutations.edits import Edit, replace
+from pytest_promptfuzz.mutations.edits import Edit, edits_at, replace
 from pytest_promptfuzz.mutations.lexicon.keyboards import AZERTY, QWERTY, QWERTZ
 from pytest_promptfuzz.mutations.lexicon.sparing import hittable, is_known, own_words
-from pytest_promptfuzz.mutations.operator import operator
+from pytest_promptfuzz.mutations.operator import Operator, operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,14 +32,15 @@ def _slips(draft: Draft, rng: Rng, slip: Slip) -> Iterator[list[Edit]]:
         targets = [word for word in targets if word.end - word.start >= _FOREIGN_SHORTEST]
         ending = _ENDING
     own = draft.once(own_words) if targets else frozenset()
-    while targets:
-        edits = []
-        for word in rng.some(targets, _SHARE):
-            start, end, new = slip(word.lower[: len(word.lower) - ending], rng)
-            wrong = word.lower[:start] + new + word.lower[end:]
-            if wrong != word.lower and wrong not in own and not is_known(wrong):
-                edits.append(replace(word.start + start, word.start + end, new))
-        yield edits
+
+    def slipped(word: Word) -> Edit | None:
+        start, end, new = slip(word.lower[: len(word.lower) - ending], rng)
+        wrong = word.lower[:start] + new + word.lower[end:]
+        if wrong == word.lower or wrong in own or is_known(wrong):
+            return None
+        return replace(word.start + start, word.start + end, new)
+
+    return edits_at(rng.draws(targets, _SHARE), slipped)
 
 
 def _neighbour_on(keys: dict[str, str]) -> Slip:
@@ -48,9 +49,6 @@ def _neighbour_on(keys: dict[str, str]) -> Slip:
         return place, place + 1, rng.choice(keys[word[place]])
 
     return neighbour
-
-
-_qwerty, _azerty, _qwertz = map(_neighbour_on, (QWERTY, AZERTY, QWERTZ))
 
 
 def _swap(word: str, rng: Rng) -> tuple[int, int, str]:
@@ -78,110 +76,91 @@ def _double(word: str, rng: Rng) -> tuple[int, int, str]:
     return place, place, word[place]
 
 
-@operator(
+def _typo(
+    name: str,
+    slip: Slip,
+    summary: str,
+    example: tuple[str, str],
+    *sources: str,
+    severity: float = 0.3,
+    version: int = 1,
+    language: str | None = None,
+) -> Operator:
+    """The operator of one slip; a keyboard of another ``language`` is left to those who name it."""
+
+    def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+        return _slips(draft, rng, slip)
+
+    return operator(
+        name,
+        dimension="lexical",
+        severity=severity,
+        version=version,
+        preserves="conditional",
+        languages=("en",) if language is None else ("en", language),
+        sources=("S2", *sources),
+        summary=f"{summary}, in one word in 25.",
+        example=example,
+        trusted=True,
+        default=language is None,
+    )(propose)
+
+
+keyboard_typo = _typo(
     "keyboard-typo",
-    dimension="lexical",
-    severity=0.3,
+    _neighbour_on(QWERTY),
+    "A letter struck on a neighbouring key (QWERTY)",
+    ("Sort the items.", "Sort the itens."),
+    "S4",
+    "nlpaug",
     version=2,
-    preserves="conditional",
-    languages=("en",),
-    sources=("S2", "S4", "nlpaug"),
-    example=("Sort the items.", "Sort the itens."),
-    trusted=True,
 )
-def keyboard_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """A letter struck on a neighbouring key (QWERTY), in one word in 25."""
-    return _slips(draft, rng, _qwerty)
-
-
-@operator(
+transposition_typo = _typo(
     "transposition-typo",
-    dimension="lexical",
-    severity=0.3,
+    _swap,
+    "Two neighbouring letters swapped",
+    ("Sort the items.", "Sort the itmes."),
+    "S4",
+    "nlpaug",
     version=2,
-    preserves="conditional",
-    languages=("en",),
-    sources=("S2", "S4", "nlpaug"),
-    example=("Sort the items.", "Sort the itmes."),
-    trusted=True,
 )
-def transposition_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """Two neighbouring letters swapped, in one word in 25."""
-    return _slips(draft, rng, _swap)
-
-
-@operator(
+omission_typo = _typo(
     "omission-typo",
-    dimension="lexical",
-    severity=0.3,
-    preserves="conditional",
-    languages=("en",),
-    sources=("S2", "S4", "TextAttack"),
-    example=("Sort the items.", "Sort the itms."),
-    trusted=True,
+    _omit,
+    "A letter inside a word left out",
+    ("Sort the items.", "Sort the itms."),
+    "S4",
+    "TextAttack",
 )
-def omission_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """A letter inside a word left out, in one word in 25."""
-    return _slips(draft, rng, _omit)
-
-
-@operator(
+insertion_typo = _typo(
     "insertion-typo",
-    dimension="lexical",
-    severity=0.3,
-    preserves="conditional",
-    languages=("en",),
-    sources=("S2", "S4", "TextAttack"),
-    example=("Sort the items.", "Sort the itrems."),
-    trusted=True,
+    _insert,
+    "A neighbouring key (QWERTY) struck before the right one",
+    ("Sort the items.", "Sort the itrems."),
+    "S4",
+    "TextAttack",
 )
-def insertion_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """A neighbouring key (QWERTY) struck before the right one, in one word in 25."""
-    return _slips(draft, rng, _insert)
-
-
-@operator(
+doubling_typo = _typo(
     "doubling-typo",
-    dimension="lexical",
+    _double,
+    "A letter inside a word struck twice",
+    ("Sort the items.", "Sort the itemms."),
+    "S4",
     severity=0.2,
-    preserves="conditional",
-    languages=("en",),
-    sources=("S2", "S4"),
-    example=("Sort the items.", "Sort the itemms."),
-    trusted=True,
 )
-def doubling_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """A letter inside a word struck twice, in one word in 25."""
-    return _slips(draft, rng, _double)
-
-
-@operator(
+azerty_typo = _typo(
     "azerty-typo",
-    dimension="lexical",
-    severity=0.3,
-    preserves="conditional",
-    languages=("en", "fr"),
-    sources=("S2", "NL-Augmenter"),
-    example=("Read the message.", "Read the messqge."),
-    trusted=True,
-    default=False,
+    _neighbour_on(AZERTY),
+    "A letter struck on a neighbouring key of a French keyboard",
+    ("Read the message.", "Read the messqge."),
+    "NL-Augmenter",
+    language="fr",
 )
-def azerty_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """A letter struck on a neighbouring key of a French keyboard, in one word in 25."""
-    return _slips(draft, rng, _azerty)
-
-
-@operator(
+qwertz_typo = _typo(
     "qwertz-typo",
-    dimension="lexical",
-    severity=0.3,
-    preserves="conditional",
-    languages=("en", "de"),
-    sources=("S2", "NL-Augmenter"),
-    example=("Sort the items.", "Sort the izems."),
-    trusted=True,
-    default=False,
+    _neighbour_on(QWERTZ),
+    "A letter struck on a neighbouring key of a German keyboard",
+    ("Sort the items.", "Sort the izems."),
+    "NL-Augmenter",
+    language="de",
 )
-def qwertz_typo(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """A letter struck on a neighbouring key of a German keyboard, in one word in 25."""
-    return _slips(draft, rng, _qwertz)

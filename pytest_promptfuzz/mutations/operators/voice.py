@@ -15,7 +15,7 @@ from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.operators.tone import addressed, lowered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pytest_promptfuzz.mutations.draft import Draft
     from pytest_promptfuzz.mutations.layout import Sentence
@@ -104,7 +104,8 @@ def question_to_imperative(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
             if verb in IMPERATIVES and verb not in _OF_ABILITY:
                 opening = f"Please {verb}" if match[1] else capitalised(verb)
                 places.append((replace(sentence.start, match.end(), opening), replace(end - 1, end, ".")))
-    yield from _pairs(places, rng)
+    for chosen in rng.all_then_some(places):
+        yield [edit for place in chosen for edit in place]
 
 
 def _prose(draft: Draft) -> list[Sentence]:
@@ -115,13 +116,6 @@ def _prose(draft: Draft) -> list[Sentence]:
         for each in draft.sentences
         if each.kind in {"prose", "bullet", "number"} and not inside(data, each.start)
     ]
-
-
-def _pairs(places: Sequence[Sequence[Edit]], rng: Rng) -> Iterator[list[Edit]]:
-    if places:
-        yield [edit for place in rng.some(places, 1.0) for edit in place]
-    while len(places) > 1:
-        yield [edit for place in rng.some(places, 0.5) for edit in place]
 
 
 # Verbs that take one object, and whose participle says the same of it with "be".
@@ -247,9 +241,7 @@ def active_to_passive(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         ):
             text = f"{capitalised(patient)} must{' not' if negated else ''} be {participle(verb.lower())}"
             places.append(Edit(start, start + match.end(), (text,)))
-    places.sort()
-    while places:
-        yield rng.some(places, 0.5)
+    return rng.draws(sorted(places), 0.5)
 
 
 @operator(
@@ -281,5 +273,4 @@ def passive_to_active(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
             f"{capitalised(agent or 'you')} {modal}{negated or ''} {verb} {patient[0].lower()}{patient[1:]}"
         )
         places.append(Edit(start, start + match.end(), (text,)))
-    while places:
-        yield rng.some(places, 0.5)
+    return rng.draws(places, 0.5)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.casing import capitalised
-from pytest_promptfuzz.mutations.edits import Edit, insert, replace
+from pytest_promptfuzz.mutations.edits import Edit, edits_at, insert, replace
 from pytest_promptfuzz.mutations.lexicon.sparing import (
     binds,
     hittable,
@@ -20,7 +20,7 @@ from pytest_promptfuzz.mutations.operator import operator
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_promptfuzz.mutations.draft import Draft
+    from pytest_promptfuzz.mutations.draft import Draft, Word
     from pytest_promptfuzz.mutations.rng import Rng
 
 _SHORTEST_PART = 3
@@ -76,14 +76,14 @@ def word_split(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         for word in draft.once(hittable)
         if word.end - word.start >= 2 * _SHORTEST_PART and word.lower in readable_words()
     ]
-    while targets:
-        edits = []
-        for word in rng.some(targets, 0.1):
-            place = _SHORTEST_PART + rng.below(len(word.lower) - 2 * _SHORTEST_PART + 1)
-            parts = word.lower[:place], word.lower[place:]
-            if not any(part in own or is_known(part) for part in parts):
-                edits.append(insert(word.start + place, " "))
-        yield edits
+
+    def split(word: Word) -> Edit | None:
+        place = _SHORTEST_PART + rng.below(len(word.lower) - 2 * _SHORTEST_PART + 1)
+        parts = word.lower[:place], word.lower[place:]
+        known = any(part in own or is_known(part) for part in parts)
+        return None if known else insert(word.start + place, " ")
+
+    return edits_at(rng.draws(targets, 0.1), split)
 
 
 def _mergeable(draft: Draft) -> list[Edit]:
@@ -126,9 +126,7 @@ def _mergeable(draft: Draft) -> list[Edit]:
 )
 def word_merge(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Two short neighbours written as one (``of the``: ``ofthe``), a tenth of those that make no known word."""
-    places = _mergeable(draft)
-    while places:
-        yield rng.some(places, 0.1)
+    return rng.draws(_mergeable(draft), 0.1)
 
 
 def _droppable(draft: Draft) -> list[Edit]:
@@ -196,9 +194,7 @@ def _droppable(draft: Draft) -> list[Edit]:
 )
 def drop_stop_words(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Articles, ``please``, ``very`` and the ``that`` of ``make sure that`` left out (a third); never logical words."""
-    places = _droppable(draft)
-    while places:
-        yield rng.some(places, 0.33)
+    return rng.draws(_droppable(draft), 0.33)
 
 
 @operator(
@@ -216,11 +212,7 @@ def abbreviation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Words and phrases abbreviated (``info``, ``approx.``, ``ASAP``): all, then some; not where a field is named."""
     from pytest_promptfuzz.mutations.lexicon.shortening import abbreviated
 
-    places = abbreviated(draft)
-    if places:
-        yield rng.some(places, 1.0)
-    while len(places) > 1:
-        yield rng.some(places, 0.5)
+    return rng.all_then_some(abbreviated(draft))
 
 
 @operator(
@@ -239,8 +231,4 @@ def unabbreviation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Abbreviations with one meaning spelt out (``info``, ``FAQ``): all, then some; not where a field is named."""
     from pytest_promptfuzz.mutations.lexicon.shortening import unabbreviated
 
-    places = unabbreviated(draft)
-    if places:
-        yield rng.some(places, 1.0)
-    while len(places) > 1:
-        yield rng.some(places, 0.5)
+    return rng.all_then_some(unabbreviated(draft))
