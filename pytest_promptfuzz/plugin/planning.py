@@ -12,6 +12,7 @@ from pytest_promptfuzz.plugin.engine import Engine
 from pytest_promptfuzz.plugin.limiting import prices_of
 from pytest_promptfuzz.plugin.marks import merged
 from pytest_promptfuzz.plugin.placing import find
+from pytest_promptfuzz.plugin.prefilling import PLANNED
 from pytest_promptfuzz.plugin.progress import ItemProgress
 from pytest_promptfuzz.plugin.state import State
 
@@ -41,7 +42,13 @@ def plan_only(item: pytest.Item) -> None:
     except PromptfuzzError as error:
         if engine.declared is not None or isinstance(arguments.get("prompt"), str):
             raise
+        planned = item.config.stash.get(PLANNED, None)
+        if planned is not None:
+            planned.unknown.append(item.nodeid)
         pytest.skip(f"dry run: what it asks shows only when its body runs ({error})")
+    planned = item.config.stash.get(PLANNED, None)
+    if planned is not None:
+        planned.add(engine, prompts, target if exact else None)
     asks_ours = engine.declared is not None or bool(_OURS & set(item.fixturenames))
     item.stash[DRY] = forecast(
         item.nodeid,

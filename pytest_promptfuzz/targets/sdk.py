@@ -6,6 +6,7 @@ import copy
 import importlib
 import inspect
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError, nearest
@@ -19,7 +20,7 @@ from pytest_promptfuzz.targets.headers import changes_answers, extra_headers
 from pytest_promptfuzz.targets.model import Request, WireRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from typing_extensions import Self
 
@@ -218,6 +219,23 @@ class SdkTarget:
             self._translate(error, settings)
             raise
         return self._body(answer.http_response.content, answer.http_response.status_code, settings)
+
+    @contextmanager
+    def client(self) -> Iterator[Any]:
+        """A client of the SDK, for what is no model call (files, batches). It tries nothing again.
+
+        Raises:
+            ConfigurationError: If the key or the SDK is missing.
+            TargetError: For what went wrong on the wire.
+        """
+        settings = {**self._settings(), "max_retries": 0}
+        sdk = self._import()
+        with self._client(sdk, settings, asynchronous=False) as client:
+            try:
+                yield client
+            except Exception as error:
+                self._translate(error, settings)
+                raise
 
     def close(self) -> None:
         """Close the connections; the next call opens them anew."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.targets.serving import Answer, answer_http, endpoint, error_answer
 from pytest_promptfuzz.targets.simulated import SimulatedModel
+from pytest_promptfuzz.testing.batches import Batches
 from pytest_promptfuzz.testing.delivery import deliver, send
 from pytest_promptfuzz.testing.faults import ContentTypeHtml, Dropped, Fault, Slow, StatusFault
 from pytest_promptfuzz.testing.http import BadHttpError, HttpRequest, read_request
@@ -45,6 +46,7 @@ class ModelServer:
 
     Attributes:
         requests: What was asked of the model endpoints, in order of arrival, credentials left out.
+        batches: The batch interfaces of both providers.
 
     Raises:
         ConfigurationError: On entering, when the port is taken.
@@ -74,6 +76,7 @@ class ModelServer:
             raise UsageError(f"ModelServer(port={port!r}): give a TCP port, 0 to 65535.")
         self.requests: list[Recorded] = []
         self._model: Model = model if model is not None else SimulatedModel()
+        self.batches = Batches(lambda path, body: answer_http("POST", path, body, self._model))
         self._latency = float(latency)
         self._asked_port = port
         self._key = key
@@ -284,6 +287,9 @@ class ModelServer:
             return answer._replace(headers={**answer.headers, **fault.headers()})
         if isinstance(fault, ContentTypeHtml):
             return Answer(200, HTML, fault.page.encode())
+        batched = self.batches.answer(request)
+        if batched is not None:
+            return batched
         identity = hashlib.sha256(request.path.encode() + b"\n" + request.body).hexdigest()
         sample = self._samples[identity]
         if fault is None or isinstance(fault, Slow):

@@ -1,0 +1,67 @@
+"""What is to be asked in a batch, and how its answer gets into the store."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.wire.exchange import Exchange
+from pytest_promptfuzz.wire.key import exchange_key, request_digest
+from pytest_promptfuzz.wire.watch import Watch
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.targets.model import WireRequest
+    from pytest_promptfuzz.wire.answers import AnswerStore
+    from pytest_promptfuzz.wire.redact import Redaction
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One call that a test will make, as the baseline's first sample or a mutation's.
+
+    Attributes:
+        wire: The request.
+        ignore: JSON paths left out of its key.
+        test: Who makes it, for messages.
+    """
+
+    wire: WireRequest
+    ignore: tuple[str, ...] = ()
+    test: str = ""
+
+    def key(self, redaction: Redaction) -> str:
+        """The key under which a run looks for the answer."""
+        return exchange_key(request_digest(self.wire, ignore=self.ignore, redaction=redaction), 0, 0)
+
+    def is_stored(self, store: AnswerStore, redaction: Redaction) -> bool:
+        """Whether a run would find the answer."""
+        return store.get(self.key(redaction)) is not None
+
+    def keep(self, body: dict[str, Any], store: AnswerStore, redaction: Redaction) -> str:
+        """Store an answer as a run would have.
+
+        Args:
+            body: The answer's JSON body.
+            store: Where it goes.
+            redaction: What is hidden.
+
+        Returns:
+            Why it is not stored; nothing if it is.
+        """
+        watch = Watch(store=store, ignore=self.ignore, redaction=redaction)
+        exchange = Exchange(watch, self.wire)
+        exchange.answered(200, "application/json", json.dumps(body).encode("ascii"), seconds=0.0)
+        if exchange.error is not None:
+            return str(exchange.error)
+        return "" if self.is_stored(store, redaction) else "the model refused, which is not kept"
+
+
+def name_of(key: str) -> str:
+    """The ID of a request in its batch: at most 64 letters, as Anthropic wants it.
+
+    >>> name_of("0" * 64 + "-0-0") == "0" * 48 + "-0-0"
+    True
+    """
+    digest, _, rest = key.partition("-")
+    return f"{digest[:48]}-{rest}"
