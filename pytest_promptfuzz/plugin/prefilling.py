@@ -6,7 +6,7 @@ import contextlib
 import io
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.targets.model import Target
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Planned:
     """What the robust tests of a suite will ask.
 
@@ -90,16 +90,16 @@ def plan_suite(arguments: Sequence[str]) -> Planned:
     planned = Planned()
     printed = io.StringIO()
     workers = ["-n0"] if find_spec("xdist") is not None else []
+    ours = [
+        *workers,
+        "--promptfuzz-dry-run",
+        "--promptfuzz-mode=auto",
+        "--no-header",
+        "-q",
+        "-Wignore::pytest.PytestAssertRewriteWarning",  # the command has loaded the plugin before pytest does
+    ]
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        given: Any = [
-            *arguments,
-            *workers,
-            "--promptfuzz-dry-run",
-            "--promptfuzz-mode=auto",
-            "--no-header",
-            "-q",
-        ]
-        status = pytest.main(given, plugins=[planned])
+        status = pytest.main([*arguments, *ours], plugins=[planned])
     if status not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
         raise UsageError(f"pytest could not plan the suite:\n{printed.getvalue().rstrip()}")
     return planned

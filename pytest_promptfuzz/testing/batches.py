@@ -66,6 +66,11 @@ class Batches:
             return self._openai(request, *found.groups())
         return None
 
+    def forget(self) -> None:
+        """Lose every batch and file, as if they had never arrived."""
+        self._batches.clear()
+        self._files.clear()
+
     # OpenAI's
 
     def _openai(self, request: HttpRequest, kind: str, identity: str | None, action: str | None) -> Answer:

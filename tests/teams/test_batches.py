@@ -1,0 +1,134 @@
+"""Batches through the real SDKs: resumed, cut short, failed in part, cancelled, refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_promptfuzz.errors import ConfigurationError, StoreError
+from pytest_promptfuzz.running.batches.prefill import Prefill
+from pytest_promptfuzz.running.batches.state import Underway, alone
+from pytest_promptfuzz.running.batches.wanted import Wanted
+from pytest_promptfuzz.targets.requests import as_request
+from pytest_promptfuzz.targets.resolve import resolve
+from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.wire.redact import DEFAULT
+
+TEXTS = ("I was charged twice.", "The app crashes.", "Do you sell hats?")
+
+
+@pytest.fixture
+def start(models, tmp_path):
+    """Runs one prefill for both providers; the store is kept from one to the next."""
+    store = MemoryStore()
+    targets = [resolve("openai:gpt-5-mini"), resolve("anthropic:claude-sonnet-5")]
+    wanted = [
+        Wanted(target.prepare(as_request(f"Classify as GOOD or BAD: {text}")), test=f"{target.name} {text}")
+        for target in targets
+        for text in TEXTS
+    ]
+
+    def run(*, submit=True, wait=True, cancel=False, more=()):
+        missing = [each for each in (*wanted, *more) if not each.is_stored(store, DEFAULT)]
+        work = Prefill(missing, tmp_path, store, DEFAULT, lambda _: None)
+        return work.run(submit=submit, wait=wait, cancel=cancel, poll=0.01)
+
+    return run
+
+
+def test_each_answer_is_stored_for_the_request_it_answers(models, start):
+    outcome = start()
+    assert (outcome.submitted, outcome.stored, outcome.failed, outcome.waiting) == (6, 6, [], 0)
+    assert models.batches.submitted == [3, 3]
+    assert start().submitted == 0
+    assert models.calls == 0
+
+
+def test_what_is_under_way_is_resumed_and_never_submitted_twice(models, start, tmp_path):
+    models.batches.polls = 10**6
+    assert start(wait=False).waiting == 6
+    assert start(wait=False).submitted == 0
+    text = (tmp_path / "prefill.json").read_text()
+    assert "Classify" not in text
+    assert "none-needed-here" not in text
+    models.batches.polls = 0
+    outcome = start(submit=False)
+    assert (outcome.stored, outcome.waiting) == (6, 0)
+    assert Underway(tmp_path).batches == []
+    assert models.batches.submitted == [3, 3]
+
+
+def test_batches_whose_submission_was_cut_short_are_found(models, start, tmp_path):
+    models.batches.polls = 10**6
+    start(wait=False)
+    underway = Underway(tmp_path)
+    for each in underway.batches:
+        each.id = ""  # as it stands when the process ends before the provider has answered
+    underway.save()
+    models.batches.polls = 0
+    assert start().stored == 6
+    assert models.batches.submitted == [3, 3]
+
+
+def test_a_batch_that_never_arrived_is_submitted(models, start, tmp_path):
+    models.batches.polls = 10**6
+    start(wait=False)
+    underway = Underway(tmp_path)
+    models.batches.forget()
+    for each in underway.batches:
+        each.id = ""
+    underway.save()
+    models.batches.polls = 0
+    assert start().stored == 6
+    assert models.batches.submitted == [3, 3, 3, 3]
+
+
+@pytest.mark.parametrize(("what", "said"), [("fails", "The model failed."), ("expires", "expired")])
+def test_partial_failures_are_told(models, start, what, said):
+    setattr(models.batches, what, "hats")
+    outcome = start()
+    assert outcome.stored == 4
+    assert [test for test, _ in outcome.failed] == [
+        "openai:gpt-5-mini Do you sell hats?",
+        "anthropic:claude-sonnet-5 Do you sell hats?",
+    ]
+    assert all(said in why for _, why in outcome.failed)
+    setattr(models.batches, what, "")
+    assert start().stored == 2
+
+
+def test_cancelled_batches_keep_what_was_answered(models, start):
+    models.batches.polls = 10**6
+    start(wait=False)
+    outcome = start(cancel=True)
+    assert (outcome.submitted, outcome.stored, len(outcome.failed)) == (0, 2, 4)
+    assert models.batches.submitted == [3, 3]
+
+
+def test_other_hosts_and_streams_are_left(models, start):
+    elsewhere = resolve(f"compatible:llama@{models.url}/other/v1").prepare(as_request("Hello"))
+    whole = resolve("openai:gpt-5-mini").prepare(as_request("Hello"))
+    streamed = replace(whole, body={**whole.body, "stream": True})
+    outcome = start(more=[Wanted(elsewhere), Wanted(streamed)])
+    assert outcome.live == {elsewhere.url: 1, streamed.url: 1}
+    assert outcome.stored == 6
+
+
+def test_a_batch_for_each_model(models, start):
+    other = resolve("openai:gpt-5").prepare(as_request("Classify as GOOD or BAD: fine"))
+    assert start(more=[Wanted(other)]).stored == 7
+    assert sorted(models.batches.submitted) == [1, 3, 3]
+
+
+def test_two_at_once_and_a_file_of_another_version_are_refused(start, tmp_path):
+    with alone(tmp_path), pytest.raises(StoreError, match="Another prefill is at work"):
+        start()
+    (tmp_path / "prefill.json").write_text('{"format": 9, "batches": []}')
+    with pytest.raises(StoreError, match="its format is 9"):
+        start()
+
+
+def test_a_missing_key_submits_nothing(models, start, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
+        start()
+    assert models.batches.submitted == []
