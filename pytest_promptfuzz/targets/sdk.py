@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.targets.addresses import Address
     from pytest_promptfuzz.targets.model import Response
 
-DEFAULT_TIMEOUT = 60.0
-"""Seconds for one attempt."""
+DEFAULT_TIMEOUT = 60.0  # seconds for one attempt
 DEFAULT_RETRIES = 4
 
 _OPTIONS = ("api_key", "base_url", "max_retries", "parameters", "timeout")
@@ -222,15 +221,9 @@ class SdkTarget:
 
     @contextmanager
     def client(self) -> Iterator[Any]:
-        """A client of the SDK, for what is no model call (files, batches). It tries nothing again.
-
-        Raises:
-            ConfigurationError: If the key or the SDK is missing.
-            TargetError: For what went wrong on the wire.
-        """
+        """A client of the SDK, for what is no model call (files, batches); it tries nothing again. Raises as ``send``."""
         settings = {**self._settings(), "max_retries": 0}
-        sdk = self._import()
-        with self._client(sdk, settings, asynchronous=False) as client:
+        with self._client(self._import(), settings, asynchronous=False) as client:
             try:
                 yield client
             except Exception as error:
