@@ -221,7 +221,7 @@ class SdkTarget:
 
     @contextmanager
     def client(self) -> Iterator[Any]:
-        """A client of the SDK, for what is no model call (files, batches); it tries nothing again. Raises as ``send``."""
+        """The SDK's client for what is no model call (files, batches); it tries nothing again. Fails as ``send``."""
         settings = {**self._settings(), "max_retries": 0}
         with self._client(self._import(), settings, asynchronous=False) as client:
             try:
