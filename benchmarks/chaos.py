@@ -210,8 +210,9 @@ def kill_once(server: ModelServer, at: int, later: float, *, replay: bool) -> tu
 
 def settle(server: ModelServer) -> None:
     """Wait until the server has seen what the killed process had sent."""
-    seen = -1
-    while seen != server.calls:
+    seen, quiet = -1, 0
+    while quiet < 10:
+        quiet = quiet + 1 if seen == server.calls else 0
         seen = server.calls
         time.sleep(0.05)
 
