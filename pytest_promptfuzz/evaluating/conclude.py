@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.mutations.mutation import RELATIONS
+from pytest_promptfuzz.mutations.selection import wanted
 from pytest_promptfuzz.scoring.robustness import Group, Robustness
 from pytest_promptfuzz.scoring.score import Counts, bounds, robustness
 from pytest_promptfuzz.scoring.verdict import Judgement, decide
@@ -39,6 +40,7 @@ def conclude(
     model: str = "",
     task: str = "",
     oracle_only: bool = False,
+    alone: bool = False,
     notes: Iterable[str] = (),
 ) -> Robustness:
     """The result of one evaluation.
@@ -54,6 +56,7 @@ def conclude(
         model: The model as answered.
         task: The profile used.
         oracle_only: Whether nothing was compared.
+        alone: Whether one trial of the plan was picked out, and the others, controls included, left out.
         notes: For the reader.
     """
     by_relation = _groups(trials, lambda trial: (trial.mutation.relation,))
@@ -68,6 +71,8 @@ def conclude(
         # A brittle prompt has shown that its test notices changes.
         if judgement.verdict == "pass" or relation == "must-change":
             judgement = _insensitive(relation, by_relation, contract.threshold) or judgement
+        if judgement.verdict == "pass" and "must-change" not in by_relation and not alone:
+            judgement = _no_control(contract) or judgement
     judgement = _for_the_budget(judgement, scored)
     return Robustness(
         score=None if score is None else float(score),
@@ -133,6 +138,19 @@ def _insensitive(relation: str, by_relation: Mapping[str, Group], threshold: Fra
         "insensitive",
         f"{number} control{'s' if number > 1 else ''} should have changed the answer, and none did: this test would "
         "pass whatever the prompt says. Compare the answer itself, or give an input that the answer depends on.",
+    )
+
+
+def _no_control(contract: Contract) -> Judgement | None:
+    """Controls were asked for and none found a place: whether the test can fail is as open as before."""
+    names = wanted(contract.mutations, contract.operators).controls
+    if not names:
+        return None
+    return Judgement(
+        "inconclusive",
+        "no-control",
+        f"No control asked for ({', '.join(names)}) found a place in the prompt, so nothing proved that this test can "
+        "fail. Name another control, such as answer-fixed, or ask for none.",
     )
 
 

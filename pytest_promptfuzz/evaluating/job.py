@@ -236,6 +236,7 @@ class Job:
             model=self._model,
             task=self._task,
             oracle_only=self._oracle_only,
+            alone=self.only is not None,
             notes=self.notes,
         )
 

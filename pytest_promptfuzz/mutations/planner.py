@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections import deque
 from dataclasses import dataclass, replace
@@ -14,13 +13,14 @@ from pytest_promptfuzz.mutations.casing import fold
 from pytest_promptfuzz.mutations.draft import Draft
 from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
 from pytest_promptfuzz.mutations.measuring import touched_words
+from pytest_promptfuzz.mutations.missing import Part, notes_of, nothing_free
 from pytest_promptfuzz.mutations.mutation import Mutation, severity_of
 from pytest_promptfuzz.mutations.rng import Rng, root_key
 from pytest_promptfuzz.mutations.selection import DEFAULT, Mutations, Wanted, wanted
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_promptfuzz.mutations.edits import Edit
     from pytest_promptfuzz.mutations.operator import Operator
@@ -61,10 +61,11 @@ def plan(
 
     The strata share ``n`` by largest remainder (40 % lexical, 30 % semantic, 30 % structural by default). Operators of
     a stratum take turns in a seeded order; one that yields nothing gives way to the others of its stratum, an empty
-    stratum to the other strata. Unless it was named, no operator gives more than a quarter (rounded up), or than the
-    fair share of a dimension that has fewer than four. Mutations differ from the prompt and from each other even after
-    folding case and white space, except those of operators whose point these are, which differ exactly. The same
-    prompt, seed and operators give the same plan everywhere.
+    stratum to others, but never to mutations of another relation: nothing stands in for a control. Unless it was named,
+    no operator gives more than a quarter (rounded up), or than the fair share of a dimension that has fewer than four.
+    Mutations differ from the prompt and from each other even after folding case and white space, except those of
+    operators whose point these are, which differ exactly. The same prompt, seed and operators give the same plan
+    everywhere.
 
     Args:
         prompt: What is changed; protected parts stay.
@@ -93,21 +94,8 @@ def plan(
     filler = _Filler(whole, want, seed, source=whole if isinstance(prompt, Prompt) else None)
     if want.strata and not any(map(str.isalpha, filler.draft.free)):
         # White space around a slot could still be changed, but that would test nothing of the prompt's.
-        return Plan(filler.ready, want.n, (_nothing_free(whole),))
+        return Plan(filler.ready, want.n, (nothing_free(whole),))
     return filler.fill()
-
-
-def _nothing_free(prompt: Prompt) -> str:
-    if prompt.bounds is not None:
-        return "nothing to mutate: everything in the input is protected, or there is nothing but numbers."
-    note = "nothing to mutate: everything in the prompt is protected."
-    if prompt.is_chat:
-        return note
-    if _FILE.fullmatch(prompt.text):
-        note += f" If {prompt.text!r} is a file, give Path({prompt.text!r})."
-    elif prompt.text.lstrip().startswith(("[", "{")):
-        note += " If these are chat messages, give them as a list, or write valid JSON into a .json file."
-    return note
 
 
 def mutate(
@@ -139,9 +127,6 @@ def _within(edits: tuple[Edit, ...], bounds: tuple[tuple[int, int], ...]) -> tup
     return tuple(
         each for each in edits if any(start <= each.start and each.end <= end for start, end in bounds)
     )
-
-
-_FILE = re.compile(r"[^\s{}]+\.[A-Za-z0-9]{1,5}")
 
 
 class _Source:
@@ -213,19 +198,49 @@ class _Filler:
         quotas = largest_remainder(missing, tuple(each.weight for each in strata)) if strata else ()
         pools = [_Pool(each, self._cap(each, quota)) for each, quota in zip(strata, quotas, strict=True)]
         taken = [self._take(pool, quota) for pool, quota in zip(pools, quotas, strict=True)]
-        missing -= sum(map(len, taken))
-        notes: list[str] = []
-        if missing:
-            before = [len(each) for each in taken]
-            alive = [bool(pool) for pool in pools]
-            while missing and any(alive):
-                for index, pool in enumerate(pools):
-                    got = self._take(pool, 1) if missing and alive[index] else []
-                    alive[index] = bool(got)
-                    taken[index] += got
-                    missing -= len(got)
-            notes = self._notes(quotas, before, [len(each) for each in taken])
+        got = [len(each) for each in taken]
+        short = [quota - now for quota, now in zip(quotas, got, strict=True)]
+        if not any(short):
+            return self._plan(taken)
+        self._stand_in(pools, taken, short)
+        parts = [
+            Part(stratum, quota, own, len(all_) - own, lacking)
+            for stratum, quota, own, all_, lacking in zip(strata, quotas, got, taken, short, strict=True)
+        ]
+        language = self.draft.language
+        return self._plan(taken, notes_of(parts, ready=len(self.ready), language=language))
+
+    def _plan(self, taken: Sequence[Sequence[Mutation]], notes: Iterable[str] = ()) -> Plan:
         return Plan((*self.ready, *(each for part in taken for each in part)), self.n, tuple(notes))
+
+    def _stand_in(self, pools: Sequence[_Pool], taken: Sequence[list[Mutation]], short: list[int]) -> None:
+        """Fill what is ``short`` in some strata from others, in turn, as long as no other relation comes in.
+
+        A control that is missing is never made up for by a harmless change, nor a format by a typo: such a plan would
+        look complete and prove something else.
+        """
+        strata = self.want.strata
+        alive = [bool(pool) for pool in pools]
+        going = True
+        while going:
+            going = False
+            for index, pool in enumerate(pools):
+                gap = next(
+                    (
+                        place
+                        for place, lacking in enumerate(short)
+                        if lacking and strata[index].relations <= strata[place].relations
+                    ),
+                    None,
+                )
+                if gap is None or not alive[index]:
+                    continue
+                found = self._take(pool, 1)
+                alive[index] = bool(found)
+                if found:
+                    taken[index].extend(found)
+                    short[gap] -= 1
+                    going = True
 
     def _cap(self, stratum: Stratum, quota: int) -> int:
         """How many mutations an operator of the stratum may give."""
@@ -302,36 +317,3 @@ class _Filler:
         )
         object.__setattr__(made, "_text", text)  # known already; frozen for everyone else
         return made
-
-    def _notes(self, quotas: tuple[int, ...], before: list[int], after: list[int]) -> list[str]:
-        notes = []
-        strata = self.want.strata
-        short = [
-            f"{got} of {quota} {each.name}"
-            for each, quota, got in zip(strata, quotas, before, strict=True)
-            if got < quota
-        ]
-        gains = [
-            f"{now - then} more {each.name}"
-            for each, then, now in zip(strata, before, after, strict=True)
-            if now > then
-        ]
-        if gains:
-            notes.append(f"The prompt allows {', '.join(short)}; taken instead: {', '.join(gains)}.")
-        total = sum(after) + len(self.ready)
-        if total < self.n:
-            notes.append(
-                self._shortage(total, f" (there are {', '.join(short)})" if short and not gains else "")
-            )
-        return notes
-
-    def _shortage(self, total: int, where: str) -> str:
-        if total:
-            return (
-                f"{total} of the {self.n} mutations asked for exist for this prompt with these operators{where};"
-                " ask for fewer, name more operators, or protect less."
-            )
-        named = [each.name for each in self.want.strata]
-        who = repr(named[0]) if len(named) == 1 else "none of the operators"
-        verb = "finds no place" if len(named) == 1 else "finds a place"
-        return f"nothing to mutate: {who} {verb} in this prompt where it may act."

@@ -38,6 +38,11 @@ class Wanted:
     strata: tuple[Stratum, ...]
     ready: tuple[Mutation, ...] = ()
 
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """The names of the controls asked for; ready ones are there anyway."""
+        return tuple(each.name for each in self.strata if each.control)
+
 
 def wanted(mutations: Mutations, operators: Selection | Wanted = None) -> Wanted:
     """Read what a plan is to hold.

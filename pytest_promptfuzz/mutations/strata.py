@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.mutation import DIMENSIONS, Dimension
+from pytest_promptfuzz.mutations.mutation import DIMENSIONS, Dimension, Relation
 from pytest_promptfuzz.mutations.operator import Operator
 from pytest_promptfuzz.mutations.specs import find
 
@@ -35,6 +35,16 @@ class Stratum:
     weight: float
     operators: tuple[Operator, ...]
     capped: bool
+
+    @property
+    def relations(self) -> frozenset[Relation]:
+        """What its mutations may be judged by."""
+        return frozenset(each.relation for each in self.operators)
+
+    @property
+    def control(self) -> bool:
+        """Whether it holds nothing but controls."""
+        return self.relations == {"must-change"}
 
 
 def strata_of(selection: Selection) -> tuple[Stratum, ...]:

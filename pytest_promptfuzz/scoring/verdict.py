@@ -25,6 +25,7 @@ Reason = Literal[
     "budget-spent",
     "nothing-scored",
     "insensitive",
+    "no-control",
 ]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz import Edit, Robustness, Session, evaluate, operator
+from pytest_promptfuzz import Edit, Operator, Robustness, Session, evaluate, mutate, operator
 from pytest_promptfuzz.wire.answers import MemoryStore
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.mutations.draft import Draft
     from pytest_promptfuzz.mutations.mutation import Relation
-    from pytest_promptfuzz.mutations.operator import Operator
     from pytest_promptfuzz.mutations.rng import Rng
 
 PROMPT = "Say whether the parcel has arrived. Answer yes or no."
@@ -41,6 +40,15 @@ def marking(word: str, relation: Relation) -> Operator:
 
 KEPT = marking("kept", "invariance")
 CONTROL = marking("control", "must-change")
+NOWHERE = Operator(
+    "nowhere",
+    lambda draft, rng: (),
+    "control",
+    0.5,
+    preserves="no",
+    relation="must-change",
+    summary="Never acts.",
+)
 FORMAT = marking("format", "format")
 
 
@@ -194,3 +202,24 @@ def test_an_answer_in_another_language_is_in_that_language(answer: str, outcome:
         prompt, application, mutations=1, operators=["answer-in-fr"], session=Session(store=MemoryStore())
     )
     assert [trial.outcome for trial in result.trials] == [outcome]
+
+
+def test_controls_that_find_no_place_leave_open_whether_the_test_can_fail() -> None:
+    result = run({}, {KEPT: 3, NOWHERE: 3})
+    assert (result.verdict, result.reason, result.score) == ("inconclusive", "no-control", 1.0)
+    assert "No control asked for (nowhere) found a place in the prompt" in result.explanation
+    assert result.notes[0].startswith("3 controls asked for found no place: nowhere (Never acts).")
+    brittle = run({"kept": "no"}, {KEPT: 3, NOWHERE: 3})
+    assert brittle.verdict == "brittle"
+    other = run({"control": "no"}, {KEPT: 3, NOWHERE: 1, CONTROL: 1})
+    assert (other.verdict, other.reason) == ("pass", "score-reached")
+    ready = mutate(PROMPT, 1, operators=[KEPT])
+    alone = evaluate(
+        PROMPT,
+        lambda prompt: "no" if "kept number 1" in prompt else "yes",
+        mutations=[KEPT, *ready, NOWHERE],
+        task="classification",
+        session=Session(store=MemoryStore()),
+        only=ready[0].id,
+    )
+    assert alone.reason == "score-reached"

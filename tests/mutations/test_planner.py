@@ -22,6 +22,7 @@ from pytest_promptfuzz.mutations.casing import fold
 from pytest_promptfuzz.mutations.edits import apply_edits, check_edits, insert
 from pytest_promptfuzz.mutations.mutation import Mutation
 from pytest_promptfuzz.mutations.operator import operator
+from pytest_promptfuzz.mutations.operators.controls import without_label
 from pytest_promptfuzz.mutations.planner import mutate, plan
 from pytest_promptfuzz.prompts.prompt import Prompt
 
@@ -121,6 +122,85 @@ def test_an_empty_stratum_gives_way_and_says_so() -> None:
     assert len(made.mutations) == 8
     assert made.notes[0].startswith("The prompt allows ")
     assert "0 of 2 structural" in made.notes[0]
+
+
+MOOD = "Classify the mood of the text as good or bad. Answer with one word only.\n\nText: What a lovely day!"
+
+
+def test_nothing_stands_in_for_a_control() -> None:
+    made = plan(MOOD, {"lexical": 2, "number-changed": 2})
+    assert [m.dimension for m in made.mutations] == ["lexical", "lexical"]
+    assert made.shortage == 2
+    (note,) = made.notes
+    assert note.startswith("2 controls asked for found no place: number-changed (One count ")
+    assert note.endswith("Nothing else stands in for a control.")
+    made = plan(MOOD, {"lexical": 2, without_label("awful"): 1, "answer-fixed": 1})
+    assert Counter(map(name_of, made.mutations)) == {name_of(m): 1 for m in made.mutations[:2]} | {
+        "answer-fixed": 2
+    }, "another control may"
+    assert made.notes == (
+        "The prompt allows 0 of 1 label-removed-awful; taken instead: 1 more answer-fixed.",
+    )
+
+
+def test_what_is_missing_is_made_up_for_within_the_relation_alone() -> None:
+    made = plan(MOOD, ["format-json"] * 3 + ["upper-case"])
+    assert [name_of(m) for m in made.mutations] == ["upper-case"]
+    (note,) = made.notes
+    assert note == (
+        "1 of the 4 mutations asked for exists for this prompt with these operators (0 of 3 format-json); ask for"
+        " fewer, name more operators, or protect less."
+    )
+    made = plan(MOOD, {"upper-case": 3, "answer-fixed": 1, "double-space": 1})
+    assert Counter(map(name_of, made.mutations)) == {"upper-case": 1, "answer-fixed": 1, "double-space": 3}
+    made = plan(MOOD, {"upper-case": 3, "answer-fixed": 1})
+    assert Counter(map(name_of, made.mutations)) == {"upper-case": 1, "answer-fixed": 1}
+    assert "(1 of 3 upper-case)" in made.notes[0]
+
+
+def test_no_place_at_all_is_explained_by_what_the_operators_need() -> None:
+    made = plan(MOOD, ["bullet-reorder", "numbered-to-bulleted", "number-changed"])
+    assert made.mutations == ()
+    (note,) = made.notes
+    assert note.startswith(
+        "nothing to mutate: none of the operators finds a place in this prompt where it may act ("
+    )
+    assert "bullet-reorder: The items of a bulleted list in a random order" in note
+    assert "numbered-to-bulleted: Numbered lists of rules with bullets" in note
+    assert "number-changed: One count that" in note
+    (note,) = plan(MOOD, ["bullet-reorder"]).notes
+    assert (
+        "'bullet-reorder' finds no place in this prompt where it may act (The items of a bulleted list"
+        in note
+    )
+
+
+FRENCH = (
+    "Classe le texte suivant en bon ou mauvais. Réponds avec un seul mot, et ne donne pas d'explication. Voici le"
+    " texte: Quelle belle journée"
+)
+
+
+def test_operators_of_another_language_say_so() -> None:
+    only = "English only, and the prompt reads as French"
+    assert only in plan(FRENCH, 4, operators="semantic").notes[0]
+    assert only in plan(FRENCH, 4, operators="synonym").notes[0]
+    assert f"0 of 3 semantic ({only})" in plan(FRENCH, 8).notes[0]
+    assert "reads as" not in plan(FRENCH, 4, operators="azerty-typo").notes[0]
+    (note,) = plan(FRENCH, {"semantic": 2, "upper-case": 2}).notes
+    assert f"(0 of 2 semantic, {only}; 1 of 2 upper-case)" in note
+
+
+def test_what_protects_a_whole_prompt_is_said() -> None:
+    (note,) = plan('{a} "quoted words" 123 `code` https://x.org a@b.org').notes
+    assert note == (
+        "nothing to mutate: everything in the prompt is protected ('{a}' as slot, '\"quoted words\"' as quote, '123' as"
+        " number, '`code`' as code, 'https://x.org' as url, and 1 more)."
+    )
+    hint = "If these are chat messages"
+    assert hint not in plan('{"colour": "red", "title": "A day"}').notes[0]
+    assert hint not in plan('["one", "two"]').notes[0]
+    assert hint in plan('[{"role": "user", "content": "Classify it."}]').notes[0]
 
 
 def test_fewer_than_asked_is_a_warning_and_none_an_error() -> None:

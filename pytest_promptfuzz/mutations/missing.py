@@ -1,0 +1,166 @@
+"""What a plan says of the mutations that a prompt does not allow: which, and why."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_promptfuzz.mutations.strata import Stratum
+    from pytest_promptfuzz.prompts.prompt import Prompt
+
+_MOST_NAMED = 5  # operators whose need a message states, and protected spans it shows
+_MOST_SHOWN = 24  # characters of a protected span
+_FILE = re.compile(r"[^\s{}]+\.[A-Za-z0-9]{1,5}")
+_CHAT = re.compile(r"[\[{].*[\"'](?:role|messages)[\"']\s*:", re.DOTALL)
+_LANGUAGES = {
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+    "it": "Italian",
+    "ja": "Japanese",
+    "nl": "Dutch",
+    "pt": "Portuguese",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """How one stratum of a plan was filled.
+
+    Attributes:
+        stratum: What was drawn on.
+        quota: How many it was to give.
+        got: How many of these it gave.
+        lent: How many it gave in the place of others.
+        missing: How many of its own nothing stood in for.
+    """
+
+    stratum: Stratum
+    quota: int
+    got: int
+    lent: int
+    missing: int
+
+    @property
+    def shown(self) -> str:
+        """``1 of 2 semantic``."""
+        return f"{self.got} of {self.quota} {self.stratum.name}"
+
+
+def notes_of(parts: Sequence[Part], *, ready: int, language: str) -> Iterator[str]:
+    """What gave way to what, which controls are missing, and how many mutations are.
+
+    Args:
+        parts: The strata of the plan.
+        ready: How many mutations were given ready made.
+        language: The prompt's, in ISO 639-1, or ``und``.
+    """
+    total = ready + sum(each.got + each.lent for each in parts)
+    if not total:
+        yield _none(parts, language)
+        return
+    controls = [each for each in parts if each.missing and each.stratum.control]
+    lost = sum(each.missing for each in controls)
+    if lost:
+        # Loudest: without its controls a test may pass although it cannot fail.
+        names = "; ".join(_named(each, language) for each in controls)
+        yield (
+            f"{lost} control{'s' if lost > 1 else ''} asked for found no place: {names}. Nothing else stands in for a"
+            " control."
+        )
+    if any(each.lent for each in parts):
+        short = ", ".join(
+            each.shown + _only_for(each.stratum, language, " ({})") for each in parts if each.got < each.quota
+        )
+        gains = ", ".join(f"{each.lent} more {each.stratum.name}" for each in parts if each.lent)
+        yield f"The prompt allows {short}; taken instead: {gains}."
+    if any(each.missing for each in parts if not each.stratum.control):
+        yield _few(parts, total, total + sum(each.missing for each in parts), language)
+
+
+def _few(parts: Sequence[Part], total: int, wanted: int, language: str) -> str:
+    short = [
+        each.shown + _only_for(each.stratum, language, ", {}")
+        for each in parts
+        if each.missing and (len(parts) > 1 or _only_for(each.stratum, language, "{}"))
+    ]
+    where = f" ({'; '.join(short)})" if short else ""
+    verb = "exists" if total == 1 else "exist"
+    return (
+        f"{total} of the {wanted} mutations asked for {verb} for this prompt with these operators{where};"
+        " ask for fewer, name more operators, or protect less."
+    )
+
+
+def _none(parts: Sequence[Part], language: str) -> str:
+    """Nothing was found at all: what each of the first few operators would need."""
+    needs = [f"{each.stratum.name}: {_need(each.stratum, language)}" for each in parts[:_MOST_NAMED]]
+    rest = len(parts) - len(needs)
+    more = f"; and {rest} more" if rest else ""
+    if len(parts) == 1:
+        stratum = parts[0].stratum
+        return (
+            f"nothing to mutate: {stratum.name!r} finds no place in this prompt where it may act"
+            f" ({_need(stratum, language)})."
+        )
+    return (
+        "nothing to mutate: none of the operators finds a place in this prompt where it may act ("
+        f"{'; '.join(needs)}{more})."
+    )
+
+
+def _named(part: Part, language: str) -> str:
+    count = f"{part.got} of {part.quota}, " if part.got else ""
+    return f"{part.stratum.name} ({count}{_need(part.stratum, language)})"
+
+
+def _need(stratum: Stratum, language: str) -> str:
+    """What its operator does, from which one sees what it needs; the language first, where that is why."""
+    only = _only_for(stratum, language, "{}")
+    if only or stratum.capped:
+        return only or f"{len(stratum.operators)} operators"
+    summary = stratum.operators[0].summary.replace("``", "'").rstrip(" .:")
+    return summary or "an operator of one's own"
+
+
+def _only_for(stratum: Stratum, language: str, form: str) -> str:
+    """That none of its operators works on the prompt's language; empty where one does, or nothing can be told."""
+    if not stratum.operators or any(
+        not each.languages or language in each.languages for each in stratum.operators
+    ):
+        return ""
+    known = sorted({code for each in stratum.operators for code in each.languages})
+    only = f"{', '.join(_LANGUAGES.get(code, code) for code in known)} only"
+    if language in _LANGUAGES:
+        only += f", and the prompt reads as {_LANGUAGES[language]}"
+    return form.format(only)
+
+
+def nothing_free(prompt: Prompt) -> str:
+    """A prompt or an input has no letter that may change: what protects it."""
+    if prompt.bounds is not None:
+        return "nothing to mutate: everything in the input is protected, or there is nothing but numbers."
+    note = f"nothing to mutate: everything in the prompt is protected{_protecting(prompt)}."
+    if prompt.is_chat:
+        return note
+    if _FILE.fullmatch(prompt.text):
+        note += f" If {prompt.text!r} is a file, give Path({prompt.text!r})."
+    elif _CHAT.match(prompt.text.lstrip()):
+        note += " If these are chat messages, give them as a list, or write valid JSON into a .json file."
+    return note
+
+
+def _protecting(prompt: Prompt) -> str:
+    spans = [each for each in prompt.spans if each.kind != "separator"]
+    shown = [f"{_cut(prompt.text[start:end])} as {kind}" for start, end, kind in spans[:_MOST_NAMED]]
+    rest = len(spans) - len(shown)
+    return f" ({', '.join(shown)}{f', and {rest} more' if rest else ''})" if shown else ""
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…")
