@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,7 @@ from pytest_promptfuzz.mutations.edits import (
     Ref,
     apply_edits,
     check_edits,
+    edits_at,
     edits_from_json,
     edits_to_json,
     insert,
@@ -20,6 +21,7 @@ from pytest_promptfuzz.mutations.edits import (
 )
 from pytest_promptfuzz.mutations.measuring import Tokens, kept_refs, touched_words, word_diff
 from pytest_promptfuzz.mutations.mutation import Mutation
+from pytest_promptfuzz.mutations.rng import Rng
 
 
 @st.composite
@@ -168,3 +170,29 @@ def test_a_damaged_stored_mutation_is_refused(change: dict[str, object], message
         Mutation.from_json({**stored, **change})
     with pytest.raises(UsageError, match="lacks"):
         Mutation.from_json({key: value for key, value in stored.items() if key not in change})
+
+
+@pytest.mark.parametrize(
+    ("intensity", "sizes"), [(None, [8, 4, 4, 4]), (2, [2, 2, 2, 2]), (0.75, [6, 6, 6, 6])]
+)
+def test_all_places_are_drawn_and_then_half_of_them(intensity: float | None, sizes: list[int]) -> None:
+    def drawn(items: str) -> list[list[str]]:
+        return list(islice(Rng(b"", "draws", intensity=intensity).all_then_some(items), 4))
+
+    draws = drawn("abcdefgh")
+    assert [len(each) for each in draws] == sizes
+    assert all(each == sorted(each) for each in draws)
+    assert draws[1] != draws[2]
+    assert (drawn("a"), drawn("")) == ([["a"]], [])  # a second draw of one place would be the first
+
+
+def test_a_share_of_the_places_is_drawn_without_end() -> None:
+    rng = Rng(b"", "draws")
+    assert [len(each) for each in islice(rng.draws("abcdefgh", 0.25), 3)] == [2, 2, 2]
+    assert list(islice(rng.draws("a", 0.25), 3)) == [["a"]] * 3
+    assert list(rng.draws("", 0.25)) == []
+
+
+def test_edits_stand_at_the_drawn_places_that_have_one() -> None:
+    found = edits_at([[1, 2, 3], [2]], lambda place: insert(place, "-") if place % 2 else None)
+    assert list(found) == [[insert(1, "-"), insert(3, "-")], []]

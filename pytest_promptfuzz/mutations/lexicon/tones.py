@@ -39,3 +39,10 @@ THANKS = (
     "thanks a lot", "thank you for your help", "thanks for your help", "thank you", "thanks",
 )  # fmt: skip
 """Whole sentences of thanks, in lower case and without their closing mark, the longest first."""
+
+REMARKS = {
+    "urgency": (URGENT_BEFORE, URGENT_AFTER),
+    "enthusiasm": (EXCITED_BEFORE, EXCITED_AFTER),
+    "apologetic": (SORRY_BEFORE, SORRY_AFTER),
+}
+"""What an operator says before an instruction, and what after one."""

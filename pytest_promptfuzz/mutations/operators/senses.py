@@ -7,88 +7,69 @@ named.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from pytest_promptfuzz.mutations.operator import operator
-from pytest_promptfuzz.mutations.operators.synonyms import sites, substitutions
+from pytest_promptfuzz.mutations.operator import Operator, operator
+from pytest_promptfuzz.mutations.operators.synonyms import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_promptfuzz.mutations.draft import Draft
-    from pytest_promptfuzz.mutations.edits import Edit
     from pytest_promptfuzz.mutations.lexicon.forms import Forms
-    from pytest_promptfuzz.mutations.operators.synonyms import Site
-    from pytest_promptfuzz.mutations.rng import Rng
 
 
 @cache
-def _forms() -> tuple[Forms, Forms, Forms]:
-    """The forms of near-synonyms, of wider and of narrower words; built once."""
+def _forms(sense: Literal["near", "wider", "narrower"]) -> Forms:
+    """The forms of the words of a sense; built once."""
     from pytest_promptfuzz.mutations.lexicon.forms import Forms
     from pytest_promptfuzz.mutations.lexicon.senses import narrower, near, wider
 
-    return Forms(near()), Forms(wider()), Forms(narrower())
+    return Forms({"near": near, "wider": wider, "narrower": narrower}[sense]())
 
 
-def _near(draft: Draft) -> list[list[Site]]:
-    return sites(draft, _forms()[0])
+def _sense(
+    name: str,
+    sense: Literal["near", "wider", "narrower"],
+    others: str,
+    example: tuple[str, str],
+    *sources: str,
+    severity: float = 0.6,
+) -> Operator:
+    """The operator that replaces words by ``others``."""
+    return operator(
+        name,
+        dimension="semantic",
+        severity=severity,
+        version=2,
+        preserves="no",
+        languages=("en",),
+        sources=sources,
+        summary=f"Some words replaced by {others} (a third of the words that have one).",
+        example=example,
+        trusted=True,
+        default=False,
+    )(replacing(lambda: _forms(sense)))
 
 
-def _wider(draft: Draft) -> list[list[Site]]:
-    return sites(draft, _forms()[1])
-
-
-def _narrower(draft: Draft) -> list[list[Site]]:
-    return sites(draft, _forms()[2])
-
-
-@operator(
+near_synonym = _sense(
     "near-synonym",
-    dimension="semantic",
+    "near",
+    "others of almost the same sense",
+    ("Explain the main idea.", "Describe the main idea."),
+    "S3",
     severity=0.5,
-    version=2,
-    preserves="no",
-    languages=("en",),
-    sources=("S3",),
-    example=("Explain the main idea.", "Describe the main idea."),
-    trusted=True,
-    default=False,
 )
-def near_synonym(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """Some words replaced by others of almost the same sense (a third of the words that have one)."""
-    return substitutions(draft.once(_near), rng)
-
-
-@operator(
+hypernym = _sense(
     "hypernym",
-    dimension="semantic",
-    severity=0.6,
-    version=2,
-    preserves="no",
-    languages=("en",),
-    sources=("S3", "S4"),
-    example=("Write a poem about the car.", "Write a poem about the vehicle."),
-    trusted=True,
-    default=False,
+    "wider",
+    "wider ones",
+    ("Write a poem about the car.", "Write a poem about the vehicle."),
+    "S3",
+    "S4",
 )
-def hypernym(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """Some words replaced by wider ones (a third of the words that have one)."""
-    return substitutions(draft.once(_wider), rng)
-
-
-@operator(
+hyponym = _sense(
     "hyponym",
-    dimension="semantic",
-    severity=0.6,
-    version=2,
-    preserves="no",
-    languages=("en",),
-    sources=("S3", "S4"),
-    example=("Write a letter about the vehicle.", "Write a letter about the car."),
-    trusted=True,
-    default=False,
+    "narrower",
+    "narrower ones",
+    ("Write a letter about the vehicle.", "Write a letter about the car."),
+    "S3",
+    "S4",
 )
-def hyponym(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """Some words replaced by narrower ones (a third of the words that have one)."""
-    return substitutions(draft.once(_narrower), rng)

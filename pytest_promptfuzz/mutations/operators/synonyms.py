@@ -13,12 +13,13 @@ from pytest_promptfuzz.mutations.lexicon.sparing import own_words
 from pytest_promptfuzz.mutations.operator import Operator, operator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_promptfuzz.mutations.draft import Draft, Word
     from pytest_promptfuzz.mutations.lexicon.forms import Reading
     from pytest_promptfuzz.mutations.lexicon.lexicon import Kind, Lexicon
     from pytest_promptfuzz.mutations.mutation import Preserves
+    from pytest_promptfuzz.mutations.operator import Propose
     from pytest_promptfuzz.mutations.rng import Rng
 
 SHARE = 0.34
@@ -173,6 +174,18 @@ def substitutions(groups: Sequence[Sequence[Site]], rng: Rng) -> Iterator[list[E
         yield sorted(edits)
 
 
+def replacing(vocabulary: Callable[[], Vocabulary]) -> Propose:
+    """What an operator that replaces the words of a vocabulary proposes; the vocabulary is asked for when needed."""
+
+    def found(draft: Draft) -> list[list[Site]]:
+        return sites(draft, vocabulary())
+
+    def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+        return substitutions(draft.once(found), rng)
+
+    return propose
+
+
 def _own_sites(draft: Draft) -> list[list[Site]]:
     from pytest_promptfuzz.mutations.lexicon.forms import forms
 
@@ -224,16 +237,9 @@ def synonyms_from(lexicon: Lexicon, *, kind: Kind = "synonym", name: str | None 
         raise UsageError(f"synonyms_from: kind={kind!r}. {nearest(str(kind), _NAMES)}")
     word, severity, preserves, what = _NAMES[kind]
     asked = Asked(lexicon, kind)
-
-    def found(draft: Draft) -> list[list[Site]]:
-        return sites(draft, asked)
-
-    def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-        return substitutions(draft.once(found), rng)
-
     return Operator(
         name or f"{word}-{lexicon.name}",
-        propose,
+        replacing(lambda: asked),
         "semantic",
         severity,
         preserves=preserves,

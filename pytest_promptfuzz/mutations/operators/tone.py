@@ -11,10 +11,10 @@ from pytest_promptfuzz.mutations.edits import Edit, edits_at, insert, replace
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES, OPENERS_AFTER
 from pytest_promptfuzz.mutations.lexicon.registers import Direction, phrases
-from pytest_promptfuzz.mutations.operator import operator
+from pytest_promptfuzz.mutations.operator import Operator, operator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pytest_promptfuzz.mutations.draft import Draft, Word
     from pytest_promptfuzz.mutations.layout import Sentence
@@ -205,66 +205,35 @@ def _borders(draft: Draft) -> list[tuple[int, bool]]:
     return found
 
 
-def _said(draft: Draft, rng: Rng, before: Sequence[str], after: Sequence[str]) -> Iterator[list[Edit]]:
-    """Proposals that put one sentence before or after an instruction."""
-    borders = _borders(draft)
-    while borders:
-        position, follows = rng.choice(borders)
-        yield [insert(position, f" {rng.choice(after)}" if follows else f"{rng.choice(before)} ")]
+def _remark(name: str, what: str, example: str) -> Operator:
+    """The operator that puts a sentence of a tone before or after an instruction."""
+
+    def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+        from pytest_promptfuzz.mutations.lexicon.tones import REMARKS
+
+        before, after = REMARKS[name]
+        borders = _borders(draft)
+        while borders:
+            position, follows = rng.choice(borders)
+            yield [insert(position, f" {rng.choice(after)}" if follows else f"{rng.choice(before)} ")]
+
+    return operator(
+        name,
+        dimension="semantic",
+        severity=0.3,
+        preserves="conditional",
+        languages=("en",),
+        sources=("S2",),
+        summary=f"{what} beside an instruction in prose (one); generation may take on the tone.",
+        example=("Classify the ticket.", example),
+        trusted=True,
+        default=False,
+    )(propose)
 
 
-@operator(
-    "urgency",
-    dimension="semantic",
-    severity=0.3,
-    preserves="conditional",
-    languages=("en",),
-    sources=("S2",),
-    example=("Classify the ticket.", "Classify the ticket. This is urgent."),
-    trusted=True,
-    default=False,
-)
-def urgency(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """A sentence that says it is urgent, beside an instruction in prose (one); generation may take on the tone."""
-    from pytest_promptfuzz.mutations.lexicon.tones import URGENT_AFTER, URGENT_BEFORE
-
-    return _said(draft, rng, URGENT_BEFORE, URGENT_AFTER)
-
-
-@operator(
-    "enthusiasm",
-    dimension="semantic",
-    severity=0.3,
-    preserves="conditional",
-    languages=("en",),
-    sources=("S2",),
-    example=("Classify the ticket.", "This is going to be great! Classify the ticket."),
-    trusted=True,
-    default=False,
-)
-def enthusiasm(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """An excited sentence beside an instruction in prose (one); generation may take on the tone."""
-    from pytest_promptfuzz.mutations.lexicon.tones import EXCITED_AFTER, EXCITED_BEFORE
-
-    return _said(draft, rng, EXCITED_BEFORE, EXCITED_AFTER)
-
-
-@operator(
-    "apologetic",
-    dimension="semantic",
-    severity=0.3,
-    preserves="conditional",
-    languages=("en",),
-    sources=("S2",),
-    example=("Classify the ticket.", "Sorry to bother you. Classify the ticket."),
-    trusted=True,
-    default=False,
-)
-def apologetic(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """An apology for asking, beside an instruction in prose (one); generation may take on the tone."""
-    from pytest_promptfuzz.mutations.lexicon.tones import SORRY_AFTER, SORRY_BEFORE
-
-    return _said(draft, rng, SORRY_BEFORE, SORRY_AFTER)
+urgency = _remark("urgency", "A sentence that says it is urgent,", "Classify the ticket. This is urgent.")
+enthusiasm = _remark("enthusiasm", "An excited sentence", "This is going to be great! Classify the ticket.")
+apologetic = _remark("apologetic", "An apology for asking,", "Sorry to bother you. Classify the ticket.")
 
 
 @operator(
