@@ -481,7 +481,7 @@ def test_a_retried_baseline_is_repeatable_and_plain_tests_reach_the_server(serve
 
 def test_an_application_that_apologises_for_its_provider_is_not_brittle(server, project):
     server.fail(faults.ServerError(), next=None, every=2)
-    result = project(LIVE, "--promptfuzz-target=openai:m", "-k", "polite")
+    result = project(LIVE, "--promptfuzz-target=openai:m", "--promptfuzz-attempts=1", "-k", "polite")
     assert summary_of(result) == {"test_polite": "inconclusive"}
     result.assert_outcomes(errors=1, deselected=2)
 
