@@ -61,6 +61,19 @@ def unstopped(message: object) -> str:
     return str(message).rstrip().removesuffix(".")
 
 
+def quoted(text: str, width: int = 60) -> str:
+    """A text in quotes for a message, cut after a word.
+
+    >>> quoted("Classify the mood of the text.", 20)
+    "'Classify the mood…'"
+    """
+    if len(text) > width:
+        head = text[: width + 1]
+        kept = head.rpartition(" ")[0].rstrip() or head[:width]
+        text = kept + "…"
+    return repr(text)
+
+
 MOST_NAMES = 24
 """The most names that a message lists."""
 
@@ -73,6 +86,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if not close:
+        # Written in capitals, no letter is alike.
+        lower = {each.lower(): each for each in names}
+        close = [lower[each] for each in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
     if close:
         return "Did you mean " + " or ".join(repr(each) for each in close) + "?"
     rest = len(names) - MOST_NAMES

@@ -13,7 +13,7 @@ from pytest_promptfuzz.cli.output import Output
 from pytest_promptfuzz.errors import PromptfuzzError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 AS_HOPED, AGAINST, USAGE, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -33,21 +33,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given[:1] == ["serve"]:
         return serve.execute(given[1:])
     try:
-        options = _parser().parse_args(given)
+        parser, commands = _parser()
+        options, unknown = parser.parse_known_args(given)
+        if unknown:
+            # The command's own usage helps; argparse would print the list of commands.
+            commands[options.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else USAGE
     output = Output(width=options.width, color=False if options.no_color else None)
     try:
         return int(options.execute(options, output))
     except PromptfuzzError as error:
-        output.error(f"promptfuzz {options.command}: {error}")
+        # An argument's name may be the command's: it is said once.
+        said = str(error).removeprefix(f"{options.command}: ")
+        output.error(f"promptfuzz {options.command}: {said}")
         return USAGE
     except KeyboardInterrupt:
         output.error(f"promptfuzz {options.command}: interrupted")
         return INTERRUPTED
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """The parser, and that of each command."""
     parser = argparse.ArgumentParser(
         prog="promptfuzz",
         description="Does a prompt's behaviour survive harmless changes to the prompt?",
@@ -58,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for module in (run, mutate, operators, cache, prefill, lexicon, serve):
         module.add_parser(commands)
-    return parser
+    return parser, commands.choices
 
 
 def _version() -> str:

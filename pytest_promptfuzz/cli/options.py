@@ -7,6 +7,7 @@ import re
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.selection import read_mutations
+from pytest_promptfuzz.mutations.strata import as_operator
 from pytest_promptfuzz.reporting.text import MIN_WIDTH
 
 
@@ -72,9 +73,16 @@ def written(mutations: int | dict[str, float] | list[str]) -> str:
 
 def _mutations(text: str) -> int | dict[str, float] | list[str]:
     try:
-        return read_mutations(text)
+        made = read_mutations(text)
     except UsageError as error:
         raise argparse.ArgumentTypeError(re.sub("^mutations ", "", str(error))) from None
+    if isinstance(made, list) and len(made) == 1:
+        try:
+            as_operator(made[0])
+        except UsageError as error:
+            said = str(error).removeprefix("operators: ")
+            raise argparse.ArgumentTypeError(f"{text!r} is no count such as 8, and {said}") from None
+    return made
 
 
 def _names(text: str) -> list[str]:

@@ -67,13 +67,15 @@ class Contract:
         for name in values:
             if name not in known:
                 raise UsageError(f"{where}: unknown setting {name!r}. {nearest(name, known)}")
+        named = values.get("mutations")
+        if not isinstance(named, int | str | None) and values.get("operators") is not None:
+            # Said before either is read: a name in one may be an object in the other.
+            raise UsageError(
+                f"{where}: mutations={named!r:.80} names what to draw on, and so does operators=; keep one of them (an"
+                " operator of one's own may stand in mutations= itself)."
+            )
         checked = {name: _CHECKS[name](name, value, where) for name, value in values.items()}
         if not isinstance(checked.get("mutations", 0), int):
-            if checked.get("operators") is not None:
-                raise UsageError(
-                    f"{where}: mutations={values['mutations']!r:.80} names what to draw on, and so does operators=;"
-                    " keep one of them."
-                )
             checked["operators"] = checked["mutations"]
             checked["mutations"] = checked["operators"].n
         contract = cls(**checked)
@@ -137,6 +139,11 @@ def _tasks() -> Sequence[str]:
 def _mutations(name: str, value: Any, where: str) -> int | Wanted:
     from collections.abc import Mapping
 
+    if isinstance(value, str):
+        raise UsageError(
+            f"{where}: mutations={value!r:.80} must be a whole number, a mapping or a list, not str; write mutations=8,"
+            ' {"lexical": 3} or ["synonym"].'
+        )
     if not isinstance(value, Mapping | list | tuple):
         return _whole(1, MOST_MUTATIONS)(name, value, where)  # type: ignore[no-any-return]  # an int, or it raises
     from pytest_promptfuzz.mutations.selection import wanted

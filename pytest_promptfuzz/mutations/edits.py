@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.errors import UsageError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -92,7 +92,12 @@ def apply_edits(original: str, edits: Iterable[Edit]) -> str:
 
 
 def check_edits(
-    edits: Sequence[Edit], length: int, spans: Iterable[tuple[int, int]] = (), *, source: str = "edits"
+    edits: Sequence[Edit],
+    length: int,
+    spans: Iterable[tuple[int, int]] = (),
+    *,
+    source: str = "edits",
+    text: str = "",
 ) -> None:
     """Refuse edits that cannot be applied or that would damage a protected span.
 
@@ -102,6 +107,7 @@ def check_edits(
         spans: Protected spans ``(start, end)`` of the original, ascending. Each must stand in the result exactly
             once: where it was, or whole inside one ``Ref``.
         source: What made the edits, for the message.
+        text: The original, for the message; without it the message has offsets only.
 
     Raises:
         UsageError: Edits out of range, overlapping or out of order, parts of another type, or a protected span
@@ -128,10 +134,12 @@ def check_edits(
             elif not isinstance(part, str):
                 raise UsageError(f"{where} has a part of type {type(part).__name__}; parts are str or Ref.")
     for start, end in spans:
-        _check_span(edits, refs, start, end, source)
+        _check_span(edits, refs, start, end, source, text[start:end])
 
 
-def _check_span(edits: Sequence[Edit], refs: Sequence[Ref], start: int, end: int, source: str) -> None:
+def _check_span(
+    edits: Sequence[Edit], refs: Sequence[Ref], start: int, end: int, source: str, shown: str
+) -> None:
     """One protected span stands in the result once and whole."""
     touched = any(
         (edit.start < end and edit.end > start) if edit.start < edit.end else start < edit.start < end
@@ -143,9 +151,8 @@ def _check_span(edits: Sequence[Edit], refs: Sequence[Ref], start: int, end: int
     )
     if torn or whole + (not touched) != 1:
         what = "tears" if torn else "loses" if touched and not whole else "doubles"
-        raise UsageError(
-            f"{source} {what} the protected span ({start}, {end}); move it whole with one Ref or leave it."
-        )
+        at = f"{quoted(shown)} at ({start}, {end})" if shown else f"({start}, {end})"
+        raise UsageError(f"{source} {what} the protected span {at}; move it whole with one Ref or leave it.")
 
 
 def edits_to_json(edits: Iterable[Edit]) -> list[list[object]]:

@@ -35,6 +35,7 @@ class Variant:
 
 Given: TypeAlias = "str | Variant | Operator | Mapping[str, str] | Callable[[str], str] | None"
 
+_SPACED = "[A-Za-z\u00aa-\u052f]"  # letters of scripts that part words by spaces
 _SEVERITY = 0.4  # that of a rewording: what the user gives is taken for one
 
 
@@ -130,14 +131,14 @@ class Level:
         text = draft.text
         edits: list[Edit] = []
         for old, new in self.pieces:
-            found = text.count(old)
-            if found != 1:
+            found = _places(text, old)
+            if len(found) != 1:
                 where = f" after {after}" if after else ""
                 raise UsageError(
-                    f"{self.place}: {old!r} stands {found} times in the prompt{where}; give a piece that stands there"
-                    " exactly once."
+                    f"{self.place}: {old!r} stands {len(found)} times in the prompt{where}; give a piece that stands"
+                    " there exactly once."
                 )
-            start = text.index(old)
+            start = found[0]
             if any(start < end and first < start + len(old) for first, end in draft.walls):
                 raise UsageError(f"{self.place}: {old!r} reaches into a message that may not change.")
             edits.append(replace(start, start + len(old), new))
@@ -149,6 +150,13 @@ class Level:
                     " give pieces apart from each other."
                 )
         return tuple(edits)
+
+
+def _places(text: str, piece: str) -> list[int]:
+    """Where a piece stands; as whole words where it begins or ends with a letter: no ``as`` in ``Please``."""
+    begins = f"(?<!{_SPACED})" if re.match(_SPACED, piece[:1]) else ""
+    ends = f"(?!{_SPACED})" if re.match(_SPACED, piece[-1:]) else ""
+    return [match.start() for match in re.finditer(begins + re.escape(piece) + ends, text)]
 
 
 def _differences(old: str, new: str) -> tuple[Edit, ...]:
@@ -183,7 +191,7 @@ def read_levels(factor: str, pair: object, text: str, root: bytes) -> tuple[Leve
     low, high = pair
     places = (f"{where}, level 0", f"{where}, level 1")
     if isinstance(low, str | Variant) and isinstance(high, str | Variant):
-        wordings = isinstance(low, Variant) or isinstance(high, Variant) or text.count(low) == 1
+        wordings = isinstance(low, Variant) or isinstance(high, Variant) or len(_places(text, low)) == 1
         if wordings or not _operators(low, high):
             return _worded(factor, places, low, high)
     if isinstance(low, Variant) or isinstance(high, Variant):

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.errors import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -157,10 +159,8 @@ def nothing_free(prompt: Prompt) -> str:
 
 def _protecting(prompt: Prompt) -> str:
     spans = [each for each in prompt.spans if each.kind != "separator"]
-    shown = [f"{_cut(prompt.text[start:end])} as {kind}" for start, end, kind in spans[:_MOST_NAMED]]
+    shown = [
+        f"{quoted(prompt.text[start:end], _MOST_SHOWN)} as {kind}" for start, end, kind in spans[:_MOST_NAMED]
+    ]
     rest = len(spans) - len(shown)
     return f" ({', '.join(shown)}{f', and {rest} more' if rest else ''})" if shown else ""
-
-
-def _cut(text: str) -> str:
-    return repr(text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_promptfuzz.errors import PromptfuzzError, UsageError, nearest
+from pytest_promptfuzz.errors import PromptfuzzError, UsageError, nearest, quoted, unstopped
 from pytest_promptfuzz.mutations.edits import Edit, check_edits
 from pytest_promptfuzz.mutations.intensity import check_intensity, shown
 from pytest_promptfuzz.mutations.mutation import (
@@ -186,7 +187,8 @@ class Operator:
             raise
         except Exception as error:
             raise UsageError(
-                f"Operator {self.name!r} raised {type(error).__name__} on the prompt {draft.text!r:.60}: {error}"
+                f"Operator {self.name!r}{_defined(self.propose)} raised {type(error).__name__} on the prompt"
+                f" {quoted(draft.text)}: {unstopped(error)}."
             ) from error
 
     def _verified(self, draft: Draft, rng: Rng) -> Iterator[Sequence[Edit]]:
@@ -200,8 +202,14 @@ class Operator:
                 raise UsageError(
                     f"{where} yielded {edits!r:.80}; yield a list of Edit, one list for each mutation."
                 )
-            check_edits(edits, len(draft.text), spans, source=where)
+            check_edits(edits, len(draft.text), spans, source=where, text=draft.text)
             yield edits
+
+
+def _defined(function: object) -> str:
+    """Where a function of the user's is defined: `` (operators.py:12)``; empty where that cannot be told."""
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
 
 
 def _try_example(operator: Operator, text: str) -> None:

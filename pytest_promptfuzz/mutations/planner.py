@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError
+from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError, quoted
 from pytest_promptfuzz.mutations.allocation import largest_remainder
 from pytest_promptfuzz.mutations.casing import fold
 from pytest_promptfuzz.mutations.draft import Draft
@@ -182,7 +182,7 @@ class _Filler:
         where = f"mutations: the ready mutation {mutation.id}"
         if mutation.original != original:
             raise UsageError(
-                f"{where} changes another prompt ({mutation.original!r:.60}); make it of {original!r:.60}."
+                f"{where} changes another prompt ({quoted(mutation.original)}); make it of {quoted(original)}."
             )
         check_edits(mutation.edits, len(original), source=where)
         if mutation.text in self.exact:

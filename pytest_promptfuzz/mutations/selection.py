@@ -127,6 +127,8 @@ def read_mutations(text: str) -> int | dict[str, float] | list[str]:
     if not all(names):
         raise UsageError(f"mutations {text!r}: a name is missing; write A=2,B=1 or A,B.")
     if "=" not in stripped:
+        if _is_number(stripped):
+            raise UsageError(f"mutations {text!r}: that is no count; write a whole number such as 8.")
         return names
     counts: dict[str, float] = {}
     for each in names:
@@ -137,6 +139,14 @@ def read_mutations(text: str) -> int | dict[str, float] | list[str]:
             raise UsageError(f"mutations {text!r}: {name!r} is given twice.")
         counts[name] = _number(number, name, text)
     return counts
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _int(digits: str, text: str) -> int:

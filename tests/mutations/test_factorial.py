@@ -315,6 +315,7 @@ ERRORS = [
     ({"a": (None, "uper-case")}, {}, "factor 'a', level 1: .*Did you mean 'upper-case'"),
     ({"a": ("Nowhere", "Elsewhere")}, {}, "factor 'a', level 1: 'Nowhere' stands 0 times in the prompt"),
     ({"a": ("the", "those")}, {}, "'the' stands 2 times"),
+    ({"a": ("ort", "ank")}, {}, "'ort' stands 0 times"),
     ({"a": (None, "numbered-to-bulleted")}, {}, "'numbered-to-bulleted' finds no place in this prompt"),
     ({"a": (None, lambda text: text)}, {}, "returned the text unchanged"),
     ({"a": (None, lambda text: "")}, {}, "returned ''"),
@@ -338,6 +339,12 @@ ERRORS = [
 def test_errors_name_the_factor_and_the_mend(factors: dict, options: dict, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         factorial("Sort the words. Keep {n} of the rest.", factors, **options)
+
+
+def test_a_level_counts_in_whole_words() -> None:
+    design = factorial("Please classify it as good.", {"a": ("as", "for"), "b": ("good.", "fine.")})
+    assert design.variants[3] == "Please classify it for fine."
+    assert factorial("请分类这段文字。", {"a": ("分类", "归类")}).variants[1] == "请归类这段文字。"
 
 
 def test_runs_with_the_same_text_are_refused() -> None:

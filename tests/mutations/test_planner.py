@@ -19,7 +19,7 @@ from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError
 from pytest_promptfuzz.mutations import registry
 from pytest_promptfuzz.mutations.allocation import largest_remainder
 from pytest_promptfuzz.mutations.casing import fold
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits, insert
+from pytest_promptfuzz.mutations.edits import apply_edits, check_edits, insert, replace
 from pytest_promptfuzz.mutations.mutation import Mutation
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.operators.controls import without_label
@@ -358,3 +358,40 @@ def test_operators_of_packages_are_found(tmp_path: Path, monkeypatch: pytest.Mon
             registry.get("unknown")
     finally:
         registry.installed.cache_clear()
+
+
+def test_an_operator_that_raises_is_named_with_its_line_and_the_prompt_is_cut_after_a_word() -> None:
+    @operator("raises", dimension="lexical", severity=0.1)
+    def raises(draft, rng):
+        raise ValueError("boom")
+
+    prompt = "Classify the mood of the text as good or bad. Answer with one word only, please."
+    with pytest.raises(UsageError) as caught:
+        mutate(prompt, 1, operators=[raises])
+    line = raises.propose.__code__.co_firstlineno
+    assert str(caught.value) == (
+        f"Operator 'raises' ({__file__}:{line}) raised ValueError on the prompt"
+        " 'Classify the mood of the text as good or bad. Answer with…': boom."
+    )
+
+
+def test_a_ready_mutation_of_another_prompt_is_quoted_in_whole_words() -> None:
+    other = mutate("Sort the tickets of this week by their topic, and tell me how many there are.", 1)
+    with pytest.raises(UsageError) as caught:
+        plan(MOOD, other)
+    assert (
+        "another prompt ('Sort the tickets of this week by their topic, and tell me…'); make it of 'Classify the mood of"
+        " the text as good or bad. Answer with…'."
+    ) in str(caught.value)
+
+
+def test_a_damaged_span_is_shown() -> None:
+    @operator("clobber", dimension="lexical", severity=0.1)
+    def clobber(draft, rng):
+        start, end = draft.spans[0]
+        yield [replace(start, end, "x")]
+
+    with pytest.raises(
+        UsageError, match=r"'clobber' loses the protected span '\{text\}' at \(10, 16\); move it whole"
+    ):
+        mutate("Classify: {text}", 1, operators=[clobber])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from mutation_samples import PROMPTS
 
+from pytest_promptfuzz import translations
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.contract import Contract
 from pytest_promptfuzz.mutations import registry
@@ -428,7 +429,14 @@ def test_the_contract_counts_what_is_asked_for() -> None:
             "test_x: mutations={'lexical': 3} names what to draw",
         ),
         ({"mutations": []}, "test_x: mutations=[] asks for nothing"),
-        ({"mutations": "8"}, "whole number, not str"),
+        (
+            {
+                "mutations": {"lexical": 2, "translated-de": 1},
+                "operators": translations({"de": "Sortiere es."}),
+            },
+            "test_x: mutations={'lexical': 2, 'translated-de': 1} names what to draw on, and so does operators=; keep",
+        ),
+        ({"mutations": "8"}, "test_x: mutations='8' must be a whole number, a mapping or a list, not str"),
         ({"operators": ["keyboard-typo+synonim:3"]}, "test_x: operators: there is no operator 'synonim' in"),
     ],
 )

@@ -34,7 +34,7 @@ MARKS: dict[str, list[str]] = {
     "threshold=True": ["threshold=True", "not bool"],
     "mutations=0": ["mutations=0", "from 1 to 10,000"],
     "mutations=True": ["mutations=True", "whole number, not bool"],
-    "mutations='8'": ["mutations='8'", "whole number, not str"],
+    "mutations='8'": ["mutations='8'", "whole number, a mapping or a list, not str"],
     "mutations=10001": ["mutations=10001", "from 1 to 10,000"],
     "mutations=8.0": ["mutations=8.0", "whole number, not float"],
     "seed='x'": ["seed='x'", "whole number"],
