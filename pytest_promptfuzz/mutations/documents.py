@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.order import LEANING_HEADS, SEQUENCE_HEADS
 from pytest_promptfuzz.mutations.said import BOUND, TOKENS
+from pytest_promptfuzz.mutations.sequence import tells_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -181,7 +182,7 @@ def _free_order(draft: Draft, segments: Sequence[Segment], labels: Sequence[str]
         return False
     cuts = [0, *(place for segment in segments for place in segment), len(text)]
     outside = "\n".join(text[start:end] for start, end in zip(cuts[::2], cuts[1::2], strict=True))
-    if _ORDERED.search(outside):
+    if _ORDERED.search(outside) or tells_order(outside):
         return False
     cited = _CITED.search(outside) is not None
     if cited and not all(label.isdigit() for label in labels):

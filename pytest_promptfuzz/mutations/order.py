@@ -15,6 +15,7 @@ from pytest_promptfuzz.mutations.edits import Edit, reorder
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.said import BOUND, TOKENS, Said, said, tokens_of
+from pytest_promptfuzz.mutations.sequence import build_up, obeyed_in_order, order_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,6 +95,9 @@ _FORM = re.compile(
     r"|answers?|respon[ds]\w*|repl(?:y|ies)|reports?|return|contents?|order|parts|looks? like)\b",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(
+    r"\b(?:steps?|number(?:s|ed)?|order|sequence|rank\w*|in turn|rules? \d|items? \d)\b", re.IGNORECASE
+)
 _LEAD = 300  # characters before a list that are looked at for what introduces it
 _SHORTEST = 3  # letters of a noun that is referred to
 _STOPS = (".", "!", "?", "。", "！", "？")
@@ -148,6 +152,8 @@ def places(text: str) -> bool:
 
 def sentence_runs(draft: Draft) -> tuple[list[Segment], ...]:
     """Runs of two or more neighbouring segments of one paragraph that may change places among themselves."""
+    if draft.once(obeyed_in_order):
+        return ()
     groups: dict[int, list[tuple[Sentence, Said]]] = {}
     data = draft.once(data_spans)
     for sentence, own in zip(draft.sentences, draft.once(said), strict=True):
@@ -162,6 +168,8 @@ def _runs(draft: Draft, group: Sequence[Sentence], all_said: Sequence[Said]) -> 
     for text, tokens, _, _ in all_said:
         if counts(text, tokens) or (tokens[0] in _GREETS and _GREETING.match(text)):
             return  # a letter is data
+    if build_up(each.tokens for each in all_said):
+        return
     torn = _torn(draft, group)
     heads = _introduced([each.tokens for each in all_said])
     contents = 0  # how many sentences there are up to the last one that tells what is to be written
@@ -273,32 +281,34 @@ def lists(draft: Draft, kind: str) -> Iterator[list[tuple[Line, int]]]:
 
 
 def free_order(draft: Draft, items: list[tuple[Line, int]]) -> bool:
-    """Whether the items of a list may change places: none counts, points or leans, all end alike, they are no form."""
+    """Whether the items of a list may change places: all end alike, they are no form, and nothing tells their order.
+
+    No item counts, points, leans or works on what another one left, and the prompt speaks of no order.
+    """
+    if draft.once(order_counts):
+        return False
     head = items[0][0].start
     before = draft.text[max(0, head - _LEAD) : head].rstrip().rpartition("\n")[2]
     if _FORM.search(before):
         return False
     endings = set()
+    said_of: list[list[str]] = []
     for line, end in items:
         text = draft.text[line.content : end].lower()
         tokens = TOKENS.findall(text) or [""]
         if counts(text, tokens) or points(text.partition(":")[0], tokens) or leans(text, tokens):
             return False
+        said_of.append(tokens)
         tail = text.rstrip()
         endings.add(tail[-1] if tail[-1:] in {".", ",", ";", ":", "!", "?"} else "")
         if tail.endswith((" and", " or", ",", ";", ":")):
             return False
-    return len(endings) == 1
+    return len(endings) == 1 and not build_up(said_of)
 
 
-def ordered_on_purpose(text: str) -> bool:
+def ordered_on_purpose(draft: Draft) -> bool:
     """Whether the prompt speaks of steps, numbers or an order, so that its numbering carries meaning."""
-    return (
-        re.search(
-            r"\b(?:steps?|number(?:s|ed)?|order|sequence|rank\w*|in turn|rules? \d|items? \d)\b", text.lower()
-        )
-        is not None
-    )
+    return _NUMBERED.search(draft.text) is not None or draft.once(order_counts)
 
 
 def shuffles(runs: Sequence[Sequence[Segment]], rng: Rng) -> Iterator[list[Edit]]:

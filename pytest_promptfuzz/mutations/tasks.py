@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 _TASKS = words(
     """
-    answer assign categorize categorise choose classify compare complete compute convert count create decide describe
-    detect determine draft evaluate explain extract find generate give identify include label list mention name output
-    paraphrase pick predict produce provide rank rate reply respond return rewrite route select sort state suggest
-    summarize summarise tell translate write
+    answer assign categorize categorise choose classify compare complete compute condense convert correct count
+    create decide describe detect determine draft evaluate explain extract find generate give identify include label
+    list mention name output paraphrase pick predict produce proofread provide rank rate rephrase reply respond
+    return rewrite route select shorten simplify solve sort state suggest summarize summarise tell translate write
     """
 )
 _AFTER_TASK = words(
@@ -29,7 +29,7 @@ _AFTER_TASK = words(
 _PREPARING = words(
     """
     choose compare compute convert count decide detect determine evaluate find give identify output pick predict provide
-    return select sort state
+    return select solve sort state
     """
 )
 # They ask for a detail of the answer, not for the answer.
@@ -38,6 +38,13 @@ _ANSWERING = words("answer give output provide reply respond return say write")
 # Behind those: how to answer, not what.
 _HOW = words("with only in as just exactly by at from for whether about all each every")
 _GIVING = words("give output provide return")  # "a list": the form of an answer
+# Where to put it, or nothing but it; and what gives the answer to a question that was asked before.
+_PLACED = re.compile(
+    r"\bonly[.!]?$|\bnothing else\b|\b(?:on|in|at|as) (?:the|a|its|your) (?:own |very )?(?:(?:first|last|final|next|new"
+    r"|single|separate|beginning|start|end|bottom|top)\b|line\b)",
+    re.IGNORECASE,
+)
+_TELLING = _GIVING | words("name say state tell write")
 _INSTRUCTION = re.compile(r"(?:Please |please )?(?P<verb>[A-Za-z]+) (?P<next>\x00|[A-Za-z]+)")
 _CONDITION = re.compile(r"\b(?:if|unless|when|whenever|where|once|until|otherwise|in case)\b", re.IGNORECASE)
 _QUOTES = frozenset("\"'`*“‘«„「")
@@ -55,7 +62,11 @@ class Task(NamedTuple):
 def tasks_of(draft: Draft) -> list[Task]:
     """The tasks that a prompt sets, without details of the answer and its form."""
     found: list[Task] = []
+    asked = False
     for sentence in draft.sentences:
+        asked = asked or (
+            sentence.kind == "prose" and draft.text.endswith(("?", '?"'), sentence.start, sentence.end)
+        )
         match = _INSTRUCTION.match(draft.free, sentence.start, sentence.end)
         if match is None or sentence.kind == "bullet":
             continue
@@ -66,6 +77,8 @@ def tasks_of(draft: Draft) -> list[Task]:
             continue
         if sentence.kind == "number" and draft.text.startswith("one ", match.start("next")):
             continue  # "1. Write one step per line"
+        if verb in _TELLING and (asked or _PLACED.search(draft.free, match.end("verb"), sentence.end)):
+            continue
         if verb in _ANSWERING and (
             following in _HOW
             or (verb in _GIVING and following in {"a", "an"})

@@ -54,6 +54,11 @@ def made_by(
 
 
 NEGATED = [
+    (
+        "# Task\nShorten the article.\n\n{article}\n\n# Output\nReturn the shortened article only.",
+        {"# Task\nDo not shorten the article.\n\n{article}\n\n# Output\nReturn the shortened article only."},
+    ),
+    ("Give the names of all persons.", {"Do not give the names of all persons."}),
     ("Classify the ticket below.", {"Do not classify the ticket below."}),
     ("Please summarize the article.", {"Please do not summarize the article."}),
     ("Translate {text} into French.", {"Do not translate {text} into French."}),
@@ -108,6 +113,11 @@ NOT_NEGATED = [
     "Fasse den Text in einem Satz zusammen.",
     "Summary of the text:",
     "Write",
+    "A train takes two hours. When does it arrive? Think step by step. Give the time on the last line.",
+    "Who wrote it? State the name.",
+    "Polish the article.\n\n{article}\n\nReturn the polished article only.",
+    "Return the list and nothing else.",
+    "Write the label on a line of its own.",
 ]
 NUMBERS = [
     ("Summarize it in 3 sentences.", "Summarize it in 7 sentences."),
@@ -242,6 +252,10 @@ def test_operators_without_a_label_have_names_of_their_own() -> None:
 
 
 REPLACED = [
+    (
+        "Choose the category:\n1. refund\n2. delivery\n\nAnswer with the category.\n\n{mail}",
+        "Choose the category:\n1. alpha\n2. beta\n\nAnswer with the category.\n\n{mail}",
+    ),
     ("Classify it as billing or other.", "Classify it as alpha or beta."),
     ("Answer with POSITIVE, NEGATIVE, or NEUTRAL.", "Answer with ALPHA, BETA, or GAMMA."),
     ('Answer with "Red", "Green" or "Blue".', 'Answer with "Alpha", "Beta" or "Gamma".'),
@@ -262,6 +276,10 @@ REPLACED = [
     ("Classify it as red or green.\n\nExample: fire\nLabel: red", "Classify it as alpha or beta.\n\nExample: fire\nLabel: alpha"),
 ]  # fmt: skip
 NOT_REPLACED = [
+    "Choose the category:\n1. refund\n2. delivery\n3. other\n\nAnswer with the number.\n\n{mail}",
+    "Choose the category: 1) refund, 2) delivery or 3) other. Reply with its number.\n\n{mail}",
+    "Choose the category:\nA. refund\nB. delivery\n\nAnswer with the letter.\n\n{mail}",
+    "Classify it as one of:\n1. refund\n2. delivery\n\nAntworte mit der Nummer.\n\n{mail}",
     'Sum it up. Return JSON with the keys "object", "line" and "time".\n\n{message}',
     'Name the "object", the line and the time.\n\nReturn JSON with the keys "object", "line" and "time".',
     "Classify the cheese as fresh, blue or hard. A cheese with blue veins is not fresh.",

@@ -41,6 +41,13 @@ _NO_ANSWERS = re.compile(r"\b(?:avoid|never|do not|don['’]t|not|such as|like|w
 _KEYS = re.compile(
     r"\b(?:keys?|fields?|columns?|propert(?:y|ies)|attributes?|headings?|elements?)\b", re.IGNORECASE
 )
+# A list answered by its numbers or letters keeps them whatever its words are.
+_BY_NUMBER = re.compile(
+    r"\b(?:numbers?|numerals?|digits?|letters?|index|position|nummer|ziffer|zahl|buchstaben?|cijfer|num[eé]ro|n[uú]mero"
+    r"|chiffre|cifra|lettre|lettera|letra)\b",
+    re.IGNORECASE,
+)
+_MARKED = re.compile(r"(?:\(?\b(?:\d{1,3}|[A-Za-z])[.):]|\[(?:\d{1,3}|[A-Za-z])\])[ \t]*[\"'`*]{0,2}\Z")
 _NAME = re.compile(r"[^\W\d_]{2,}(?:[ _-][^\W_]+)*")
 _SLUG = re.compile(r"[A-Za-z0-9]+(?:[ _-][A-Za-z0-9]+)*")
 _INVENTED = (
@@ -198,6 +205,8 @@ def labels_replaced(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 
 def _are_answers(draft: Draft, position: int) -> bool:
     """Whether labels at ``position`` are what is answered, not what an earlier step or a condition is about."""
+    if _by_number(draft, position):
+        return False
     sentence = next((each for each in draft.sentences if each.start <= position < each.end), None)
     if sentence is None:
         return True
@@ -209,6 +218,12 @@ def _are_answers(draft: Draft, position: int) -> bool:
     if _KEYS.search(before):
         return False
     return before.partition(" ")[0].lower() not in _CONDITIONS and not _NO_ANSWERS.search(before)
+
+
+def _by_number(draft: Draft, position: int) -> bool:
+    """Whether the label at ``position`` is numbered or lettered, and the prompt speaks of numbers or letters."""
+    line = draft.text.rfind("\n", 0, position) + 1
+    return bool(_MARKED.search(draft.text[line:position]) and _BY_NUMBER.search(draft.free))
 
 
 def without_label(label: str) -> Operator:

@@ -12,6 +12,7 @@ from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.listing import kinds_of_lines, remarkable
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.order import free_order, lists, ordered_on_purpose, shuffles
+from pytest_promptfuzz.mutations.sequence import order_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +58,7 @@ def _marker(line: Line, text: str) -> Edit:
     cue=_bulleted,
 )
 def bullet_reorder(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """The items of a bulleted list in a random order; not if one counts, points or leans, or they are a form."""
+    """The items of a bulleted list in a random order; not if an order is told or one leans; no steps, no form."""
     found = [
         [(line.content, end) for line, end in items]
         for items in lists(draft, "bullet")
@@ -105,7 +106,7 @@ def bullet_restyle(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 def numbered_to_bulleted(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Numbered lists of rules with bullets; not in a prompt that speaks of steps, numbers or an order."""
     found = [items for items in lists(draft, "number") if remarkable(draft, items)]
-    if not found or ordered_on_purpose(draft.text):
+    if not found or ordered_on_purpose(draft):
         return
     for mark in rng.shuffled(_MARKERS):
         yield [_marker(line, mark + " ") for items in found for line, _ in items]
@@ -126,7 +127,7 @@ def numbered_to_bulleted(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 def bulleted_to_numbered(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Bulleted lists of rules with numbers; not in a prompt that speaks of steps, numbers or an order."""
     found = [items for items in lists(draft, "bullet") if remarkable(draft, items)]
-    if not found or ordered_on_purpose(draft.text):
+    if not found or ordered_on_purpose(draft):
         return
     for style in rng.shuffled((".", ")")):
         yield [
@@ -152,7 +153,7 @@ def bullets_to_sentences(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """A bulleted list of instructions as a paragraph; not where a prompt speaks of the list, its items or an order."""
     openings = {word.start: word for word in draft.words}
     found = [items for items in lists(draft, "bullet") if _sentences(draft, items, openings)]
-    if not found or _LISTED.search(draft.free):
+    if not found or _LISTED.search(draft.free) or draft.once(order_counts):
         return
     if len(found) > 1:
         yield [edit for items in found for edit in _as_sentences(draft, items)]
