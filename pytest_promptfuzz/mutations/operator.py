@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError, nearest, quoted, unstopped
 from pytest_promptfuzz.mutations.edits import Edit, check_edits
+from pytest_promptfuzz.mutations.form_topic import form_is_topic
 from pytest_promptfuzz.mutations.intensity import check_intensity, shown
 from pytest_promptfuzz.mutations.mutation import (
     DIMENSIONS,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 Propose: TypeAlias = "Callable[[Draft, Rng], Iterable[Sequence[Edit]]]"
 
 _MOST_EMPTY = 100
+_FORM = frozenset(["lexical", "padding"])  # dimensions of operators that change how a text looks
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
@@ -151,9 +153,14 @@ class Operator:
         return self.default and self.preserves != "no" and self.relation == "invariance"
 
     def suits(self, draft: Draft) -> bool:
-        """Whether it may find a place in a draft: the language is one of its own, and its cue is there."""
-        return (not self.languages or draft.language in self.languages) and (
-            self.cue is None or self.cue(draft)
+        """Whether it may act on a draft: the language is one of its own, its cue is there, and the task allows it.
+
+        A task about the form of a text that stands in the prompt allows no lexical operator, and no padding.
+        """
+        return (
+            (not self.languages or draft.language in self.languages)
+            and (self.cue is None or self.cue(draft))
+            and not (self.dimension in _FORM and draft.once(form_is_topic))
         )
 
     def proposals(self, draft: Draft, rng: Rng) -> Iterator[tuple[Edit, ...]]:

@@ -1,0 +1,120 @@
+"""Whether a task is about the form of a text that stands in the prompt: its spelling, punctuation, words, wording.
+
+``How many words does the sentence have?`` has another answer when ``do not`` becomes ``don't`` in that sentence. In
+English, German, French, Spanish, Italian, Dutch and Portuguese. A topic is a thing and an act in one sentence:
+``count … commas``, not ``separate the labels with commas``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_promptfuzz.mutations.fields import data_spans
+from pytest_promptfuzz.mutations.lexicon.form_words import FORMS
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.mutations.draft import Draft
+
+_LEAST = 3  # free words in a row of data: fewer are a setting (Language: English)
+_STAND_IN = frozenset(["slot", "placeholder", "input"])
+_UNREAD = _STAND_IN | {"code", "json", "url", "path", "identifier"}
+_QUOTED = 20  # characters: a quotation that long is the text, a shorter one a word or a label
+_BEFORE, _AFTER = 200, 120  # characters of a sentence that are read around a thing
+_STOP = re.compile("[.!?¿…\n]")
+_WORD = re.compile(r"[^\W\d_]+")
+_SPACED = bytes(ord(chr(code).lower()) if chr(code).isalpha() else 32 for code in range(128)).ljust(256)
+# What the answer is to look like, a mark that parts its items, or a program that would do the work.
+_OTHER = re.compile(
+    r"\b(?:in|of|for|check) your\b|\b(?:your|the) (?:answer|reply|response|output|summary)\b(?! (?:is"
+    r"|as|with|should be)\b)"
+    r"|\b(?:separat|delimit|join|wrap|surround|enclos|getrennt|trenn|sépar|gescheiden|scheid)\w*|\bin quot"
+    r"|\b(?:functions?|programs?|scripts?|python|javascript|java|sql|regex|regular expression"
+    r"|algorithm|programming|code"
+    r"|funktion|fonction|función|funzione|functie|função)\b"
+    r"|\b(?:at most|maximum|minimum|limit|exceed|no more than|fewer than|less than|under|below) \d"
+)
+_NEGATED = re.compile(
+    r"^(?:please |and |but |also )?(?:do not|don['’]t|never|avoid|use|write|no|keine?|ne|n['’]|no|non"
+    r"|geen|não|evit\w+)\b"
+    r"|(?:\bnot|n['’]t|\bnever|\bno|\bignor\w+|\byou(?:['’]ll| will| may| might| can)?|\bnicht|\bkeine?|\bpas|\bnon"
+    r"|\bniet|\bnão)(?: \w+)? $"
+    r"|\b(?:without|ohne|sans|sin|senza|zonder|sem)\b[^,;:]*$"
+)
+
+
+class _Topic(NamedTuple):
+    """A way to speak of form: a thing, and the act that its sentence must hold (``None``: the thing says it)."""
+
+    thing: re.Pattern[str]
+    act: re.Pattern[str] | None
+
+
+def _by_cue() -> dict[str, list[_Topic]]:
+    found: dict[str, list[_Topic]] = {}
+    for form in FORMS:
+        topic = _Topic(re.compile(form.thing), re.compile(form.act) if form.act else None)
+        for cue in form.cues.split():
+            found.setdefault(cue, []).append(topic)
+    return found
+
+
+_BY_CUE = _by_cue()
+
+
+def form_is_topic(draft: Draft) -> bool:
+    """Whether the task is about the form of a text that stands in the prompt; ask with ``draft.once(form_is_topic)``.
+
+    Where a slot, filled-in input or a quotation is the text, mutations do not reach it, and this is false: unless
+    other data stands beside it, such as an example.
+    """
+    said = _said(draft.text)
+    return not _BY_CUE.keys().isdisjoint(said) and _speaks_of_form(draft, set(said)) and _stands_here(draft)
+
+
+def _said(text: str) -> list[str]:
+    """The words of a text in small letters."""
+    if text.isascii():  # built-ins are quicker than an expression
+        return text.encode().translate(_SPACED).decode().split()
+    return _WORD.findall(text.lower())
+
+
+def _speaks_of_form(draft: Draft, said: set[str]) -> bool:
+    pieces: list[str] = []
+    position = 0
+    for (start, end), kind in zip(draft.spans, draft.kinds, strict=False):
+        if kind in _UNREAD:
+            pieces += (draft.text[position:start], "_")
+            position = end
+    pieces.append(draft.text[position:])
+    text = "".join(pieces).lower()
+    topics = {id(topic): topic for cue in said & _BY_CUE.keys() for topic in _BY_CUE[cue]}
+    return any(_set_as_task(text, topic) for topic in topics.values())
+
+
+def _set_as_task(text: str, topic: _Topic) -> bool:
+    for match in topic.thing.finditer(text):
+        before = _STOP.split(text[max(0, match.start() - _BEFORE) : match.start()])[-1].lstrip(
+            " \"'“«-*#>\t0123456789)"
+        )
+        after = _STOP.split(text[match.end() : match.end() + _AFTER], maxsplit=1)[0]
+        sentence = before + match[0] + after
+        if _OTHER.search(sentence) or _NEGATED.search(before):
+            continue
+        if topic.act is None or any(
+            not _NEGATED.search(sentence[: act.start()]) for act in topic.act.finditer(sentence)
+        ):
+            return True
+    return False
+
+
+def _stands_here(draft: Draft) -> bool:
+    """Whether the text that is worked on can be changed."""
+    stands_in = any(
+        kind in _STAND_IN or (kind == "quote" and end - start >= _QUOTED)
+        for (start, end), kind in zip(draft.spans, draft.kinds, strict=False)
+    )
+    return not stands_in or any(
+        len(_WORD.findall(draft.free[start:end].rpartition(":")[2])) >= _LEAST
+        for start, end in data_spans(draft)
+    )
