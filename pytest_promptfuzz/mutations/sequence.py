@@ -21,12 +21,12 @@ _ORDINAL = (
     r"|\d{1,2}(?:st|nd|rd|th))"
 )
 _OTHERS = r"""
-names? persons? glance glimpse sight languages? aid class hand times? half quarter year week weekend night month days?
-century decade hour minute monday tuesday wednesday thursday friday saturday sunday drafts? impressions? lady grade
-graders? floor edition cousin words? letters? characters? sentences? paragraphs? lines? pages? world war amendment
-degree thoughts? opinions? chance resort breath will mile date version answer reply response output report verdict decision
-product result score say call part(?:y|ies) rate nature \d+ few couple seen login visit payment contact orders? invoice
-email mail message update price quality moves? used mention occurrence appearance
+names? persons? glance glimpse sight languages? aid class hand times? half quarter year week weekend night month
+days? century decade hour minute monday tuesday wednesday thursday friday saturday sunday drafts? impressions? lady
+grade graders? floor edition cousin words? letters? characters? sentences? paragraphs? lines? pages? world war
+amendment degree thoughts? opinions? chance resort breath will mile date version answer reply response output report
+verdict decision product result score say call part(?:y|ies) rate nature \d+ few couple seen login visit payment
+contact orders? invoice email mail message update price quality moves? used mention occurrence appearance
 """
 _OF_OTHER_THINGS = (
     rf"(?![ -](?:{'|'.join(_OTHERS.split())}|of all|and foremost)\b"
@@ -78,8 +78,8 @@ _SPOKEN = (
     # "order": not what somebody bought, and not "in order to".
     (
         r"(?=order\b)(?<!\bmy )(?<!\byour )(?<!\ban )(?<!\bhis )(?<!\bher )(?<!\btheir )(?<!\bour )(?<!'s )"
-        r"(?<!\beach )(?<!\bevery )"
-        r"(?<!\bno )(?<!\bpurchase )(?<!\bcustomer )(?<!\bcourt )(?<!\bnew )(?<!\bto )(?<!\bone )(?<!\bword )(?<!\bany )"
+        r"(?<!\beach )(?<!\bevery )(?<!\bany )"
+        r"(?<!\bno )(?<!\bpurchase )(?<!\bcustomer )(?<!\bcourt )(?<!\bnew )(?<!\bto )(?<!\bone )(?<!\bword )"
         r"order\b(?! (?:to|that|numbers?|ids?|status|dates?|details|totals?|form|history|confirmation|has|was|is late"
         r"|arrived|placed|by (?:phone|mail)|from|for|data|value|amount)\b)(?!s?[ ]?#)"
     ),
@@ -91,7 +91,8 @@ _ABROAD = (
     # German
     (
         r"(?:erst|zweit|dritt|viert|letzt|oberst|unterst|vorderst|früher|höchst|vorherig)(?:e[rnms]?)\b"
-        r"|(?:zuerst|zuletzt|nacheinander|reihenfolge|rangfolge|vorrang|absteigend\w*|aufsteigend\w*"
+        r"|(?:zuerst|zuletzt|nacheinander|reihenfolge|rangfolge|vorrang"
+        r"|absteigend\w*|aufsteigend\w*"
         r"|sortiert\w*)\b"
         r"|(?:von|weiter|ganz) (?:oben|unten)\b|der reihe nach\b"
         r"|(?:nach|absteigender|fallender) (?:priorität|wichtigkeit)\b"
