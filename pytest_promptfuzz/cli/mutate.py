@@ -8,7 +8,10 @@ from pytest_promptfuzz.cli.options import add_output_options, add_plan_options, 
 from pytest_promptfuzz.cli.prompts import read_prompt
 from pytest_promptfuzz.cli.side_by_side import twin_lines
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.mutations.edits import Edit, Ref
+from pytest_promptfuzz.mutations.measuring import word_diff
 from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.prompts.messages import layout
 from pytest_promptfuzz.reporting.terminal import diff_lines
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.cli.output import Output
     from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.reporting.text import Line
 
 FORMAT = 1
@@ -30,6 +34,11 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "file", metavar="FILE", help="a prompt, or chat messages in a .json file; - is standard input"
     )
     add_plan_options(parser, mixed=True)
+    parser.add_argument(
+        "--part",
+        metavar="PART",
+        help="of a chat, the messages of this role only, such as system (all that may change)",
+    )
     add_output_options(parser)
     parser.add_argument(
         "--side-by-side", action="store_true", help="show the prompt and each mutation in two columns"
@@ -44,7 +53,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         UsageError: The prompt cannot be read or changed, or an option is wrong.
     """
     prompt = read_prompt(options.file)
-    made = plan(prompt, options.mutations, seed=options.seed, operators=options.operators)
+    made = plan(prompt, options.mutations, seed=options.seed, operators=options.operators, part=options.part)
     if not made.mutations:
         raise UsageError(f"{prompt.name}: {' '.join(made.notes)}")
     if options.json:
@@ -65,6 +74,8 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         lines.append(_heading(place, each))
         if options.side_by_side:
             lines += twin_lines(each.diff(), width=output.width, color=output.color)
+        elif prompt.is_chat:
+            lines += _by_message(prompt, each)
         else:
             lines += diff_lines(each.diff())
     if made.notes:
@@ -73,6 +84,30 @@ def execute(options: argparse.Namespace, output: Output) -> int:
             lines.append([(note, "warn")])
     output.lines(lines)
     return 0
+
+
+def _by_message(prompt: Prompt, mutation: Mutation) -> list[Line]:
+    """The changes in a chat, under the role of the message they are in."""
+    text, pieces = layout(prompt.messages)
+    lines: list[Line] = []
+    for piece in pieces:
+        start, end = piece.start, piece.end
+        inner = [
+            Edit(
+                each.start - start,
+                each.end - start,
+                tuple(
+                    part if isinstance(part, str) else Ref(part.start - start, part.end - start)
+                    for part in each.parts
+                ),
+            )
+            for each in mutation.edits
+            if start <= each.start and each.end <= end
+        ]
+        if inner:
+            role = str(prompt.messages[piece.message]["role"])
+            lines += diff_lines(word_diff(text[start:end], inner), label=role)
+    return lines
 
 
 def _heading(place: int, mutation: Mutation) -> Line:

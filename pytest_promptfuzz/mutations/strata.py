@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
-from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError
 from pytest_promptfuzz.mutations import registry
 from pytest_promptfuzz.mutations.mutation import DIMENSIONS, Dimension, Relation
 from pytest_promptfuzz.mutations.operator import Operator
@@ -105,6 +106,8 @@ def named(items: Sequence[Weighed]) -> tuple[Stratum, ...]:
         one = as_operator(each)
         if str(one) in found:
             raise UsageError(f"operators: {str(one)!r} is named twice.")
+        if isinstance(one, Operator):
+            _warn_of_namesake(one)
         found[str(one)] = one, weight
     taken = {one.name for one, _ in found.values() if isinstance(one, Operator)}
     return tuple(
@@ -113,6 +116,17 @@ def named(items: Sequence[Weighed]) -> tuple[Stratum, ...]:
         else Stratum(name, weight, _drawn_on(one, taken), capped=True)
         for name, (one, weight) in found.items()
     )
+
+
+def _warn_of_namesake(one: Operator) -> None:
+    known = registry.builtin().get(one.name)
+    if known is not None and one.propose is not known.propose:
+        warnings.warn(
+            f"The operator {one.name!r} of one's own is named like a built-in one, and reports cannot tell them apart;"
+            " give it another name.",
+            PromptfuzzWarning,
+            stacklevel=2,
+        )
 
 
 def as_operator(each: object) -> Operator | Dimension:

@@ -219,6 +219,23 @@ def test_a_prompt_of_a_megabyte_is_planned() -> None:
     assert len(plan("Message.\n" + line * (1_000_000 // len(line)), 8).mutations) == 8
 
 
+def test_mutate_shows_a_chat_with_its_roles_and_one_part_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Sort the words."}]
+    (folder / "c.json").write_text(json.dumps(chat), encoding="utf-8")
+    assert main(["mutate", "c.json", "-n", "1", "--operators", "upper-case"]) == 0
+    shown = capsys.readouterr().out
+    assert "\n   system " in shown
+    assert "\n   user " in shown
+    assert main(["mutate", "c.json", "-n", "1", "--operators", "upper-case", "--part", "user"]) == 0
+    shown = capsys.readouterr().out
+    assert "\n   user " in shown
+    assert "system" not in shown
+    assert main(["mutate", "c.json", "--part", "sytem"]) == 2
+    assert "sytem" in capsys.readouterr().err
+
+
 # operators
 
 

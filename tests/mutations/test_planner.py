@@ -395,3 +395,16 @@ def test_a_damaged_span_is_shown() -> None:
         UsageError, match=r"'clobber' loses the protected span '\{text\}' at \(10, 16\); move it whole"
     ):
         mutate("Classify: {text}", 1, operators=[clobber])
+
+
+def test_an_operator_named_like_a_built_in_one_is_warned_of() -> None:
+    @operator("upper-case", dimension="lexical", severity=0.1)
+    def mine(draft, rng):
+        yield [insert(0, "Hey. ")]
+
+    with pytest.warns(PromptfuzzWarning, match="'upper-case' of one's own is named like a built-in one"):
+        assert mutate(MOOD, 1, operators=[mine])[0].text == "Hey. " + MOOD
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mutate(MOOD, 1, operators=[registry.get("upper-case")])
+        mutate(MOOD, 1, operators=["keyboard-typo:2"])

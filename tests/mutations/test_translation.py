@@ -108,7 +108,7 @@ def test_the_answers_language_can_be_another() -> None:
         (("{ticket}", "ticket"), r"translation for 'es' has lost '\{ticket\}'"),
         (("20", "veinte"), "has lost '20'"),
         (("BILLING", "FACTURACIÓN"), "has lost 'BILLING'"),
-        (('"none"', "«none»"), "has lost '\"none\"'"),
+        (('"none"', "none"), "has lost '\"none\"'"),
         (("20 ", "120 "), "has lost '20'"),
         (("{ticket}", "{boleto}"), r"has lost '\{ticket\}'"),
         (("u OTHER", "u OTHERS"), "has lost 'OTHER'"),
@@ -120,6 +120,22 @@ def test_a_translation_that_lost_something_is_refused(change: tuple[str, str], m
     (each,) = translations({"es": IN["es"].replace(*change)})
     with pytest.raises(UsageError, match=message):
         made_by(each, SOURCE)
+
+
+def test_all_that_was_lost_is_named() -> None:
+    text = IN["es"].replace("{ticket}", "ticket").replace('"none"', "nada").replace("BILLING", "X")
+    (each,) = translations({"es": text})
+    with pytest.raises(UsageError) as caught:
+        made_by(each, SOURCE)
+    said = str(caught.value)
+    assert all(repr(lost) in said for lost in ("{ticket}", '"none"', "BILLING"))
+    assert ": each must stand there as often" in said
+
+
+@pytest.mark.parametrize("marks", ["„none“", "«none»", "« none »", "“none”", "「none」"])
+def test_a_quotation_may_stand_in_the_marks_of_its_language(marks: str) -> None:
+    (each,) = translations({"es": IN["es"].replace('"none"', marks)})
+    assert made_by(each, SOURCE) == [IN["es"]], "with the quotation as the prompt has it"
 
 
 def test_a_file_that_lost_something_is_named(tmp_path: Path) -> None:

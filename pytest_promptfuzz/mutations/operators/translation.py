@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -14,6 +13,7 @@ from pytest_promptfuzz.mutations.edits import Edit, Ref, apply_edits
 from pytest_promptfuzz.mutations.formats_answer import wordless
 from pytest_promptfuzz.mutations.languages import language_tag, surely
 from pytest_promptfuzz.mutations.layout import sections_of
+from pytest_promptfuzz.mutations.located import WORDED, located
 from pytest_promptfuzz.mutations.operator import Operator, operator
 from pytest_promptfuzz.prompts.messages import MUTABLE_ROLES, layout, validated
 from pytest_promptfuzz.prompts.reading import article, check_characters
@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 
 Translation: TypeAlias = "str | Sequence[Mapping[str, Any]]"
 """A translated prompt: its text, or its chat messages (system, developer and user; others are left as they are)."""
-
-_WORD_EDGE = re.compile(r"[0-9A-Za-z_À-ɏ]")
-_WORDED = ("number", "date")  # kinds of protected text that hold words, which a translation translates
-_DIGITS = re.compile(r"[0-9]+(?:[.,:][0-9]+)*")
-_LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
 def translations(
@@ -194,7 +189,7 @@ def _whole(tag: str, given: _Given, answer: str | None, *, ask: bool = False) ->
         dimension="multilingual",
         severity=0.8,
         relation="language",
-        touches=_WORDED,
+        touches=WORDED,
         sources=("S2",),
         summary=f"The prompt in its translation for {tag}" + (f", answered in {answer}." if answer else "."),
         trusted=True,
@@ -231,7 +226,7 @@ def _replaced(
         spans = [span for span in draft.spans if start <= span[0] and span[1] <= end]
         parts: list[str | Ref] = []
         position = 0
-        for first, last, span in _located(draft.text, spans, text, where):
+        for first, last, span in located(draft.text, spans, text, where):
             if first > position:
                 parts.append(text[position:first])
             parts.append(Ref(*span))
@@ -244,75 +239,6 @@ def _replaced(
             f"{where} has the slot {extra[0]!r}, which the prompt has not; use the prompt's slots."
         )
     return edits
-
-
-def _located(
-    original: str, spans: list[tuple[int, int]], text: str, where: str
-) -> list[tuple[int, int, tuple[int, int]]]:
-    """Where each protected span stands in a translation: ``(start, end, span)`` in ascending order.
-
-    What a number counts and a month are words, and are translated: of ``20 words`` and ``3 May 2025`` the digits
-    must stand there.
-
-    Raises:
-        UsageError: One of them does not stand there as often as in the prompt.
-    """
-    worded = {
-        original[start:end]
-        for start, end, kind in protected_spans(original)
-        if kind in _WORDED and _LETTERS.search(original[start:end])
-    }
-    wanted: dict[str, list[tuple[int, int]]] = {}
-    for start, end in spans:
-        wanted.setdefault(original[start:end], []).append((start, end))
-    taken = bytearray(len(text))
-    found: list[tuple[int, int, tuple[int, int]]] = []
-    for literal in sorted(wanted, key=lambda each: (-len(each), each)):
-        places = wanted[literal]
-        at = text.find(literal)
-        while at >= 0 and places:
-            end = at + len(literal)
-            if any(taken[at:end]) or not _alone(text, at, end):
-                at = text.find(literal, at + 1)
-                continue
-            taken[at:end] = b"\1" * len(literal)
-            found.append((at, end, places.pop(0)))
-            at = text.find(literal, end)
-        lost = [literal] * len(places) if literal not in worded else _DIGITS.findall(literal) * len(places)
-        for each in lost:
-            starts = [at for at in _starts(each, text) if not taken[at]] if literal in worded else []
-            if not starts:
-                raise UsageError(
-                    f"{where} has lost {each!r}: it must stand there as often and as exactly as in the prompt."
-                    + _instead(each, text)
-                )
-            taken[starts[0] : starts[0] + len(each)] = b"\1" * len(each)
-    return sorted(found)
-
-
-def _starts(number: str, text: str) -> list[int]:
-    """Where a number stands by itself."""
-    return [match.start() for match in _DIGITS.finditer(text) if match[0] == number]
-
-
-def _alone(text: str, start: int, end: int) -> bool:
-    """Whether ``[start, end)`` is no part of a longer word or number."""
-    before, after = text[start - 1 : start], text[end : end + 1]
-    return not (
-        (before and _WORD_EDGE.match(before) and _WORD_EDGE.match(text[start]))
-        or (after and _WORD_EDGE.match(after) and _WORD_EDGE.match(text[end - 1]))
-    )
-
-
-def _instead(literal: str, text: str) -> str:
-    """A hint where a number stands there in another style, as 1,5 for 1.5."""
-    if not _DIGITS.search(literal):
-        return ""
-    pattern = re.sub(r"\\?[.,'\s]", lambda _: r"[.,'\s]?", re.escape(literal).replace(r"\ ", " "))
-    match = re.search(rf"(?<![0-9]){pattern}(?![0-9])", text)
-    if match is None or match[0] == literal:
-        return ""
-    return f" Here it has {match[0]!r} instead; write it as the prompt does, or protect less of it."
 
 
 def _answer_in(tag: str, name: str) -> Operator:
