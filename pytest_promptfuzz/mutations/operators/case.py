@@ -41,6 +41,17 @@ _ACRONYMS = words(
     """
 )
 
+# Names that are another word in small letters. At the start of a sentence most of them are the word.
+_WORDS_TOO = words(
+    """
+    august bill china cork dean faith frank grace guinea hope jack joy march mark may nice polish ray reading rob rose
+    sue turkey will
+    """
+)
+_NAMES_AT_START = words("china turkey")
+# Words that are another one in capitals, where a prompt has both.
+_ACRONYMS_TOO = words("act aids it sat us who")
+
 # Words that are often written in capitals for their weight, and are no answers.
 _STRESSED = words(
     """
@@ -73,7 +84,7 @@ def _without(stretches: Iterable[tuple[int, int]], spans: Iterable[tuple[int, in
 def _uncommon(draft: Draft) -> list[tuple[int, int]]:
     """Names: words with a capital inside a sentence that are no words of English, and those with a capital beside them.
 
-    German nouns have capitals all, so they tell nothing.
+    A few are words of English, too (``May``). German nouns have capitals all, so they tell nothing.
     """
     if draft.language == "de":
         return []
@@ -81,7 +92,12 @@ def _uncommon(draft: Draft) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     run: list[Word] = []
     for word in draft.words:
-        if word[2] == word[3] or word.start in starts or not word.form[0].isupper():
+        if word[2] == word[3] or not word.form[0].isupper():
+            continue
+        if word.start in starts:
+            if word.lower in _NAMES_AT_START and word.form.istitle():
+                found += [*_name(run), (word.start, word.end)]
+                run = []
             continue
         if run and word.start != run[-1].end + 1:
             found += _name(run)
@@ -93,7 +109,7 @@ def _uncommon(draft: Draft) -> list[tuple[int, int]]:
 def _name(run: list[Word]) -> list[tuple[int, int]]:
     """The span of some words with capitals, if one of them is no word of English."""
     if all(is_known(word.lower) for word in run):
-        return []
+        return [(word.start, word.end) for word in run if word.lower in _WORDS_TOO and word.form.istitle()]
     return [(run[0].start, run[-1].end)]
 
 
@@ -114,6 +130,12 @@ def _changed(draft: Draft, stretches: Iterable[tuple[int, int]], change: Callabl
             new = new[first:last]
         edits.append(replace(start + first, start + last, new))
     return edits
+
+
+def _other_in_capitals(draft: Draft) -> list[tuple[int, int]]:
+    """Words that would become an acronym that the prompt has, too: ``us`` beside ``US``."""
+    both = _ACRONYMS_TOO & {word.lower for word in draft.words if word.form.isupper()}
+    return [(word.start, word.end) for word in draft.words if word.form in both] if both else []
 
 
 def _shouted(draft: Draft) -> bool:
@@ -153,7 +175,7 @@ def _lower_words(text: str) -> str:
 def upper_case(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
     """All letters of prose in upper case; not of data, labels, headings and names that the answer repeats."""
     if draft.has_case:
-        edits = _changed(draft, draft.once(_open), upper)
+        edits = _changed(draft, _without(draft.once(_open), _other_in_capitals(draft)), upper)
         if edits:
             yield edits
 
@@ -273,7 +295,8 @@ def sentence_case(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
     for sentence in draft.sentences:
         own: list[Word] = []
         while word is not None and word.start < sentence.end:
-            if word.start >= sentence.start and not inside(kept, word.start):
+            marker = word.end - word.start == 1 and draft.text[word.end : word.end + 1] in {")", "."}
+            if word.start >= sentence.start and not marker and not inside(kept, word.start):
                 own.append(word)
             word = next(words, None)
         if "\t" in draft.free[sentence.start : sentence.end]:
