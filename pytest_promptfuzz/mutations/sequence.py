@@ -53,7 +53,7 @@ _SPOKEN = (
     (
         r"(?:the|from|at|on|to|nearest|closest) (?:very )?(?:top|bottom)\b"
         r"(?! of (?:the|your|its|a|each) (?:answers?|repl(?:y|ies)|response|output|page|mail|e-?mail|letter|document"
-        r"|text)|,? of (?:that|this|it)\b)"
+        r"|text)|,? of (?:that|this|it)\b| (?:\d|two|three|five|ten\b))"
     ),
     rf"(?:highest|lowest|uppermost|higher|lower|upper|earliest|earlier|latest|later|next|previous|preceding) {_PART}\b",
     r"(?:highest|lowest|earlier|later|higher|lower)(?=\s*(?:[.!;]|$|wins?\b|takes?\b))",
@@ -75,10 +75,17 @@ _SPOKEN = (
     r"(?:a|de)scending\b|(?:sorted|ranked|ordered|arranged|listed) (?:by|from|in|according|starting|so)\b",
     r"in turn\b|one by one\b|one after (?:the other|another)\b|one at a time\b|sequen(?:ce|tial(?:ly)?)\b",
     r"(?:until|as soon as) (?:one|any|you find|there is a match|something)\b|stop(?:ping)? (?:at|with|as soon|when) ",
+    r"(?:is|are) (?:ranked|sorted|ordered)\b|sooner\b|backwards?\b|in reverse\b|every other\b",
+    r"(?:middle|end|beginning|start) of (?:the|this) list\b|number in the list\b",
+    (
+        r"(?:comes?|stands?|named|listed|mentioned) (?:\w+ )?(?:before|after|next)\b"
+        r"|which (?:one |item |of (?:these|them) )?(?:follows|precedes)\b"
+    ),
+    r"(?:options?|items?|category|categories|entry|label|bullet|point|number|rules?) (?:\d|one\b|two\b|three\b)",
     # "order": not what somebody bought, and not "in order to".
     (
         r"(?=order\b)(?<!\bmy )(?<!\byour )(?<!\ban )(?<!\bhis )(?<!\bher )(?<!\btheir )(?<!\bour )(?<!'s )"
-        r"(?<!\beach )(?<!\bevery )(?<!\bany )"
+        r"(?<!\beach )(?<!\bevery )(?<!\bany )(?<!\blast )"
         r"(?<!\bno )(?<!\bpurchase )(?<!\bcustomer )(?<!\bcourt )(?<!\bnew )(?<!\bto )(?<!\bone )(?<!\bword )"
         r"order\b(?! (?:to|that|numbers?|ids?|status|dates?|details|totals?|form|history|confirmation|has|was|is late"
         r"|arrived|placed|by (?:phone|mail)|from|for|data|value|amount)\b)(?!s?[ ]?#)"

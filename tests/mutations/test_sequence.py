@@ -59,6 +59,14 @@ TOLD = [
     "The second one is the most important.",
     "The order of the categories matters.",
     "Take them in the order given.",
+    "If two fit, prefer whichever appears sooner.",
+    "Option 2 is the default.",
+    "Answer with its number in the list.",
+    "Name every other one.",
+    "Repeat the list in reverse.",
+    "Which of these follows phishing?",
+    "Name what comes right after the word phishing.",
+    "They are ranked.",
     "Im Zweifel gilt die erste Kategorie.",
     "Geh von oben nach unten vor.",
     "Halte dich an diese Reihenfolge.",
@@ -83,6 +91,8 @@ OF_OTHER_THINGS = [
     "It is about the last 30 days.",
     "Put the reason at the top of your answer.",
     "One third of the mails is spam.",
+    "The mail may ask for the date of the last order.",
+    "Think of the top 3 reasons.",
     "The category must fit the mail.",
 ]
 BARE = ["spam", "phishing", "newsletter", "personal"]
