@@ -316,6 +316,7 @@ ERRORS = [
     ({"a": ("Nowhere", "Elsewhere")}, {}, "factor 'a', level 1: 'Nowhere' stands 0 times in the prompt"),
     ({"a": ("the", "those")}, {}, "'the' stands 2 times"),
     ({"a": ("ort", "ank")}, {}, "'ort' stands 0 times"),
+    ({"a": ("Sor", "Ran")}, {}, "'Sor' stands 0 times"),
     ({"a": (None, "numbered-to-bulleted")}, {}, "'numbered-to-bulleted' finds no place in this prompt"),
     ({"a": (None, lambda text: text)}, {}, "returned the text unchanged"),
     ({"a": (None, lambda text: "")}, {}, "returned ''"),
