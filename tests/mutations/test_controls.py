@@ -257,6 +257,7 @@ REPLACED = [
         "Choose the category:\n1. alpha\n2. beta\n\nAnswer with the category.\n\n{mail}",
     ),
     ("Classify it as billing or other.", "Classify it as alpha or beta."),
+    ("Classify it as billing or other. Letters are long.", "Classify it as alpha or beta. Letters are long."),
     ("Answer with POSITIVE, NEGATIVE, or NEUTRAL.", "Answer with ALPHA, BETA, or GAMMA."),
     ('Answer with "Red", "Green" or "Blue".', 'Answer with "Alpha", "Beta" or "Gamma".'),
     (

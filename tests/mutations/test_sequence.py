@@ -196,3 +196,9 @@ def test_items_that_build_on_one_another_keep_their_order(items: list[str]) -> N
 def test_rules_may_still_change_places() -> None:
     text = "Write a story.\n\nRules:\n- Use the past tense.\n- Avoid dialogue.\n- Keep the tone.\n\nTopic: {topic}"
     assert len(made_by("bullet-reorder", text)) == 5
+
+
+def test_rules_whose_order_is_told_stay_a_list() -> None:
+    text = "Classify the mail.\n\nRules:\n- Be brief\n- Use English\n\n{}\n\nMail: {{mail}}"
+    assert made_by("bullets-to-sentences", text.format("The topmost wins.")) == set()
+    assert made_by("bullets-to-sentences", text.format("Be kind."))
