@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import summary_of
+from tests.plugin.conftest import summary_of
 
 
 def test_the_input_of_a_test_is_mutated_where_it_is_put_in(project):
