@@ -234,8 +234,3 @@ def _renamed(sequence: list[str], aliases: dict[str, str], tables: list[str]) ->
 
 def _is_name(token: str) -> bool:
     return token.isidentifier() and token not in _KEYWORDS
-
-
-def is_keyword(token: str) -> bool:
-    """Whether a normalised token is a word of the language rather than a name or a value."""
-    return token in _KEYWORDS

@@ -17,7 +17,6 @@ from pytest_promptfuzz.wire.exchange import IN_PROCESS
 from pytest_promptfuzz.wire.key import exchange_key, request_digest
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
@@ -60,19 +59,16 @@ class Line:
 
     Args:
         limit: The most calls at once.
-        loop: A running event loop to make them in, in the place of a thread.
         store: Where their answers are kept, if anywhere.
     """
 
     def __init__(
         self,
         limit: int,
-        loop: asyncio.AbstractEventLoop | None = None,
         store: AnswerStore | None = None,
     ) -> None:
         self._store = store
         self._limit = limit
-        self._loop = loop
         self._pipeline: Pipeline | None = None
         self._watched: AbstractContextManager[None] | None = None
         self._pending: dict[Call, None] = {}
@@ -180,12 +176,6 @@ class Line:
             self._pipeline.stop()
             self._ended()
 
-    async def aclose(self) -> None:
-        """As ``close``, in the loop that was given."""
-        if self._pipeline is not None:
-            await self._pipeline.astop()
-            self._ended()
-
     def _ended(self) -> None:
         self._pipeline = None
         self._unused, self._pending = self.unused, {}
@@ -203,7 +193,7 @@ class Line:
             self._watched.__enter__()
             # A store may open a connection for each thread, and for each use by one that it does not know.
             staying = getattr(self._store, "staying", nullcontext)
-            self._pipeline = Pipeline(self._limit, self._loop, staying)
+            self._pipeline = Pipeline(self._limit, staying)
         return self._pipeline
 
 

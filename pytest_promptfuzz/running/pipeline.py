@@ -45,19 +45,17 @@ class Pipeline:
 
     Args:
         limit: The most at once, 1 or more.
-        loop: A running event loop to work in, in the place of a thread.
         inside: What the thread is to hold while it lives.
     """
 
     def __init__(
         self,
         limit: int,
-        loop: asyncio.AbstractEventLoop | None = None,
         inside: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._limit = limit
         self._inside = inside
-        self._loop = loop
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._queue: list[tuple[tuple[int, ...], int, Work[Any]]] = []
@@ -112,11 +110,6 @@ class Pipeline:
         thread.join()
         self._thread = self._loop = self._ending = None
 
-    async def astop(self) -> None:
-        """As ``stop``, in the loop that was given, at once."""
-        self.stop()
-        await self._cancel()
-
     def _start(self) -> None:
         ready = threading.Event()
 
@@ -134,9 +127,6 @@ class Pipeline:
         await self._ending.wait()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=GRACE)
-        await self._cancel()
-
-    async def _cancel(self) -> None:
         tasks = [*self._tasks]
         for task in tasks:
             task.cancel()

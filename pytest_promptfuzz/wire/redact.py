@@ -202,8 +202,3 @@ def redact_text(text: str, redaction: Redaction = DEFAULT) -> str:
     'use [redacted] here'
     """
     return redaction.text(text)
-
-
-def redact_headers(headers: Mapping[str, str], redaction: Redaction = DEFAULT) -> dict[str, str]:
-    """Headers that may be shown: names in lower case, credentials hidden."""
-    return redaction.headers(headers)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.wire.redact import HIDDEN, Redaction, credentials, redact_headers, redact_text
+from pytest_promptfuzz.wire.redact import DEFAULT, HIDDEN, Redaction, credentials, redact_text
 
 SECRETS = [
     "sk-proj-Ab12Cd34Ef56",
@@ -73,7 +73,7 @@ def test_a_bad_pattern_is_named(pattern: str, said: str) -> None:
 
 
 def test_headers() -> None:
-    shown = redact_headers(
+    shown = DEFAULT.headers(
         {
             "Authorization": "Bearer x",
             "X-Api-Key": "y",

@@ -72,8 +72,3 @@ def _listed(model: str, url: str) -> Price | None:
         return None
     share = MILLION / tokens
     return Price(float(first.total_price) * share, float(second.total_price) * share)
-
-
-def prices_installed() -> bool:
-    """Whether ``genai-prices`` can be imported; it is not loaded to find out."""
-    return importlib.util.find_spec("genai_prices") is not None
