@@ -61,6 +61,7 @@ def forecast(
     prices: Prices,
     *,
     exact: bool,
+    ignore: Sequence[str] = (),
 ) -> Forecast:
     """What a test would ask.
 
@@ -71,13 +72,14 @@ def forecast(
         session: The store it is served from.
         prices: What calls cost.
         exact: Whether the prompts are what is sent; otherwise the body may add to them, and call more than once.
+        ignore: JSON paths left out of the keys by which answers are looked for.
     """
     if target is None or isinstance(target, CallableTarget):
         tokens = sum(_tokens(prompt.text) for prompt in prompts)
         return Forecast(
             test=test, calls=len(prompts), stored=None, tokens=tokens, low=None, high=None, exact=False
         )
-    asked = [_asked(prompt, target, session, prices) for prompt in prompts]
+    asked = [_asked(prompt, target, session, prices, ignore) for prompt in prompts]
     missing = [each for each in asked if not (exact and each.stored)]
     return Forecast(
         test=test,
@@ -90,10 +92,10 @@ def forecast(
     )
 
 
-def _asked(prompt: Prompt, target: Target, session: Session, prices: Prices) -> _Asked:
+def _asked(prompt: Prompt, target: Target, session: Session, prices: Prices, ignore: Sequence[str]) -> _Asked:
     wire = target.prepare(as_request(prompt))
     watches = session.test()
-    exchange = Exchange(watches.watch(), wire, parse=target.parse)
+    exchange = Exchange(watches.watch(ignore=ignore), wire, parse=target.parse)
     try:
         stored = exchange.stored() is not None
     except PromptfuzzError:  # only the recording may be used, and does not hold it

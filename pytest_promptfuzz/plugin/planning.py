@@ -57,6 +57,7 @@ def plan_only(item: pytest.Item) -> None:
         state.session_of(item),
         prices_of(state),
         exact=exact,
+        ignore=engine.job.contract.ignore,
     )
     pytest.skip("dry run")
 

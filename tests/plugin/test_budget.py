@@ -223,6 +223,7 @@ def test_a_dry_run_knows_what_the_store_holds_and_its_range_holds_the_cost(
 ):
     pytester.makepyprojecttoml('[tool.promptfuzz.prices]\n"mine-*" = { input = 1000, output = 2000 }\n')
     source = DECLARED.format(target=f"compatible:mine-1@{promptfuzz_server.openai_url}")
+    source = source.replace("inputs=", "ignore=['$.model'], inputs=")  # keys leave it out here as in the run
     planned = project(source, "--promptfuzz-dry-run", "-k", "declared")
     (line,) = (each for each in planned.outlines if "test_declared: 10 calls" in each)
     low, high = (float(each) for each in re.search(r"\$([\d.]+) to \$([\d.]+)", line).groups())
