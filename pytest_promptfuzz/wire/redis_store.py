@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, UsageError, unstopped
 from pytest_promptfuzz.wire.answers import StoredAnswer, StoreStats, decode_answer, encode_answer
+from pytest_promptfuzz.wire.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,12 +126,11 @@ class RedisStore:
                 f"The store {address} needs the package 'redis': pip install 'pytest-promptfuzz[redis]'"
             )
         self.address = address
-        self.notes: list[str] = []
-        self._warn = warn
+        self._tally = Tally(warn)
+        self.notes = self._tally.notes
         self._lock = threading.RLock()
         self._client: Any = None
         self._usable = True
-        self._hits = self._misses = self._writes = 0
 
     def get(self, key: str) -> StoredAnswer | None:
         """The answer under ``key``, or ``None``."""
@@ -141,32 +141,28 @@ class RedisStore:
             try:
                 answer = _decoded(data)
             except (StoreError, ValueError, RecursionError) as error:
-                self._announce(
+                self._tally.announce(
                     f"An entry of the shared store {self.address} was passed over: {unstopped(error)}. "
                     "The model is asked again."
                 )
-        with self._lock:
-            self._hits += answer is not None
-            self._misses += answer is None
+        self._tally.looked(found=answer is not None)
         return answer
 
     def put(self, key: str, answer: StoredAnswer) -> None:
         """Keep ``answer`` under ``key``, for as long as the address says."""
         data = encode_answer(answer)
         if len(data) > MOST_BYTES:
-            self._announce(
+            self._tally.announce(
                 f"An answer of {len(data)} bytes was not shared through {self.address}: the most is {MOST_BYTES}."
             )
             return
         ttl = self.address.ttl or None
         if self._with_client(lambda client: client.set(self._name(key), data, ex=ttl), what="written"):
-            with self._lock:
-                self._writes += 1
+            self._tally.wrote()
 
     def stats(self) -> StoreStats:
         """Counts since this store was made; how many answers the server holds is not asked."""
-        with self._lock:
-            return StoreStats(self._hits, self._misses, self._writes, None)
+        return self._tally.stats(None)
 
     def close(self) -> None:
         """Close the connections; the next use opens one."""
@@ -187,16 +183,16 @@ class RedisStore:
         except redis.exceptions.AuthenticationError:
             self._give_up("it does not accept the user or password")
         except redis.exceptions.OutOfMemoryError:
-            self._announce(f"The shared store {self.address} is full: an answer was not {what}.")
+            self._tally.announce(f"The shared store {self.address} is full: an answer was not {what}.")
         except (redis.exceptions.NoPermissionError, redis.exceptions.ReadOnlyError) as error:
-            self._announce(
+            self._tally.announce(
                 f"The shared store {self.address} lets nothing be {what} ({type(error).__name__})."
             )
         except redis.exceptions.ResponseError as error:
             if "AUTH" in str(error).upper():
                 self._give_up("it asks for a password")
             else:
-                self._announce(
+                self._tally.announce(
                     f"An entry of the shared store {self.address} could not be {what}: it is no text "
                     f"({str(error).partition(' ')[0]})."
                 )
@@ -222,17 +218,9 @@ class RedisStore:
 
     def _give_up(self, why: str) -> None:
         self._usable = False
-        self._announce(
+        self._tally.announce(
             f"The shared store {self.address} is not used from here on: {why}. Answers are kept on this machine only."
         )
-
-    def _announce(self, note: str) -> None:
-        with self._lock:
-            if note in self.notes:
-                return
-            self.notes.append(note)
-        if self._warn is not None:
-            self._warn(note)
 
 
 def _decoded(data: bytes) -> StoredAnswer:

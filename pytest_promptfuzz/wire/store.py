@@ -27,6 +27,7 @@ from pytest_promptfuzz.wire.damage import (
     salvage,
 )
 from pytest_promptfuzz.wire.folder import make_directory
+from pytest_promptfuzz.wire.tally import Tally
 
 if TYPE_CHECKING:
     import os
@@ -113,8 +114,8 @@ class ResponseStore:
         self, directory: str | os.PathLike[str], *, warn: Callable[[str], None] | None = None
     ) -> None:
         self.directory = Path(directory)
-        self.notes: list[str] = []
-        self._warn = warn
+        self._tally = Tally(warn)
+        self.notes = self._tally.notes
         self._lock = threading.RLock()
         self._cache: Any = None
         self._owner: int | None = None
@@ -123,7 +124,6 @@ class ResponseStore:
         self._read_only: ReadOnly | None = None
         self._writable = True
         self._usable = True
-        self._hits = self._misses = self._writes = 0
 
     @property
     def path(self) -> Path:
@@ -142,13 +142,11 @@ class ResponseStore:
             try:
                 answer = decode_answer(data)
             except (StoreError, ValueError) as error:
-                self._announce(
+                self._tally.announce(
                     f"An entry of the response cache {self.path} was passed over: {unstopped(error)}. "
                     "The model is asked again."
                 )
-        with self._lock:
-            self._hits += answer is not None
-            self._misses += answer is None
+        self._tally.looked(found=answer is not None)
         return answer
 
     def put(self, key: str, answer: StoredAnswer) -> None:
@@ -160,8 +158,7 @@ class ResponseStore:
         if done and self._mended_meanwhile():
             done = self._with_cache(lambda cache: cache.set(key, data), what="write")
         if done:
-            with self._lock:
-                self._writes += 1
+            self._tally.wrote()
 
     def stats(self) -> StoreStats:
         """Counts since this store was made, and the number of entries it holds now."""
@@ -169,9 +166,7 @@ class ResponseStore:
             made = self.path.exists()
         except OSError:  # a directory that may not even be looked into
             made = False
-        entries = self._with_cache(len, what="read") if made else 0
-        with self._lock:
-            return StoreStats(self._hits, self._misses, self._writes, entries)
+        return self._tally.stats(self._with_cache(len, what="read") if made else 0)
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -192,14 +187,6 @@ class ResponseStore:
             if self._cache is not None:
                 self._cache.close()  # the connection of this thread only
 
-    def _announce(self, note: str) -> None:
-        with self._lock:
-            if note in self.notes:
-                return
-            self.notes.append(note)
-        if self._warn is not None:
-            self._warn(note)
-
     def _with_cache(self, action: Callable[[Any], _Result], *, what: str) -> _Result | None:
         import diskcache
 
@@ -211,7 +198,9 @@ class ResponseStore:
             try:
                 return action(cache)
             except _RefusedError as error:
-                self._announce(f"An entry of the response cache {self.path} was refused: {unstopped(error)}.")
+                self._tally.announce(
+                    f"An entry of the response cache {self.path} was refused: {unstopped(error)}."
+                )
                 return None
             except diskcache.Timeout:
                 self._busy()
@@ -241,7 +230,7 @@ class ResponseStore:
         return begun(self._responses, self._generation + 1)
 
     def _busy(self) -> None:
-        self._announce(
+        self._tally.announce(
             f"The response cache {self.path} was locked by another process for {_BUSY_SECONDS:.0f} s; "
             "an answer was not stored or not found."
         )
@@ -251,14 +240,14 @@ class ResponseStore:
             self._busy()
             return
         self._writable = False
-        self._announce(
+        self._tally.announce(
             f"The response cache {self.path} cannot be written ({error}); new answers are not stored in this "
             "run. Free some space, mend its permissions, or choose another directory."
         )
 
     def _give_up(self, error: Exception) -> None:
         self._usable = self._writable = False
-        self._announce(
+        self._tally.announce(
             f"The response cache {self.path} cannot be used ({error}); this run goes on without it. "
             "Mend its permissions or choose another directory."
         )
@@ -330,7 +319,7 @@ class ResponseStore:
                 self.close()
                 self._give_up(second)
                 return
-            self._announce(
+            self._tally.announce(
                 f"The response cache {damaged} was damaged ({error}). It was left as it is, and a new one begun, "
                 f"{self.path.relative_to(self.directory)}, with the {kept} answers that could still be read."
             )
