@@ -92,8 +92,9 @@ def spent_by(run: Run, *, counts_runs: bool) -> Spent:
     )
     for call in sent:
         usage = call.response.usage if call.response is not None else Usage()
-        unpriced = call.cost is None and call.provider in _PAID
-        spent += Spent(usage=usage, cost=call.cost, unpriced=int(unpriced))
+        cost = call.cost
+        unpriced = cost is None and call.provider in _PAID
+        spent += Spent(usage=usage, cost=cost, unpriced=int(unpriced))
     if counts_runs and not calls and not run.watch.faults:
         spent += Spent(calls=1, usage=Usage())
     return spent

@@ -116,7 +116,7 @@ def _faults_of(exchange: Exchange) -> Iterator[None]:
 @contextlib.contextmanager
 def _on_the_wire(exchange: Exchange) -> Iterator[Prepared]:
     watch = exchange.watch
-    expected = Prepared(exchange.wire, exchange.digest)
+    expected = Prepared(exchange.wire, exchange.digest, exchange.nth)
     token = prepared.set(expected)
     below = retried_below.set(watch.gate is not None)
     known = len(watch.faults)

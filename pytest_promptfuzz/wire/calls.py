@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_promptfuzz.targets.model import Response
+
+Price: TypeAlias = "Callable[[], float | None]"
+"""Looks up what a call cost, in US dollars, ``None`` where that is not known. The list of prices is slow to load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class Call:
         provider: ``openai``, ``anthropic``, ``compatible``, ``simulated``, or an in-process target's name.
         host: The host, with its port where it has one.
         model: The model as asked for.
-        cost: Its price in US dollars; ``None`` where that is not known.
+        price: Looks up its cost; ``None`` for a call that went through no gate.
     """
 
     texts: tuple[str, ...]
@@ -36,7 +41,12 @@ class Call:
     provider: str
     host: str
     model: str
-    cost: float | None = None
+    price: Price | None = None
+
+    @property
+    def cost(self) -> float | None:
+        """What it cost in US dollars; ``None`` where that is not known."""
+        return None if self.price is None else self.price()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,7 @@ from pytest_promptfuzz.wire.faults import (
     kind_of_status,
 )
 from pytest_promptfuzz.wire.in_flight import mutated
-from pytest_promptfuzz.wire.key import (
-    counted_headers,
-    nearest_difference,
-    request_digest,
-)
+from pytest_promptfuzz.wire.key import counted_headers, nearest_difference, request_digest
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 from pytest_promptfuzz.wire.redact import credentials
 from pytest_promptfuzz.wire.storable import is_refusal, storable
@@ -35,6 +31,7 @@ from pytest_promptfuzz.wire.watch import prepared
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pytest_promptfuzz.wire.calls import Price
     from pytest_promptfuzz.wire.gate import Passage
     from pytest_promptfuzz.wire.watch import Watch
 
@@ -121,8 +118,10 @@ class Exchange:
 
     def stored(self) -> StoredAnswer | None:
         """The stored answer that serves this call; recorded as a hit if there is one that can be read."""
-        answer = self.watch.lookup(self.digest, self.nth)
-        if answer is None:
+        expected = prepared.get()
+        if expected is not None and (expected.digest, expected.nth) == (self.digest, self.nth):
+            return None  # looked for a moment ago
+        if (answer := self.watch.lookup(self.digest, self.nth)) is None:
             return None
         if answer.status >= 400:
             self.answered(answer.status, "", answer.body.encode("utf-8"))
@@ -137,7 +136,6 @@ class Exchange:
         if response is not None:
             response = replace(response, latency=0.0, cached=True)
         self.response = response
-        expected = prepared.get()
         if expected is not None:
             expected.hit = True
         self.watch.record(self._call(response, hit=True, seconds=0.0))
@@ -234,11 +232,11 @@ class Exchange:
         if response is not None:
             response = replace(response, latency=seconds)
         self.response = response
-        cost = None
+        price = None
         if self.passage is not None:
             usage = response.usage if response is not None else None
-            cost = self.passage.settled(usage, len(response.text) if response is not None else 0)
-        self._finish(response, seconds, cost=cost)
+            price = self.passage.settled(usage, len(response.text) if response is not None else 0)
+        self._finish(response, seconds, price=price)
         self._store(status, text, response, streamed=streamed)
 
     def ended(self, body: bytes) -> bool:
@@ -276,12 +274,12 @@ class Exchange:
             self.watch.given_up[self.digest] = error
 
     def _finish(
-        self, response: Response | None, seconds: float, *, cost: float | None = None, whole: bool = True
+        self, response: Response | None, seconds: float, *, price: Price | None = None, whole: bool = True
     ) -> None:
         if self._place is None:
-            self.watch.record(self._call(response, hit=False, seconds=seconds, cost=cost))
+            self.watch.record(self._call(response, hit=False, seconds=seconds, price=price))
         else:
-            self.watch.complete(self._place, response, seconds, cost=cost, whole=whole)
+            self.watch.complete(self._place, response, seconds, price=price, whole=whole)
 
     def refused(self, error: TargetError) -> None:
         """The target itself says what went wrong."""
@@ -323,7 +321,7 @@ class Exchange:
         )
 
     def _call(
-        self, response: Response | None, *, hit: bool, seconds: float, cost: float | None = None
+        self, response: Response | None, *, hit: bool, seconds: float, price: Price | None = None
     ) -> Call:
         model = self.wire.body.get("model")
         simulated = self.watch.simulated is not None and self.endpoint is None
@@ -337,7 +335,7 @@ class Exchange:
             provider="simulated" if simulated else provider_of(self.wire.url),
             host=host_of(self.wire.url),
             model=model if isinstance(model, str) else "",
-            cost=cost,
+            price=price,
         )
 
     def _compare_with_prepared(self) -> None:

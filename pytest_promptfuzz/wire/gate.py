@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_promptfuzz.targets.model import Usage
+    from pytest_promptfuzz.wire.calls import Price
 
 _BOUNDS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
@@ -62,11 +63,11 @@ class Passage(Protocol):
         """A streamed answer has begun: the call is not made again, and its end may be a long time off."""
         ...
 
-    def settled(self, usage: Usage | None, words: int) -> float | None:
+    def settled(self, usage: Usage | None, words: int) -> Price:
         """The answer is here: its tokens where the provider says, and the characters of its text.
 
         Returns:
-            Its price in US dollars; ``None`` where price or tokens are not known.
+            What looks up its cost, ``None`` where price or tokens are not known.
         """
         ...
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.targets.model import Response, WireRequest
     from pytest_promptfuzz.wire.answers import AnswerStore, MemoryStore, StoredAnswer
-    from pytest_promptfuzz.wire.calls import Call, Fault
+    from pytest_promptfuzz.wire.calls import Call, Fault, Price
     from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.in_flight import InFlight
     from pytest_promptfuzz.wire.recordings.tape import Tape
@@ -214,12 +214,12 @@ class Watch:
         response: Response | None,
         seconds: float,
         *,
-        cost: float | None = None,
+        price: Price | None = None,
         whole: bool = True,
     ) -> None:
         """Fill in the answer of a call added by ``begin``; ``whole=False`` if it was left before its end."""
         with self._lock:
-            call = replace(self.calls[place], response=response, seconds=seconds, cost=cost)
+            call = replace(self.calls[place], response=response, seconds=seconds, price=price)
             self.calls[place] = call
             if whole:
                 self._recover(call)
@@ -259,10 +259,11 @@ class Watch:
 
 @dataclass(slots=True)
 class Prepared:
-    """The request that ``ask`` expects to see on the wire, and what became of it there."""
+    """The request that ``ask`` expects to see on the wire, having found no answer, and what became of it there."""
 
     wire: WireRequest
     digest: str
+    nth: int
     seen: bool = False
     hit: bool = False
 

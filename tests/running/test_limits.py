@@ -342,6 +342,32 @@ def test_a_model_without_a_price_is_refused_before_the_call():
     assert gate.budget().calls == 0
 
 
+def test_a_price_is_looked_up_when_it_is_asked_for_or_limited(monkeypatch):
+    looked: list[str] = []
+
+    def of(self: Prices, model: str, url: str) -> Price:
+        del self, url
+        looked.append(model)
+        return Price(1.0, 2.0)
+
+    monkeypatch.setattr(Prices, "of", of)
+    gate = Limits()
+    ticket = gate.enter(outgoing())
+    assert ticket.delay() == 0
+    price = ticket.settled(Usage(1_000_000, 500_000), 0)
+    assert (looked, gate.budget().cost) == ([], 0.0)
+    assert (price(), price(), looked) == (2.0, 2.0, ["m"])
+    unknown = gate.enter(outgoing())
+    assert unknown.delay() == 0
+    assert (unknown.settled(None, 8)(), looked) == (None, ["m"])
+
+    limited = Limits(Settings(caps=Caps(cost=5.0)))
+    ticket = limited.enter(outgoing(bound=10))
+    assert ticket.delay() == 0
+    assert ticket.settled(Usage(1_000_000, 500_000), 0)() == 2.0
+    assert limited.budget().cost == 2.0
+
+
 def test_an_unusable_file_is_said_once_and_each_process_goes_on_alone(tmp_path):
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     said = []

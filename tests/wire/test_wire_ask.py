@@ -57,6 +57,7 @@ def test_a_second_run_is_served_under_the_same_key(server, target, how) -> None:
     live = [put(how, target, HELLO, first), put(how, target, HELLO, first)]
     again = [put(how, target, HELLO, second), put(how, target, HELLO, second)]
     assert server.calls == 2
+    assert store.stats().misses == 2  # the transport under the target does not look again
     assert [each.text for each in live] == ["hello #0", "hello #1"]
     assert [(each.cached, each.latency > 0) for each in live] == [(False, True)] * 2
     assert again == [replace(each, cached=True, latency=0.0) for each in live]

@@ -49,8 +49,7 @@ class Budget:
         retries: Those of them that repeated a failed one.
         failures: Calls that failed.
         tokens: Tokens of calls that have ended.
-        cost: Their price in US dollars.
-        unpriced: Answered calls whose price is not known.
+        cost: Their price in US dollars; reckoned where it is limited.
         refusals: Calls that were not made because the budget was spent.
         reserved: What calls on their way may take, by ID.
     """
@@ -60,7 +59,6 @@ class Budget:
     failures: int = 0
     tokens: float = 0.0
     cost: float = 0.0
-    unpriced: int = 0
     refusals: int = 0
     reserved: dict[str, Reserved] = field(default_factory=dict)
 

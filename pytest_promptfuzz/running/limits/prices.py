@@ -8,6 +8,9 @@ import importlib.util
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pytest_promptfuzz.wire.confining import is_local
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +50,8 @@ class Prices:
         for pattern, price in self.own.items():
             if fnmatchcase(model, pattern):
                 return price
-        return _listed(model, url) if model else None
+        # The list is slow to load, and knows of nobody's own machine.
+        return _listed(model, url) if model and not is_local(urlsplit(url).hostname or "") else None
 
 
 @functools.lru_cache(maxsize=256)

@@ -23,7 +23,7 @@ from pytest_promptfuzz.running.limits.retries import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_promptfuzz.running.limits.ledger import Books
     from pytest_promptfuzz.running.limits.limits import Limits
@@ -219,18 +219,25 @@ class Ticket:
             if reserved is not None:
                 reserved.since = float("-inf")
 
-    def settled(self, usage: Usage | None, words: int) -> float | None:
-        """The answer is here; its price in US dollars, if that is known."""
+    def settled(self, usage: Usage | None, words: int) -> Callable[[], float | None]:
+        """The answer is here; what looks up its price in US dollars, if that is known.
+
+        It is looked up at once only where it is limited: other answers may be waiting to be read.
+        """
         read = usage.input_tokens if usage is not None else None
         written = usage.output_tokens if usage is not None else None
         tokens_in = self._outgoing.words / _CHARACTERS if read is None else read
         tokens_out = words / _CHARACTERS if written is None else written
-        price = self.price()
-        cost = None if price is None else price.cost(tokens_in, tokens_out)
+        limited = self.price() if self._limits.settings.caps.cost is not None else None
+        cost = 0.0 if limited is None else limited.cost(tokens_in, tokens_out)
         with self._limits.ledger.open(self._lane) as books:
-            books.budget.unpriced += price is None
-            self._land(books, tokens_in + tokens_out, cost or 0.0)
-        return None if read is None or written is None else cost
+            self._land(books, tokens_in + tokens_out, cost)
+
+        def looked_up() -> float | None:
+            price = None if read is None or written is None else self.price()
+            return None if price is None else price.cost(tokens_in, tokens_out)
+
+        return looked_up
 
     def left(self) -> None:
         """Whoever asked went away."""
