@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.testing.faults import Dropped, DroppedMidBody, Fault, Malformed, Truncated
+from pytest_promptfuzz.targets.serving import endpoint
+from pytest_promptfuzz.targets.serving.contract import compact, event
+from pytest_promptfuzz.testing.faults import Dropped, DroppedMidBody, Fault, Malformed, Overloaded, Truncated
 from pytest_promptfuzz.testing.http import chunk, head
 
 if TYPE_CHECKING:
@@ -32,12 +34,12 @@ async def send(answer: Answer, writer: asyncio.StreamWriter, *, keep_alive: bool
 
 
 async def deliver(
-    answer: Answer, fault: Fault | None, writer: asyncio.StreamWriter, *, keep_alive: bool
+    answer: Answer, fault: Fault | None, writer: asyncio.StreamWriter, *, path: str, keep_alive: bool
 ) -> bool:
     """Send an answer as the fault leaves it; returns whether the connection can go on."""
     if isinstance(fault, Dropped):
         return False
-    if not isinstance(fault, DroppedMidBody | Malformed | Truncated):
+    if not isinstance(fault, DroppedMidBody | Malformed | Truncated | Overloaded):
         await send(answer, writer, keep_alive=keep_alive)
         return True
     streamed = not isinstance(answer.payload, bytes)
@@ -46,7 +48,17 @@ async def deliver(
         payload = b"data: " + GARBAGE + b"\n\n" if streamed else GARBAGE
         await send(answer._replace(payload=payload), writer, keep_alive=keep_alive)
         return True
-    part = events[: max(1, len(events) // 2)] if streamed else [events[0][: len(events[0]) // 2]]
+    part = events[: max(1, len(events) - 2) if fault.after is None else fault.after]
+    if isinstance(fault, Overloaded):
+        error = _error(fault, path, streamed=streamed)
+        await send(
+            answer._replace(payload=iter([*part, error]) if streamed else error),
+            writer,
+            keep_alive=keep_alive,
+        )
+        return True
+    if not streamed:
+        part = [events[0][: len(events[0]) // 2]]
     if streamed and isinstance(fault, Truncated):
         await send(answer._replace(payload=iter(part)), writer, keep_alive=keep_alive)
         return True
@@ -58,3 +70,13 @@ async def deliver(
     if isinstance(fault, DroppedMidBody):
         writer.transport.abort()
     return False
+
+
+def _error(fault: Overloaded, path: str, *, streamed: bool) -> bytes:
+    """The error in the words of the path's protocol, as an event or a whole body."""
+    said = {"type": fault.label, "message": fault.message}
+    kind = endpoint(path)
+    if streamed and kind == "responses":
+        return event({"type": "error", "code": fault.label, "message": fault.message, "param": None}, "error")
+    body = {"type": "error", "error": said} if kind == "messages" else {"error": said}
+    return event(body, "error" if kind == "messages" else None) if streamed else compact(body).encode()

@@ -39,6 +39,9 @@ class Fault:
             )
         if not _is_integer(self.every) or self.every < 1:
             raise UsageError(f"{kind}(every={self.every!r}): give an integer of at least 1.")
+        after = getattr(self, "after", None)
+        if after is not None and (not _is_integer(after) or after < 0):
+            raise UsageError(f"{kind}(after={after!r}): give a number of events, 0 or more.")
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if (
@@ -140,9 +143,14 @@ class Dropped(Fault):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedMidBody(Fault):
-    """The connection is reset in the middle of the answer's body or stream."""
+    """The connection is reset in the middle of the answer's body, or after so many events of a stream.
+
+    Attributes:
+        after: Events of a stream that come before it; ``None`` is all but two, so that some of the answer came.
+    """
 
     name: ClassVar[str] = "dropped-mid-body"
+    after: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +170,30 @@ class Malformed(Fault):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truncated(Fault):
-    """Content-Length promises more than the body holds; a stream ends in good order, but before its last events."""
+    """Content-Length promises more than the body holds; a stream ends in good order, but before its last events.
+
+    Attributes:
+        after: Events of a stream that come before its end; ``None`` is all but two, so that some of the answer came.
+    """
 
     name: ClassVar[str] = "truncated"
+    after: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overloaded(Fault):
+    """Status 200, and then an error in the place of the answer, or of the rest of a stream.
+
+    Attributes:
+        label: The error's type in the provider's words: ``overloaded_error``, ``rate_limit_error``, ``server_error``.
+        message: The provider's message.
+        after: Events of a stream that come before it; ``None`` is all but two, so that some of the answer came.
+    """
+
+    name: ClassVar[str] = "overloaded"
+    label: str = "overloaded_error"
+    message: str = "Overloaded"
+    after: int | None = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,10 +218,11 @@ KINDS: dict[str, type[Fault]] = {
         Slow,
         Malformed,
         Truncated,
+        Overloaded,
         ContentTypeHtml,
     )
 }
-NUMBERS = {"times", "every", "status", "seconds", "retry_after"}
+NUMBERS = {"times", "every", "status", "seconds", "retry_after", "after"}
 
 
 def parse_fault(text: str) -> Fault:

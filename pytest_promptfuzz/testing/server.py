@@ -260,7 +260,7 @@ class ModelServer:
         self._answered += answer.status == 200 and (fault is None or isinstance(fault, Slow))
         if self._on_request is not None:
             self._on_request(record, 0 if isinstance(fault, Dropped) else answer.status)
-        return await deliver(answer, fault, writer, keep_alive=request.keep_alive)
+        return await deliver(answer, fault, writer, path=request.path, keep_alive=request.keep_alive)
 
     # What it answers
 

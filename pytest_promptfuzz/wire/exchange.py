@@ -12,6 +12,7 @@ from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.targets.formats import parse_answer, parse_stream
 from pytest_promptfuzz.targets.model import Response, WireRequest
 from pytest_promptfuzz.wire.answers import StoredAnswer
+from pytest_promptfuzz.wire.beginning import STREAM
 from pytest_promptfuzz.wire.calls import Call, Fault
 from pytest_promptfuzz.wire.custom import endpoint_of, texts_of
 from pytest_promptfuzz.wire.endpoints import has_text, host_of, provider_of
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 IN_PROCESS = "promptfuzz://"
 LIVE = "live"
-STREAM = "text/event-stream"
 
 
 def begin(watch: Watch, url: str, headers: Mapping[str, str], content: bytes) -> Exchange | None:

@@ -20,6 +20,14 @@ _BY_STATUS = {
     529: "rate-limit",  # Anthropic: overloaded
 }
 
+_BY_KIND = {
+    "bad-request": 400,
+    "authentication": 401,
+    "not-found": 404,
+    "rate-limit": 429,
+    "timeout": 504,
+}
+
 # By name, through the bases: the classes are httpx's or httpx2's, and we import neither.
 _BY_CLASS = {
     "TimeoutException": "timeout",
@@ -39,6 +47,15 @@ def kind_of_status(status: int) -> str:
     ('rate-limit', 'server', 'server')
     """
     return _BY_STATUS.get(status, "server" if status >= 500 else "bad-request")
+
+
+def status_of_kind(kind: str) -> int:
+    """The HTTP status of a failure that a provider reports inside an answer of status 200.
+
+    >>> status_of_kind("rate-limit"), status_of_kind("server")
+    (429, 500)
+    """
+    return _BY_KIND.get(kind, 500)
 
 
 def kind_of_exception(error: BaseException) -> str:

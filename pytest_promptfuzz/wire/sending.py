@@ -10,9 +10,9 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import TargetError
+from pytest_promptfuzz.wire.beginning import Beginning, is_stream, reported_in
 from pytest_promptfuzz.wire.endpoints import host_of
-from pytest_promptfuzz.wire.exchange import STREAM
-from pytest_promptfuzz.wire.faults import may_pass
+from pytest_promptfuzz.wire.faults import may_pass, status_of_kind
 from pytest_promptfuzz.wire.gate import Outgoing, output_bound
 
 if TYPE_CHECKING:
@@ -29,14 +29,16 @@ class Sent(NamedTuple):
 
     Attributes:
         response: The library's response; ``None`` if the gate refused.
-        raw: The body as it came; ``None`` for a stream that is not read yet.
+        raw: The body as it came; ``None`` for a stream, of which no more than the beginning is read.
         failure: What cut the body short.
+        beginning: The stream, to be read from its beginning.
         refusal: Why the call was not made.
     """
 
     response: Any
     raw: bytes | None = None
     failure: Exception | None = None
+    beginning: Beginning | None = None
     refusal: TargetError | None = None
 
 
@@ -63,9 +65,14 @@ def send(exchange: Exchange, request: Any, size: int, original: Callable[[], Any
         exchange.sending()
         raw: bytes | None = None
         failure: Exception | None = None
+        beginning: Beginning | None = None
         try:
             response = original()
-            if not _is_stream(response):
+            if is_stream(response):
+                beginning = _beginning(exchange, response)
+                beginning.read()
+                failure = beginning.failure
+            else:
                 raw, failure = _read(response)
         except Exception as error:
             if _again(exchange, passage, error):
@@ -75,10 +82,15 @@ def send(exchange: Exchange, request: Any, size: int, original: Callable[[], Any
         except BaseException as error:
             _interrupted(exchange, passage, error)
             raise
-        if failure is not None and _again(exchange, passage, failure):
-            continue
-        if not _ask_again(exchange, passage, response, raw, failure):
-            return Sent(response, raw, failure)
+        again = (
+            _again(exchange, passage, failure)
+            if failure is not None
+            else _ask_again(exchange, passage, response, raw, beginning)
+        )
+        if not again:
+            return Sent(response, raw, failure, beginning)
+        if beginning is not None:
+            beginning.close()
 
 
 async def asend(exchange: Exchange, request: Any, size: int, original: Callable[[], Awaitable[Any]]) -> Sent:
@@ -99,9 +111,14 @@ async def asend(exchange: Exchange, request: Any, size: int, original: Callable[
         exchange.sending()
         raw: bytes | None = None
         failure: Exception | None = None
+        beginning: Beginning | None = None
         try:
             response = await original()
-            if not _is_stream(response):
+            if is_stream(response):
+                beginning = _beginning(exchange, response)
+                await beginning.aread()
+                failure = beginning.failure
+            else:
                 raw, failure = await _aread(response)
         except Exception as error:
             if _again(exchange, passage, error):
@@ -111,10 +128,15 @@ async def asend(exchange: Exchange, request: Any, size: int, original: Callable[
         except BaseException as error:
             _interrupted(exchange, passage, error)
             raise
-        if failure is not None and _again(exchange, passage, failure):
-            continue
-        if not _ask_again(exchange, passage, response, raw, failure):
-            return Sent(response, raw, failure)
+        again = (
+            _again(exchange, passage, failure)
+            if failure is not None
+            else _ask_again(exchange, passage, response, raw, beginning)
+        )
+        if not again:
+            return Sent(response, raw, failure, beginning)
+        if beginning is not None:
+            await beginning.aclose()
 
 
 def _read(response: Any) -> tuple[bytes, Exception | None]:
@@ -139,6 +161,12 @@ async def _aread(response: Any) -> tuple[bytes, Exception | None]:
     finally:
         await response.stream.aclose()
     return b"".join(chunks), None
+
+
+def _beginning(exchange: Exchange, response: Any) -> Beginning:
+    # Nobody but a gate decides on another try, and of another's format nothing is known.
+    known = exchange.watch.gate is not None and exchange.endpoint is None
+    return Beginning(response, exchange.path if known else None)
 
 
 def _passage(exchange: Exchange, size: int) -> Passage | None:
@@ -186,12 +214,27 @@ def _again(exchange: Exchange, passage: Passage | None, error: Exception) -> boo
 
 
 def _ask_again(
-    exchange: Exchange, passage: Passage | None, response: Any, raw: bytes | None, failure: Exception | None
+    exchange: Exchange, passage: Passage | None, response: Any, raw: bytes | None, beginning: Beginning | None
 ) -> bool:
     """Whether an answer is a failure that is tried again; the last failure tells the SDK to leave it at that."""
-    if passage is None or failure is not None:
+    if passage is None:
         return False
     status = response.status_code
+    if beginning is not None:
+        reported = beginning.reported
+    else:
+        reported = reported_in(response, raw or b"", exchange.path) if exchange.endpoint is None else None
+    if reported is not None:
+        # Not by its status, which was sent before the provider knew.
+        again = (
+            passage.failed(passing=True)
+            if reported.kind == "connection"
+            else passage.answered(status_of_kind(reported.kind), response.headers)
+        )
+        if again:
+            exchange.refused(reported)
+            exchange.again()
+        return again
     if passage.answered(status, response.headers):
         exchange.answered(status, "", raw or b"")
         exchange.again()
@@ -201,8 +244,3 @@ def _ask_again(
     elif raw is None:
         passage.begun()
     return False
-
-
-def _is_stream(response: Any) -> bool:
-    kind = response.headers.get("content-type", "")
-    return bool(response.status_code < 400 and kind.startswith(STREAM))

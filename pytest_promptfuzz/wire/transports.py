@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.wire import exchange as exchanges
+from pytest_promptfuzz.wire.beginning import STREAM
 from pytest_promptfuzz.wire.calls import Fault
 from pytest_promptfuzz.wire.confining import keep_local
 from pytest_promptfuzz.wire.custom import endpoint_of
@@ -49,10 +50,10 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
         if response is not None:
             return response
         sent = send(exchange, request, len(content), lambda: original(self, request))
-        if sent.raw is None and sent.response is not None:
+        if sent.beginning is not None:
             exchange.begun()
             sent.response.stream = streams_of(library).tee(
-                sent.response.stream, _stream_end(library, exchange, sent.response)
+                sent.beginning, _stream_end(library, exchange, sent.response)
             )
             return sent.response
         return _whole(library, exchange, sent)
@@ -84,10 +85,10 @@ def patch_async(
         if response is not None:
             return response
         sent = await asend(exchange, request, len(content), lambda: original(self, request))
-        if sent.raw is None and sent.response is not None:
+        if sent.beginning is not None:
             exchange.begun()
             sent.response.stream = streams_of(library).async_tee(
-                sent.response.stream, _stream_end(library, exchange, sent.response)
+                sent.beginning, _stream_end(library, exchange, sent.response)
             )
             return sent.response
         return _whole(library, exchange, sent)
@@ -166,7 +167,7 @@ def _stream_end(
         if not early:
             body = _decode(library, exchange, response, raw)
             if body is not None:
-                exchange.answered(response.status_code, exchanges.STREAM, body)
+                exchange.answered(response.status_code, STREAM, body)
             return
         try:
             body = decoded(library, response.headers.get("content-encoding", ""), raw)
@@ -174,7 +175,7 @@ def _stream_end(
             exchange.left()
             return
         if exchange.ended(body):
-            exchange.answered(response.status_code, exchanges.STREAM, body)
+            exchange.answered(response.status_code, STREAM, body)
         else:
             exchange.left()
 

@@ -30,8 +30,8 @@ FAULTS = (*KINDS, "cancelled")
 CONFIGURATION = ("unauthorized", "forbidden", "not-found", "bad-request")
 # The SDKs try these again; a stream that has begun cannot be asked for again.
 RETRIED = {
-    "whole": ("rate-limit", "server-error", "dropped", "dropped-mid-body", "slow", "truncated"),
-    "stream": ("rate-limit", "server-error", "dropped"),
+    "whole": ("rate-limit", "server-error", "dropped", "dropped-mid-body", "slow", "truncated", "overloaded"),
+    "stream": ("rate-limit", "server-error", "dropped", "overloaded"),
 }
 ERRORS = {
     "rate-limit": "rate-limit",
@@ -44,6 +44,7 @@ ERRORS = {
     "slow": "timeout",
     "malformed": "malformed",
     "truncated": "connection",
+    "overloaded": "rate-limit",
     "html": "malformed",
     "cancelled": "timeout",
 }
@@ -146,7 +147,7 @@ PLACES = {
 # A slow answer takes far longer than the client waits, and a well one far less, on a busy machine as well.
 LIMIT = {"slow": 0.6, "cancelled": 1.5}
 SETTINGS = {"rate-limit": {"retry_after": 0.01}, "slow": {"seconds": 1.2}, "cancelled": {"seconds": 3}}
-STREAMED = ("rate-limit", "server-error", "dropped", "dropped-mid-body", "malformed", "truncated", "html")
+STREAMED = ("rate-limit", "server-error", "dropped", "dropped-mid-body", "malformed", "truncated", "overloaded", "html")
 
 
 def cases(names, also, hows=("whole", "stream"), places=tuple(PLACES)):
@@ -403,7 +404,7 @@ def test_the_matrix_is_whole(cases):
     for api in APIS:
         names = [each for each in FAULTS if api != "llm" or each not in {"slow", "cancelled"}]
         assert {fault for key, fault in whole if key == api} == set(names)
-    assert len(broken(cases)) == 3 * (2 * (11 * 6 + 4 + 7 * 4) + 4) + 4 * 11 * 3
+    assert len(broken(cases)) == 3 * (2 * (12 * 6 + 4 + 8 * 4) + 4) + 4 * 12 * 3
     assert len({each.cell for each in cases}) > 20
 
 

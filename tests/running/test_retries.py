@@ -23,6 +23,7 @@ from pytest_promptfuzz.testing.faults import (
     Forbidden,
     Malformed,
     NotFound,
+    Overloaded,
     RateLimited,
     ServerError,
     StatusFault,
@@ -30,12 +31,13 @@ from pytest_promptfuzz.testing.faults import (
     Unauthorized,
 )
 from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.wire.answers import MemoryStore
 from pytest_promptfuzz.wire.intercept import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 TLS = ssl.create_default_context()
 ATTEMPTS = 4
-# What another try may mend; a stream that has begun is not asked for again.
+# What another try may mend; a stream of which the application has some of the answer is not asked for again.
 PASSING = {
     "rate-limit": RateLimited,
     "overloaded": lambda **more: ServerError(status=529, **more),
@@ -44,8 +46,18 @@ PASSING = {
     "request-timeout": lambda **more: StatusFault(status=408, **more),
     "conflict": lambda **more: StatusFault(status=409, **more),
     "dropped": Dropped,
+    "reported": Overloaded,
+}
+# Before any of an answer.
+EARLY = {
+    "reported-early": lambda **more: Overloaded(after=1, label="server_error", **more),
+    "cut-at-once": lambda **more: DroppedMidBody(after=0, **more),
+    "cut-early": lambda **more: DroppedMidBody(after=1, **more),
+    "ended-early": lambda **more: Truncated(after=1, **more),
 }
 BODY = {"dropped-mid-body": DroppedMidBody, "truncated": Truncated}
+# Within the answer; `BODY` applies to whole ones as well.
+MIDDLE = {**BODY, "reported-late": lambda **more: Overloaded(after=None, **more)}
 LASTING = {
     "unauthorized": Unauthorized,
     "forbidden": Forbidden,
@@ -143,8 +155,74 @@ def test_a_fault_that_stays_costs_our_tries_and_none_of_the_sdks(server, fault, 
     assert server.calls == (1 if once else ATTEMPTS)
     assert len(watch.unrecovered()) == 1
     if fault in PASSING:
-        assert isinstance(answer, Exception)
         assert "(try 4 of 4)" in watch.unrecovered()[0].message
+        # An OpenAI stream that ends early, and a whole answer that is an error, are no exception in the SDK.
+        assert isinstance(answer, Exception) or fault == "reported"
+
+
+STREAMS = [each for each in SHAPES if each[2] == "stream"]
+
+
+@pytest.mark.parametrize("shape", STREAMS, ids="-".join)
+@pytest.mark.parametrize("fault", EARLY)
+def test_a_stream_that_breaks_off_before_the_answer_is_asked_for_again(server, fault, shape):
+    server.fail(EARLY[fault](times=ATTEMPTS - 1))
+    watch = Watch(gate=Limits())
+    assert isinstance(ask(server, shape, watch), str)
+    assert (server.calls, server.answered) == (ATTEMPTS, 1)
+    assert watch.unrecovered() == ()
+    server.reset()
+    server.fail(EARLY[fault](times=None))
+    watch = Watch(gate=Limits())
+    ask(server, shape, watch)
+    assert server.calls == ATTEMPTS
+    (found,) = watch.unrecovered()
+    assert "(try 4 of 4)" in found.message
+    assert found.kind == ("server" if fault == "reported-early" else "connection")
+
+
+@pytest.mark.parametrize("shape", STREAMS, ids="-".join)
+@pytest.mark.parametrize("fault", MIDDLE)
+def test_a_stream_that_breaks_off_within_the_answer_is_an_error_and_stores_nothing(server, fault, shape):
+    server.fail(MIDDLE[fault](times=1))
+    store = MemoryStore()
+    watch = Watch(gate=Limits(), store=store)
+    ask(server, shape, watch)
+    assert server.calls == 1
+    (found,) = watch.unrecovered()
+    assert found.begun
+    assert found.kind == ("rate-limit" if fault == "reported-late" else "connection")
+    assert len(store.answers()) == 0
+    assert isinstance(ask(server, shape, Watch(gate=Limits(), store=store)), str)
+    assert (server.calls, len(store.answers())) == (2, 1)
+
+
+@pytest.mark.parametrize("shape", STREAMS, ids="-".join)
+def test_a_stream_is_handed_on_as_it_came(server, shape):
+    plain = ask(server, shape, Watch())
+    server.reset()
+    assert ask(server, shape, Watch(gate=Limits())) == plain
+
+
+@pytest.mark.parametrize("label", ["invalid_request_error", "authentication_error"])
+@pytest.mark.parametrize("shape", SHAPES, ids="-".join)
+def test_a_reported_mistake_is_not_tried_again(server, shape, label):
+    server.fail(Overloaded(label=label, times=None))
+    watch = Watch(gate=Limits())
+    ask(server, shape, watch)
+    assert server.calls == 1
+    (found,) = watch.unrecovered()
+    assert found.kind == ("bad-request" if label.startswith("invalid") else "authentication")
+
+
+def test_a_reported_overload_makes_the_others_wait(server):
+    server.fail(Overloaded())
+    gate = Limits()
+    assert isinstance(ask(server, ("messages", "sync", "stream"), Watch(gate=gate)), str)
+    with gate.ledger.open(f"{server.url.removeprefix('http://')}/m") as books:
+        assert books.lane.concurrency is not None
+        assert books.budget.failures == 1
+        assert books.lane.flying == {}
 
 
 @pytest.mark.parametrize(("attempts", "made"), [(1, 1), (2, 2), (6, 6)])

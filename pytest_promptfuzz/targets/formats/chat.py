@@ -105,6 +105,16 @@ def _tool_calls(message: dict[str, Any]) -> tuple[ToolCall, ...]:
     return tuple(found)
 
 
+def announces(chunk: dict[str, Any]) -> bool:
+    """Whether a chunk of a stream holds nothing of the answer yet: no more than its role."""
+    for entry in sequence(chunk.get("choices") or [], "a chunk's 'choices'"):
+        choice = mapping(entry, "a chunk's choice")
+        delta = mapping(choice.get("delta") or {}, "a chunk's delta")
+        if choice.get("finish_reason") or any(value for key, value in delta.items() if key != "role"):
+            return False
+    return True
+
+
 def fold(raw: bytes) -> dict[str, Any] | None:
     """The body that the same answer would have had unstreamed; ``None`` unless it ended with ``[DONE]``.
 

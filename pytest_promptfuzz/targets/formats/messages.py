@@ -20,9 +20,10 @@ from pytest_promptfuzz.targets.formats.reading import (
 )
 from pytest_promptfuzz.targets.model import Response, Usage
 
-__all__ = ["PATH", "build_body", "fold", "parse"]
+__all__ = ["PATH", "announces", "build_body", "fold", "parse"]
 
 PATH = "/messages"
+_ANNOUNCEMENTS = {"message_start", "content_block_start", "ping"}
 _INPUT_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
@@ -71,6 +72,17 @@ def _usage(value: object) -> Usage:
     return Usage(
         sum(count(usage.get(each)) or 0 for each in _INPUT_TOKENS), count(usage.get("output_tokens"))
     )
+
+
+def announces(event: dict[str, Any]) -> bool:
+    """Whether an event of a stream holds nothing of the answer yet.
+
+    Raises:
+        TargetError: It reports an error.
+    """
+    if event.get("type") == "error":
+        raise_provider_error(event)
+    return word(event.get("type")) in _ANNOUNCEMENTS
 
 
 def fold(raw: bytes) -> dict[str, Any] | None:

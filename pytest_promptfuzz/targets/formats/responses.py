@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 
 PATH = "/responses"
 _ENDINGS = {"response.completed", "response.incomplete", "response.failed"}
+_ANNOUNCEMENTS = {
+    "response.created",
+    "response.queued",
+    "response.in_progress",
+    "response.output_item.added",
+    "response.content_part.added",
+}
 
 
 def build_body(request: Request, model: str) -> dict[str, Any]:
@@ -180,6 +187,19 @@ def _read_output(output: list[Any]) -> tuple[list[str], list[ToolCall], int]:
             arguments = {"input": string(item.get("input"), "a custom tool call's input")}
             calls.append(tool_call(item.get("name"), arguments, item.get("call_id")))
     return texts, calls, messages
+
+
+def announces(event: dict[str, Any]) -> bool:
+    """Whether an event of a stream holds nothing of the answer yet.
+
+    Raises:
+        TargetError: It reports an error, or that the answer failed.
+    """
+    if event.get("type") == "error":
+        raise_provider_error(event)
+    if event.get("type") == "response.failed":
+        parse(mapping(event.get("response"), "the event 'response.failed' to hold a response"))
+    return word(event.get("type")) in _ANNOUNCEMENTS
 
 
 def fold(raw: bytes) -> dict[str, Any] | None:
