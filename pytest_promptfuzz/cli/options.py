@@ -6,7 +6,7 @@ import argparse
 import re
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.selection import read_mutations
+from pytest_promptfuzz.mutations.selection import read_mutations, read_operators
 from pytest_promptfuzz.mutations.strata import as_operator
 from pytest_promptfuzz.reporting.text import MIN_WIDTH
 
@@ -47,10 +47,10 @@ def add_plan_options(parser: argparse.ArgumentParser, *, mixed: bool = False) ->
     )
     group.add_argument(
         "--operators",
-        type=_names,
-        metavar="A,B",
-        help="only these operators or dimensions (`promptfuzz operators` lists them); A:3 and A:20%% say how much,"
-        " A+B is one after the other",
+        type=_operators,
+        metavar="A,B|A=2,B=1",
+        help="only these operators or dimensions (`promptfuzz operators` lists them), or their weights; A:3 and A:20%%"
+        " say how much, A+B is one after the other",
     )
 
 
@@ -65,7 +65,7 @@ def _width(text: str) -> int:
 
 
 def written(mutations: int | dict[str, float] | list[str]) -> str:
-    """What ``-n`` was given, as it is written there."""
+    """What ``-n`` or ``--operators`` was given, as it is written there."""
     if isinstance(mutations, dict):
         return ",".join(f"{name}={count}" for name, count in mutations.items())
     return ",".join(mutations) if isinstance(mutations, list) else str(mutations)
@@ -85,11 +85,11 @@ def _mutations(text: str) -> int | dict[str, float] | list[str]:
     return made
 
 
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise argparse.ArgumentTypeError(f"{text!r} holds an empty name; write A,B")
-    return names
+def _operators(text: str) -> dict[str, float] | list[str]:
+    try:
+        return read_operators(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(re.sub("^operators ", "", str(error))) from None
 
 
 def plain(docstring: str | None) -> str:

@@ -157,7 +157,7 @@ def _again(options: argparse.Namespace, target: str) -> str:
         f"{options.threshold:g}",
     ]
     if options.operators:
-        words += ["--operators", ",".join(options.operators)]
+        words += ["--operators", written(options.operators)]
     if options.task:
         words += ["--task", options.task]
     for value in options.values:

@@ -58,15 +58,8 @@ def wanted(mutations: Mutations, operators: Selection | Wanted = None) -> Wanted
     """
     if isinstance(operators, Wanted):
         return operators
-    if type(mutations) is int:
-        if not 1 <= mutations <= MOST:
-            raise UsageError(f"n={mutations!r}: ask for 1 to {MOST:,} mutations.")
-        return Wanted(mutations, strata_of(operators))
     if not isinstance(mutations, Mapping | Sequence) or isinstance(mutations, str | bytes):
-        raise UsageError(
-            f"n={mutations!r:.80}: ask for 1 to {MOST:,} mutations, in an int, or give a mapping of operators to counts"
-            " or a list of them."
-        )
+        return Wanted(count_of(mutations), strata_of(operators))
     if operators is not None:
         raise UsageError(
             f"mutations={mutations!r:.80} names what to draw on, and so does operators=; keep one of them."
@@ -74,7 +67,33 @@ def wanted(mutations: Mutations, operators: Selection | Wanted = None) -> Wanted
     return _of_mapping(mutations) if isinstance(mutations, Mapping) else _of_list(mutations)
 
 
+def count_of(mutations: Mutations) -> int:
+    """How many mutations ``mutations=`` asks for, whatever they are drawn from; names are not looked up.
+
+    Raises:
+        UsageError: As :func:`wanted`, but for names.
+    """
+    if isinstance(mutations, Mapping):
+        return _counted(mutations)[0]
+    if isinstance(mutations, Sequence) and not isinstance(mutations, str | bytes):
+        return _listed(mutations)
+    if type(mutations) is int and 1 <= mutations <= MOST:
+        return mutations
+    raise UsageError(
+        f"n={mutations!r:.80}: ask for 1 to {MOST:,} mutations, in an int, or give a mapping of operators to counts"
+        " or a list of them."
+    )
+
+
 def _of_mapping(mapping: Mapping[str, float] | Mapping[Operator, float]) -> Wanted:
+    n, items = _counted(mapping)
+    return Wanted(n, named(items))
+
+
+def _counted(
+    mapping: Mapping[str, float] | Mapping[Operator, float],
+) -> tuple[int, list[tuple[str | Operator, float]]]:
+    """How many mutations a mapping asks for, and what has a part in it."""
     kinds = set()
     for key, value in mapping.items():
         shown = str(key)
@@ -92,13 +111,17 @@ def _of_mapping(mapping: Mapping[str, float] | Mapping[Operator, float]) -> Want
     if not items:
         raise UsageError("mutations: nothing is asked for; give at least one operator a count or a weight.")
     n = DEFAULT if float in kinds else _within(sum(int(value) for _, value in items))
-    return Wanted(n, named(items))
+    return n, list(items)
+
+
+def _listed(items: Sequence[object]) -> int:
+    if not items:
+        raise UsageError("mutations=[] asks for nothing; name at least one operator.")
+    return _within(len(items))
 
 
 def _of_list(items: Sequence[object]) -> Wanted:
-    if not items:
-        raise UsageError("mutations=[] asks for nothing; name at least one operator.")
-    n = _within(len(items))
+    n = _listed(items)
     ready = tuple(each for each in items if isinstance(each, Mutation))
     counts: dict[str, tuple[Operator | str, int]] = {}
     for each in items:
@@ -123,21 +146,38 @@ def read_mutations(text: str) -> int | dict[str, float] | list[str]:
     stripped = text.strip()
     if not stripped or stripped.lstrip("+-").isdigit():
         return _int(stripped, text)
-    names = [each.strip() for each in stripped.split(",")]
+    if _is_number(stripped):
+        raise UsageError(f"mutations {text!r}: that is no count; write a whole number such as 8.")
+    return _read_names(text, "mutations")
+
+
+def read_operators(text: str) -> dict[str, float] | list[str]:
+    """What a command line writes of what to draw on: ``lexical,synonym:2``, or with weights, ``lexical=3,synonym=1``.
+
+    Raises:
+        UsageError: A number alone, an empty name, or one that is given twice.
+    """
+    if _is_number(text):
+        raise UsageError(
+            f"operators {text!r}: that is no name; write A,B. How many there are, mutations says."
+        )
+    return _read_names(text, "operators")
+
+
+def _read_names(text: str, what: str) -> dict[str, float] | list[str]:
+    names = [each.strip() for each in text.split(",")]
     if not all(names):
-        raise UsageError(f"mutations {text!r}: a name is missing; write A=2,B=1 or A,B.")
-    if "=" not in stripped:
-        if _is_number(stripped):
-            raise UsageError(f"mutations {text!r}: that is no count; write a whole number such as 8.")
+        raise UsageError(f"{what} {text!r}: a name is missing; write A=2,B=1 or A,B.")
+    if "=" not in text:
         return names
     counts: dict[str, float] = {}
     for each in names:
         name, equals, number = (part.strip() for part in each.rpartition("="))
         if not equals or not name:
-            raise UsageError(f"mutations {text!r}: {each!r} has no count; write {each.strip('=')}=2.")
+            raise UsageError(f"{what} {text!r}: {each!r} has no number; write {each.strip('=')}=2.")
         if name in counts:
-            raise UsageError(f"mutations {text!r}: {name!r} is given twice.")
-        counts[name] = _number(number, name, text)
+            raise UsageError(f"{what} {text!r}: {name!r} is given twice.")
+        counts[name] = _number(number, name, f"{what} {text!r}")
     return counts
 
 
@@ -158,8 +198,8 @@ def _int(digits: str, text: str) -> int:
         ) from None
 
 
-def _number(number: str, name: str, text: str) -> float:
+def _number(number: str, name: str, where: str) -> float:
     try:
         return float(number) if "." in number else int(number)
     except ValueError:
-        raise UsageError(f"mutations {text!r}: {number!r} is no count of {name!r}; write {name}=2.") from None
+        raise UsageError(f"{where}: {number!r} is no number of {name!r}; write {name}=2.") from None

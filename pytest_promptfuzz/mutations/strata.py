@@ -60,7 +60,7 @@ def strata_of(selection: Selection) -> tuple[Stratum, ...]:
     Raises:
         UsageError: An unknown, repeated or missing name, or a weight that is no number from 0.
     """
-    return _default() if selection is None else named(_weights(selection))
+    return _default() if selection is None else named(weights_of(selection))
 
 
 @cache
@@ -69,7 +69,12 @@ def _default() -> tuple[Stratum, ...]:
     return tuple(Stratum(name, weight, pool[name], capped=True) for name, weight in DEFAULT_WEIGHTS.items())
 
 
-def _weights(selection: Selection) -> list[Weighed]:
+def weights_of(selection: str | Operator | Sequence[str | Operator] | Mapping[str, float]) -> list[Weighed]:
+    """What ``operators=`` selects, with weights; names are not looked up.
+
+    Raises:
+        UsageError: It selects nothing, is no selection, or a weight is no number from 0.
+    """
     if isinstance(selection, str | Operator):
         return [(selection, 1)]
     if isinstance(selection, Mapping):

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 _KEPT = (
     *(
         f"--promptfuzz-{name}"
-        for name in ("target", "mutations", "threshold", "task", "seed", "override", "cache-dir", "model")
+        for name in (
+            "target",
+            "mutations",
+            "operators",
+            "threshold",
+            "task",
+            "seed",
+            "override",
+            "cache-dir",
+            "model",
+        )
     ),
     "--rootdir",
     "--config-file",

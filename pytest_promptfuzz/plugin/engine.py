@@ -21,6 +21,7 @@ from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.plugin import commands, examples, freshness, subtests
 from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
 from pytest_promptfuzz.plugin.checking import acheck, check
+from pytest_promptfuzz.plugin.choosing import laid_over
 from pytest_promptfuzz.plugin.declared import declaration
 from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
@@ -68,11 +69,11 @@ class Engine:
     def _job(self, keys: dict[str, Any], target: Target | CallableTarget | None) -> Job:
         state, settings = self.state, self.state.settings
         session = state.session_of(self.item)
-        contract = {key: settings[key] for key in ("mutations", "threshold", "seed", "task")}
-        contract |= {key: keys[key] for key in CONTRACT_KEYS if key in keys}
+        run = {**state.choice.contract, **{key: settings[key] for key in ("threshold", "seed", "task")}}
+        contract = laid_over(run, {key: keys[key] for key in CONTRACT_KEYS if key in keys})
         overridden = {key: value for key, value in state.overrides.items() if contract.get(key) != value}
         job = Job(
-            contract=Contract.of({**contract, **overridden}, where=self.where),
+            contract=Contract.of(laid_over(contract, overridden), where=self.where),
             session=session,
             where=self.where,
             target=target.name if target is not None else "",

@@ -65,6 +65,12 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse operators that nobody knows, now that every conftest.py has been read."""
+    State.of(session.config).choice.check()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """Tell what makes calls ahead where the run is."""
     State.of(item.config).reached(item, nextitem)

@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import ConfigurationError
+from pytest_promptfuzz.plugin.choosing import laid_over
 from pytest_promptfuzz.plugin.marks import is_robust, merged
 from pytest_promptfuzz.plugin.state import State
 from pytest_promptfuzz.targets.function import CallableTarget
@@ -109,11 +110,15 @@ class Promptfuzz:
         self._item = item
         self._state = State.of(item.config)
 
-    def mutate(self, prompt: Any, n: Any = 8, *, seed: int | None = None, **settings: Any) -> list[Mutation]:
-        """``n`` mutations of a prompt; ``settings`` are ``operators`` and ``part``."""
+    def mutate(
+        self, prompt: Any, n: Any = None, *, seed: int | None = None, **settings: Any
+    ) -> list[Mutation]:
+        """``n`` mutations of a prompt, or the run's; ``settings`` are ``operators`` and ``part``."""
         from pytest_promptfuzz.mutations.planner import mutate
 
-        return mutate(prompt, n, seed=self._seed(seed), **settings)
+        given = settings if n is None else {"mutations": n, **settings}
+        chosen = laid_over(self._state.choice.contract, given)
+        return mutate(prompt, chosen.pop("mutations"), seed=self._seed(seed), **chosen)
 
     def compare(self, baseline: Any, response: Any, **settings: Any) -> Comparison:
         """Compare a response with its baseline."""
@@ -155,10 +160,8 @@ class Promptfuzz:
 
     def _settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         run = self._state.settings
-        defaults = {
-            key: run[key] for key in ("mutations", "threshold", "seed", "task") if run[key] is not None
-        }
-        return {**defaults, **settings}
+        defaults = {key: run[key] for key in ("threshold", "seed", "task") if run[key] is not None}
+        return laid_over({**self._state.choice.contract, **defaults}, settings)
 
     def _seed(self, seed: int | None) -> int:
         chosen: int = self._state.settings["seed"] if seed is None else seed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.running.limits.prices import Prices
 
 RUN = "testrunuid"  # what xdist calls the name that all workers of a run share
+KEYS = ("limits", "mutations", "operators", "prices")
+"""What ``[tool.promptfuzz]`` may hold."""
 _TOOL = "[tool.promptfuzz.{}] in pyproject.toml"
 _STALE = 24 * 3600.0
 
@@ -44,12 +46,20 @@ def read_tables(root: Path) -> dict[str, Any]:
         tool = tomllib.loads(text).get("tool", {}).get("promptfuzz", {})
     except tomllib.TOMLDecodeError as error:
         raise pytest.UsageError(f"{file}: {error}") from None
-    tables = {key: tool[key] for key in ("limits", "prices") if isinstance(tool, dict) and key in tool}
+    if not isinstance(tool, dict):
+        raise pytest.UsageError(
+            f"{file}: tool.promptfuzz = {tool!r:.80} is no table; write [tool.promptfuzz]."
+        )
+    for key in tool:
+        if key not in KEYS:
+            raise pytest.UsageError(
+                f"[tool.promptfuzz] in pyproject.toml: unknown key {key!r}. {nearest(key, KEYS)}"
+            )
     try:
-        _read(tables)
+        _read(tool)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
-    return tables
+    return tool
 
 
 def make_limits(state: State) -> Limits:

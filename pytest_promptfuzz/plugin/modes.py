@@ -49,7 +49,7 @@ def check_mode(config: pytest.Config, mode: str, overrides: Mapping[str, Any]) -
         reason = "--promptfuzz=off runs no mutations; leave it out"
     elif config.getoption("promptfuzz_trial"):
         reason = "--promptfuzz-trial runs one trial of a test, and a recording holds them all; leave it out"
-    elif changed := [key for key in ("mutations", "seed") if key in overrides]:
+    elif changed := [key for key in ("mutations", "operators", "seed") if key in overrides]:
         reason = (
             f"--promptfuzz-override {changed[0]}={overrides[changed[0]]} makes another plan than the test's own, which "
             "a replay asks for; change the test, or leave it out"

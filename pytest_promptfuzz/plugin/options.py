@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pytest
 
 from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.plugin import values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
 
 REDACT = "promptfuzz_redact"
+OVERRIDE = "--promptfuzz-override"
 INCONCLUSIVE = ("error", "skip", "xfail", "pass")
 
 
@@ -30,7 +32,7 @@ class Setting:
     default: Any
     help: str
     metavar: str | None = None
-    ini_type: Literal["string", "int", "float"] = "string"
+    ini_type: Literal["string", "int", "float", "count"] = "string"
 
     @property
     def option(self) -> str:
@@ -48,95 +50,49 @@ class Setting:
         return "PROMPTFUZZ_" + self.name.upper()
 
 
-def _whole(low: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        number = int(text)
-        if number < low:
-            raise ValueError(f"a whole number of {low} or more")
-        return number
-
-    read.__doc__ = "a whole number" if low < 0 else f"a whole number of {low} or more"
-    return read
-
-
-def _seed(text: str) -> int:
-    """A whole number."""
-    return int(text)
-
-
-def _share(text: str) -> float:
-    """A number from 0 to 1."""
-    number = float(text)
-    if not 0 <= number <= 1:
-        raise ValueError("a number from 0 to 1")
-    return number
-
-
-def _amount(text: str) -> float:
-    """A number of 0 or more."""
-    number = float(text)
-    if not 0 <= number < float("inf"):
-        raise ValueError("a number of 0 or more")
-    return number
-
-
-def _one_of(*names: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in names:
-            raise ValueError(nearest(text, names))
-        return text
-
-    read.__doc__ = "one of " + ", ".join(names)
-    return read
-
-
-def _text(text: str) -> str:
-    """A text."""
-    return text
-
-
-def _endpoints(text: str) -> Any:
-    """Endpoints, one a line: GLOB text=$.path system=$.path answer=$.path."""
-    from pytest_promptfuzz.wire.custom import parse_endpoints
-
-    return parse_endpoints(text)
-
-
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         "target",
-        _text,
+        values.text,
         None,
         "model that `llm` calls: openai:…, anthropic:…, compatible:…@URL, simulated",
         "NAME",
     ),
-    Setting("mutations", _whole(1), 8, "mutations of a test whose mark does not say", "N", "int"),
     Setting(
-        "threshold", _share, 0.85, "score a test must reach whose mark does not say, 0 to 1", "X", "float"
+        "threshold",
+        values.share,
+        0.85,
+        "score a test must reach whose mark does not say, 0 to 1",
+        "X",
+        "float",
     ),
-    Setting("task", _text, None, "task profile of a test whose mark does not say", "NAME"),
-    Setting("seed", _seed, 0, "seed of the plans of mutations", "N", "int"),
+    Setting("task", values.text, None, "task profile of a test whose mark does not say", "NAME"),
+    Setting("seed", values.seed, 0, "seed of the plans of mutations", "N", "int"),
     Setting(
         "mode",
-        _one_of("auto", "record", "replay", "live"),
+        values.one_of("auto", "record", "replay", "live"),
         "auto",
         "auto: stored answers, calls for the rest; record: call, and write recordings beside the tests; replay: "
         "recordings only; live: always call",
         "MODE",
     ),
     Setting(
-        "cache_dir", _text, ".promptfuzz", "folder of stored answers, from the root of the project", "DIR"
+        "cache_dir",
+        values.text,
+        ".promptfuzz",
+        "folder of stored answers, from the root of the project",
+        "DIR",
     ),
     Setting(
         "store",
-        _text,
+        values.text,
         None,
         "store of answers that several machines share, beside the local one: redis://HOST:PORT/DATABASE?ttl=30d",
         "URL",
     ),
     Setting(
         "concurrency",
-        _whole(1),
+        values.whole(1),
         8,
         "calls made at once: of an async test, or of all declarative tests",
         "N",
@@ -144,7 +100,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "lookahead",
-        _whole(0),
+        values.whole(0),
         20,
         "declarative tests after the running one whose calls are made ahead",
         "N",
@@ -152,14 +108,14 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "inconclusive",
-        _one_of(*INCONCLUSIVE),
+        values.one_of(*INCONCLUSIVE),
         "error",
         "what an inconclusive or noisy test is: error, skip, xfail or pass",
         "OUTCOME",
     ),
     Setting(
         "max_runs",
-        _whole(1),
+        values.whole(1),
         1000,
         "most runs of one test's body (hypothesis multiplies examples by trials)",
         "N",
@@ -167,19 +123,43 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "endpoints",
-        _endpoints,
+        values.endpoints,
         (),
         "more URLs that are models', one a line: a glob of host and path, then text=$.path system=$.path answer=$.path",
         "LINES",
     ),
-    Setting("attempts", _whole(1), 4, "times a model call is made at the most, if it fails", "N", "int"),
-    Setting("rpm", _whole(1), None, "most requests in a minute to each host and model", "N", "int"),
-    Setting("tpm", _whole(1), None, "most tokens in a minute of each host and model", "N", "int"),
-    Setting("max_calls", _whole(0), None, "most model calls of the whole run; 0: ask nothing", "N", "int"),
-    Setting("max_tokens", _whole(0), None, "most tokens of the whole run, in and out", "N", "int"),
-    Setting("max_cost", _amount, None, "most that the whole run may cost, US dollars", "X", "float"),
-    Setting("model", _text, None, "folder of the sentence-transformers model for the semantic tier", "DIR"),
+    Setting(
+        "attempts", values.whole(1), 4, "times a model call is made at the most, if it fails", "N", "int"
+    ),
+    Setting("rpm", values.whole(1), None, "most requests in a minute to each host and model", "N", "int"),
+    Setting("tpm", values.whole(1), None, "most tokens in a minute of each host and model", "N", "int"),
+    Setting(
+        "max_calls", values.whole(0), None, "most model calls of the whole run; 0: ask nothing", "N", "int"
+    ),
+    Setting("max_tokens", values.whole(0), None, "most tokens of the whole run, in and out", "N", "int"),
+    Setting("max_cost", values.amount, None, "most that the whole run may cost, US dollars", "X", "float"),
+    Setting(
+        "model", values.text, None, "folder of the sentence-transformers model for the semantic tier", "DIR"
+    ),
 )
+
+MUTATIONS = Setting(
+    "mutations",
+    values.mutations,
+    8,
+    "mutations of a test whose mark does not say: a count, or A=2,B=1 by operator or dimension, or A,B",
+    "N|A=2,B=1",
+    "count",
+)
+OPERATORS = Setting(
+    "operators",
+    values.operators,
+    None,
+    "what to draw on for a test whose mark does not say: operators and dimensions A,B, or weights A=2,B=1",
+    "A,B",
+)
+CHOICES = (MUTATIONS, OPERATORS)
+"""What ``plugin/choosing.py`` reads: nearer places win over farther ones between the two, too."""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -191,11 +171,11 @@ def add_options(parser: pytest.Parser) -> None:
         default="on",
         help="off: run the body of robust tests once, unmutated",
     )
-    for setting in SETTINGS:
+    for setting in (*SETTINGS, *CHOICES):
         group.addoption(
             setting.option, dest=setting.ini, metavar=setting.metavar, default=None, help=setting.help
         )
-        parser.addini(setting.ini, setting.help, type=setting.ini_type, default=None)
+        parser.addini(setting.ini, setting.help, type=_type_of(setting), default=None)
     parser.addini(
         REDACT,
         "regular expressions of what is never stored or shown, one a line",
@@ -214,12 +194,19 @@ def add_options(parser: pytest.Parser) -> None:
         help="run one trial of a test and let its failure through as it is (for --pdb)",
     )
     group.addoption(
-        "--promptfuzz-override",
+        OVERRIDE,
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="override mutations, threshold, task or seed, marks included; verdicts say so",
+        help="override mutations, operators, threshold, task, seed or max_deviations, marks included; verdicts say so",
     )
+
+
+def _type_of(setting: Setting) -> Any:
+    """What pytest reads an ini value as. pyproject.toml may have a count as a number where pytest knows unions."""
+    if setting.ini_type == "count":
+        return int | str if pytest.version_tuple >= (9, 2) else "string"
+    return setting.ini_type
 
 
 def read_settings(config: pytest.Config) -> dict[str, Any]:
@@ -228,33 +215,59 @@ def read_settings(config: pytest.Config) -> dict[str, Any]:
     Raises:
         pytest.UsageError: A value that cannot be read, named with where it came from.
     """
-    return {setting.name: _value(setting, config, os.environ) for setting in SETTINGS}
+    return {setting.name: _value(setting, config) for setting in SETTINGS}
 
 
 def given(name: str, config: pytest.Config) -> bool:
     """Whether a setting was set anywhere."""
     setting = next(each for each in SETTINGS if each.name == name)
-    return _source(setting, config, os.environ)[1] is not None
+    return next(places(setting, config), None) is not None
 
 
-def _source(setting: Setting, config: pytest.Config, environment: Mapping[str, str]) -> tuple[str, Any]:
+class Written(NamedTuple):
+    """What stands in one place, not read yet; of the places, the one of the highest rank wins."""
+
+    rank: int
+    place: str
+    value: Any
+
+
+IN_FILE = 0
+"""The rank of what stands in the project's files."""
+
+
+def places(setting: Setting, config: pytest.Config) -> Iterator[Written]:
+    """Where a setting is given, the place that wins first.
+
+    Raises:
+        pytest.UsageError: The ini file has it in a wrong type.
+    """
     value = config.getoption(setting.ini)
     if value is not None:
-        return setting.option, value
-    value = environment.get(setting.environment)
-    if value:
-        return f"the environment variable {setting.environment}", value
+        yield Written(2, setting.option, value)
+    if value := os.environ.get(setting.environment):
+        yield Written(1, f"the environment variable {setting.environment}", value)
     source = f"the ini value {setting.ini}"
     try:
-        return source, config.getini(setting.ini)
+        value = config.getini(setting.ini)
     except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9.2 makes one of the other
         raise pytest.UsageError(f"{source} is not {_expected(setting)}: {error}") from None
+    if value is not None:
+        yield Written(IN_FILE, source, value)
 
 
-def _value(setting: Setting, config: pytest.Config, environment: Mapping[str, str]) -> Any:
-    source, value = _source(setting, config, environment)
-    if value is None or value == "":
-        return setting.default
+def _value(setting: Setting, config: pytest.Config) -> Any:
+    written = next(places(setting, config), None)
+    return setting.default if written is None or written.value == "" else read_value(setting, written)
+
+
+def read_value(setting: Setting, written: Written) -> Any:
+    """A setting, read.
+
+    Raises:
+        pytest.UsageError: It cannot be read; the message names the place.
+    """
+    _, source, value = written
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         raise pytest.UsageError(f"{source}: {value!r} is not {_expected(setting)}")
     try:
@@ -296,7 +309,8 @@ def read_overrides(config: pytest.Config) -> dict[str, Any]:
         pytest.UsageError: Not ``KEY=VALUE``, an unknown key, or a value that cannot be read.
     """
     readers: dict[str, Callable[[str], Any]] = {
-        "mutations": int,
+        "mutations": values.mutations,
+        "operators": values.operators,
         "threshold": float,
         "seed": int,
         "task": str,
@@ -306,13 +320,13 @@ def read_overrides(config: pytest.Config) -> dict[str, Any]:
     for text in config.getoption("promptfuzz_override"):
         key, equals, value = text.partition("=")
         if not equals:
-            raise pytest.UsageError(f"--promptfuzz-override {text!r}: write KEY=VALUE, such as mutations=2")
+            raise pytest.UsageError(f"{OVERRIDE} {text!r}: write KEY=VALUE, such as mutations=2")
         if key not in readers:
-            raise pytest.UsageError(
-                f"--promptfuzz-override {text!r}: unknown key {key!r}. {nearest(key, readers)}"
-            )
+            raise pytest.UsageError(f"{OVERRIDE} {text!r}: unknown key {key!r}. {nearest(key, readers)}")
         try:
             overrides[key] = readers[key](value)
+        except UsageError as error:
+            raise pytest.UsageError(f"{OVERRIDE} {text!r}: {error}") from None
         except ValueError:
-            raise pytest.UsageError(f"--promptfuzz-override {text!r}: {value!r} is not a number") from None
+            raise pytest.UsageError(f"{OVERRIDE} {text!r}: {value!r} is not a number") from None
     return overrides

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_promptfuzz.plugin.choosing import Choice, read_choice
 from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_tables
 from pytest_promptfuzz.plugin.modes import check_mode, check_shared, chosen_mode
 from pytest_promptfuzz.plugin.options import read_overrides, read_patterns, read_settings
@@ -33,6 +33,7 @@ class State:
     settings: dict[str, Any]
     overrides: dict[str, Any]
     patterns: tuple[str, ...]
+    choice: Choice
     reports: dict[str, TestReport] = field(default_factory=dict)
     expected: dict[str, TestReport] = field(default_factory=dict)
     unmutated: dict[str, None] = field(default_factory=dict)
@@ -58,7 +59,9 @@ class State:
             check_mode(config, settings["mode"], overrides)
             check_shared(settings["store"])
             tables = read_tables(config.rootpath)
-            state = cls(config, settings, overrides, read_patterns(config), mode_reason=reason, tables=tables)
+            choice = read_choice(config, tables, overrides)
+            patterns = read_patterns(config)
+            state = cls(config, settings, overrides, patterns, choice, mode_reason=reason, tables=tables)
             config.stash[STATE] = state
         return state
 
@@ -116,7 +119,7 @@ class State:
             from pytest_promptfuzz.wire.stores import open_store, password_of
 
             configure(self.settings["endpoints"])
-            self._register_operators()
+            self.choice.register()
             warn = self.warnings.append
             mode = sessions.check_mode(self.settings["mode"], "--promptfuzz-mode")
             shared = (
@@ -157,30 +160,6 @@ class State:
             self._lookahead.close()
             self.unused_calls += self._lookahead.line.unused
             self._lookahead = None
-
-    def _register_operators(self) -> None:
-        from pytest_promptfuzz.errors import UsageError
-        from pytest_promptfuzz.mutations.operator import Operator
-        from pytest_promptfuzz.mutations.registry import register
-
-        try:
-            found = self.config.hook.pytest_promptfuzz_operators(config=self.config)
-        except Exception as error:
-            raise UsageError(
-                f"A pytest_promptfuzz_operators hook raised {type(error).__name__}: {error}"
-            ) from error
-        for offered in found:
-            if isinstance(offered, Operator) or not isinstance(offered, Iterable):
-                raise UsageError(
-                    f"pytest_promptfuzz_operators returned {type(offered).__name__}; return a list of operators."
-                )
-            for each in offered:
-                if not isinstance(each, Operator):
-                    raise UsageError(
-                        f"pytest_promptfuzz_operators returned {each!r:.60} among the operators; decorate it with "
-                        "@operator first."
-                    )
-                register(each)
 
     def target(self, named: Any) -> Target | CallableTarget | None:
         """The target of a test: what its mark names, else the run's; ``None`` where neither names one."""

@@ -184,17 +184,55 @@ def test_the_other_tests_of_the_file_run_and_pass(sections):
 OPTIONS: dict[str, tuple[list[str], list[str]]] = {
     "mutations": (
         ["--promptfuzz-mutations=many"],
-        ["--promptfuzz-mutations", "'many'", "a whole number of 1 or more"],
+        ["--promptfuzz-mutations: there is no operator or dimension 'many'", "`promptfuzz operators` lists"],
     ),
-    "no mutations": (["--promptfuzz-mutations=0"], ["--promptfuzz-mutations", "'0'", "1 or more"]),
+    "no mutations": (["--promptfuzz-mutations=0"], ["--promptfuzz-mutations: n=0", "ask for 1 to 10,000"]),
+    "counts and weights": (
+        ["--promptfuzz-mutations=lexical=1,semantic=0.5"],
+        ["--promptfuzz-mutations: mutations={'lexical': 1, 'semantic': 0.5} mixes counts and weights"],
+    ),
+    "operators": (
+        ["--promptfuzz-operators=synonim"],
+        ["--promptfuzz-operators: there is no operator", "'synonym' or 'near-synonym'"],
+    ),
+    "operators number": (
+        ["--promptfuzz-operators=8"],
+        ["--promptfuzz-operators: '8' is not names", "write A,B"],
+    ),
+    "operators ini": (
+        ["-o", "promptfuzz_operators=a,,b"],
+        ["the ini value promptfuzz_operators: 'a,,b'", "missing"],
+    ),
+    "operators environment": (
+        ["PROMPTFUZZ_OPERATORS=a,,b"],
+        ["variable PROMPTFUZZ_OPERATORS: 'a,,b'", "missing"],
+    ),
+    "operators twice": (
+        ["--promptfuzz-operators=synonym,synonym"],
+        ["--promptfuzz-operators: 'synonym' is named twice"],
+    ),
+    "both name": (
+        ["--promptfuzz-mutations=lexical=3", "--promptfuzz-operators=synonym"],
+        [
+            "--promptfuzz-mutations names what to draw on, and so does --promptfuzz-operators; keep one of them"
+        ],
+    ),
     "threshold": (["--promptfuzz-threshold=85"], ["--promptfuzz-threshold", "'85'", "a number from 0 to 1"]),
     "mode": (["--promptfuzz-mode=lve"], ["--promptfuzz-mode", "'lve'", "Did you mean 'live'?"]),
     "inconclusive": (["--promptfuzz-inconclusive=skp"], ["'skp'", "Did you mean 'skip'?"]),
     "concurrency": (["--promptfuzz-concurrency=0"], ["--promptfuzz-concurrency", "'0'", "1 or more"]),
     "override": (["--promptfuzz-override=mutations"], ["--promptfuzz-override", "'mutations'", "KEY=VALUE"]),
     "override key": (["--promptfuzz-override=mutation=3"], ["'mutation'", "Did you mean 'mutations'"]),
-    "override value": (["--promptfuzz-override=mutations=x"], ["'mutations=x'", "'x' is not a number"]),
-    "ini int": (["-o", "promptfuzz_mutations=many"], ["promptfuzz_mutations", "a whole number"]),
+    "override value": (
+        ["--promptfuzz-override=mutations=x"],
+        ["--promptfuzz-override: there is no operator", "'x'"],
+    ),
+    "override names": (
+        ["--promptfuzz-override=operators=a,,b"],
+        ["--promptfuzz-override 'operators=a,,b'", "missing"],
+    ),
+    "override number": (["--promptfuzz-override=seed=x"], ["'seed=x'", "'x' is not a number"]),
+    "ini int": (["-o", "promptfuzz_mutations=-8"], ["promptfuzz_mutations", "n=-8"]),
     "ini float": (["-o", "promptfuzz_threshold=2"], ["promptfuzz_threshold", "2", "a number from 0 to 1"]),
     "ini choice": (
         ["-o", "promptfuzz_mode=never"],
