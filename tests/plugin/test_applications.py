@@ -124,6 +124,7 @@ def application(project):
     )
 
 
+@pytest.mark.with_plugins("anyio")
 def test_every_way_of_calling_is_seen_and_a_second_run_makes_no_call(application):
     source = """
     @robust(**triage)

@@ -332,6 +332,7 @@ def test_pdb_opens_where_the_body_failed(project, pytester):
     process.close()
 
 
+@pytest.mark.with_plugins("hypothesispytest")
 def test_hypothesis_on_top(project):
     result = project(
         """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.plugin.conftest import summary_of
 
 
@@ -130,6 +132,7 @@ def test_return_values_of_every_kind_are_compared(project):
     )
 
 
+@pytest.mark.with_plugins("anyio")
 def test_async_methods_classes_and_parametrized_tests(project):
     result = project(
         """
@@ -166,6 +169,7 @@ def test_async_methods_classes_and_parametrized_tests(project):
     assert set(summary_of(result).values()) == {"pass"}
 
 
+@pytest.mark.with_plugins("anyio")
 def test_async_trials_overlap_on_asyncio_and_run_in_sequence_on_trio(project):
     result = project(
         """
