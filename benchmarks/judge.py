@@ -4,11 +4,12 @@
     python benchmarks/judge.py collect FOLDER [--round 2]
 
 `sample` draws up to 100 applications of every operator at its default intensity, from the corpora of
-tests/mutations/data, with a fixed seed; another round draws others. It writes them in a random order and without the
-operators' names; a relation other than invariance is named, for then another question is asked (the same content in
-that format, another answer): `prompts.txt`, `sheet-1.txt` and so on, and `key.csv`, which the reader does not open. The
-reader writes `verdicts.csv`, a line for each application that fails: its number, a comma, and why. `collect` joins both
-into tests/mutations/data/judgement.csv, in the place of what that round held.
+tests/mutations/data, with a fixed seed; another round draws others, and those that were read before at the operator's
+version only where too few are new. It writes them in a random order and without the operators' names; a relation other
+than invariance is named, for then another question is asked (the same content in that format, another answer):
+`prompts.txt`, `sheet-1.txt` and so on, and `key.csv`, which the reader does not open. The reader writes
+`verdicts.csv`, a line for each application that fails: its number, a comma, and why. `collect` joins both into
+tests/mutations/data/judgement.csv, in the place of what that round held.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ CORPORA = (
     "corpus_rich.jsonl",
     "corpus_special.jsonl",
     "corpus_rare.jsonl",
+    "corpus_daily.jsonl",
 )
 WANTED = 100
 SEEDS = 12
@@ -54,18 +56,28 @@ def prompt_of(case: dict[str, Any]) -> Prompt:
     return Prompt(case["text"]) if "text" in case else Prompt.from_messages(case["messages"])
 
 
+def judged_before(number: int) -> set[tuple[str, str]]:
+    """Operator and mutation of what was read in other rounds than ``number``."""
+    with (DATA / "judgement.csv").open(encoding="utf-8", newline="") as file:
+        return {
+            (row["operator"], row["mutation"]) for row in csv.DictReader(file) if row["round"] != str(number)
+        }
+
+
 def applications(
-    name: str, cases: dict[str, dict[str, Any]], number: int, wanted: int
+    name: str, cases: dict[str, dict[str, Any]], number: int, wanted: int, read: set[tuple[str, str]]
 ) -> list[tuple[str, int, Mutation]]:
-    """Up to ``wanted`` distinct mutations by one operator: prompt, seed, mutation."""
+    """Up to ``wanted`` distinct mutations by one operator, those in ``read`` last: prompt, seed, mutation."""
+    known = {mutation for operator, mutation in read if operator == registry.get(name).id}
     found: dict[str, tuple[str, int, Mutation]] = {}
     for seed in range((number - 1) * SEEDS, number * SEEDS):
         for case in cases.values():
             for mutation in plan(prompt_of(case), 1, seed=seed, operators=[name]).mutations:
                 found.setdefault(mutation.id, (case["id"], seed, mutation))
-        if len(found) >= 2 * wanted:
+        if len(found.keys() - known) >= 2 * wanted:
             break
-    return Rng(root_key(number - 1, name), "judge").sample(list(found.values()), wanted)
+    order = Rng(root_key(number - 1, name), "judge").shuffled(list(found.values()))
+    return sorted(order, key=lambda each: each[2].id in known)[:wanted]
 
 
 def shown(mutation: Mutation) -> str:
@@ -88,7 +100,8 @@ def sample(folder: Path, sheets: int, number: int, names: list[str], wanted: int
     """Write the sheets, the prompts and the key."""
     folder.mkdir(parents=True, exist_ok=True)
     cases = prompts()
-    rows = [(name, *each) for name in names for each in applications(name, cases, number, wanted)]
+    read = judged_before(number)
+    rows = [(name, *each) for name in names for each in applications(name, cases, number, wanted, read)]
     order = Rng(root_key(0, "sheet"), "judge").shuffled(range(len(rows)))
     (folder / "prompts.txt").write_text(
         "\n".join(

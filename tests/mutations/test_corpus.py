@@ -36,10 +36,15 @@ class Case(TypedDict):
     sense: list[str]
 
 
-# Of the largest file every third prompt, to bound the time.
+# Of the larger files every third prompt and every sixth, to bound the time.
 CORPUS: list[Case] = [
     json.loads(line)
-    for name, share in (("corpus.jsonl", 1), ("corpus_more.jsonl", 1), ("corpus_rare.jsonl", 3))
+    for name, share in (
+        ("corpus.jsonl", 1),
+        ("corpus_more.jsonl", 1),
+        ("corpus_rare.jsonl", 3),
+        ("corpus_daily.jsonl", 6),
+    )
     for line in (DATA / name).read_text(encoding="utf-8").splitlines()[::share]
 ]
 # Operators that reword nothing: the others may say it in other words, or misspell it.
@@ -133,8 +138,8 @@ def test_judged_mutations_are_those_of_today() -> None:
     """A sheet about mutations that are no longer made says nothing; what is protected since may change a few."""
     cases = {
         case["id"]: prompt_of(case)
-        for name in ("corpus", "corpus_more", "corpus_frozen", "corpus_rich", "corpus_special", "corpus_rare")
-        for case in map(json.loads, (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
+        for path in sorted(DATA.glob("corpus*.jsonl"))
+        for case in map(json.loads, path.read_text(encoding="utf-8").splitlines())
     }
     others: Counter[str] = Counter()
     sheet = judgements()

@@ -144,11 +144,13 @@ def test_the_text_may_stand_in_another_message() -> None:
 
 
 def test_few_prompts_of_the_corpus_are_about_form() -> None:
-    """Each that is was read: its answer quotes or counts what stands in it."""
+    """Each that is was read: the answer of the first ones quotes, counts or spells what stands in them."""
+    about = {"rare-claims-rules", "daily-bug-report-form", "daily-spelling-bee"}
+    refused_needlessly = {"daily-climate-passages", "daily-charity-donor", "daily-py-anagram"}
     found = set()
     for path in sorted(DATA.glob("corpus*.jsonl")):
         for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
             text = row.get("text") or "\n\n".join(each["content"] for each in row["messages"])
             if form_is_topic(draft_of(text)):
                 found.add(row["id"])
-    assert found == {"rare-claims-rules"}
+    assert found == about | refused_needlessly
