@@ -18,6 +18,7 @@ from pytest_promptfuzz.prompts.identifiers import identifier_spans
 from pytest_promptfuzz.prompts.labels import label_spans, labels
 from pytest_promptfuzz.prompts.logic import logic_words
 from pytest_promptfuzz.prompts.numerals import numeral_spans
+from pytest_promptfuzz.prompts.shown import shown_spans
 from pytest_promptfuzz.prompts.tables import table_spans
 from pytest_promptfuzz.prompts.verbatim import verbatim_spans
 from pytest_promptfuzz.prompts.words import Words
@@ -107,6 +108,7 @@ def detect(text: str, words: Words, json: list[Found]) -> list[Found]:
     found += equation_spans(text)
     found += table_spans(text)
     found += verbatim_spans(text, words)
+    found += shown_spans(text)
     found += symbol_spans(text, found)
     return found
 

@@ -188,6 +188,7 @@ FLOODS = [
     "{", "[", "(", "<", '"', "'", "`", "```", '"""', "“", "‘", "«", "$", "\\", "\\(", '\\"', '{"', '{"a":', '["', "{%", "${", "1", "1,",
     "1 ", "$1", "a ", "a_", "A, ", "a/", "://", "a@", "f(", "def f(", "SELECT ", "one of ", "one of: ", "label as ", "labels:\n- a\n",
     "either a or ", "Answer A if ", "分为a、", "を三、", "\n", " ", "=", "a=", "^", "'a' or ", "三", "is this a or b? ", "a|", "not ", "<a ", "1 May ", "\r\n", "🙂",
+    "Q: b\nA: c\n", "example:\n", "example:\na: 1\n", "outline:\n# a\n", "# a\n", "a -> b\n", "->",
 ]  # fmt: skip
 
 
