@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Propose: TypeAlias = "Callable[[Draft, Rng], Iterable[Sequence[Edit]]]"
 
 _MOST_EMPTY = 100
-_FORM = frozenset(["lexical", "padding"])  # dimensions of operators that change how a text looks
+_FORM = frozenset(["lexical", "padding", "math"])  # dimensions of operators that change how a text looks
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
@@ -155,7 +155,8 @@ class Operator:
     def suits(self, draft: Draft) -> bool:
         """Whether it may act on a draft: the language is one of its own, its cue is there, and the task allows it.
 
-        A task about the form of a text that stands in the prompt allows no lexical operator, and no padding.
+        A task about the form of a text that stands in the prompt allows no lexical operator, no padding, and no
+        other way to write its numbers.
         """
         return (
             (not self.languages or draft.language in self.languages)

@@ -162,9 +162,34 @@ _NOTHING = words("no nothing none neither")
 _RULE_OBJECTS = words("answer answers reply replies response tone style language summary")
 
 
+# "Read the text first.", "First, read it.": that is told of reading, and of no list unless it stands in one.
+_READ = r"(?:(?:re-?)?read|skim|study|think|reflect|look)"
+_READS = re.compile(rf"(?:^|[.!?;:,]|\b(?:please|and|must|should)) ?{_READ}\b([^.!?;:]*)$")
+_IS_READ = re.compile(rf",? {_READ}\b([^.!?;:]*)")
+_THEN = re.compile(r"(?: (?:and|before|then|so)\b[^.!?;:,]*)?(?=[.!?;:,\n]|$)")
+_LISTED = re.compile(rf"\b(?:{_PART}|lists?|documents?|passages?|sources?|examples?)\b")
+_MARKER = re.compile(r"[ \t]*(?:[-*•–+]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]")
+_NEAR = 120  # characters before and after that are read
+
+
 def tells_order(text: str) -> bool:
     """Whether a text speaks of the order of its parts, of which comes first, or of one's place among them."""
-    return _TELLS.search(text.lower()) is not None
+    lowered = text.lower()
+    return any(
+        match[0] != "first" or not _of_reading(lowered, *match.span()) for match in _TELLS.finditer(lowered)
+    )
+
+
+def _of_reading(text: str, start: int, end: int) -> bool:
+    """Whether the ``first`` at ``[start, end)`` says when something is read, outside a list, and of no part of one."""
+    line = text.rfind("\n", 0, start) + 1
+    if _MARKER.match(text, line) is not None:
+        return False
+    before = text[max(line, start - _NEAR) : start].rstrip()
+    opens = not before or before[-1] in ".!?"
+    then = _IS_READ.match(text, end, end + _NEAR) if opens else _THEN.match(text, end, end + _NEAR)
+    read = then if opens else _READS.search(before)
+    return then is not None and read is not None and _LISTED.search(read[1] + then[0]) is None
 
 
 def order_counts(draft: Draft) -> bool:

@@ -14,7 +14,9 @@ from pytest_promptfuzz.mutations.form_topic import form_is_topic
 from pytest_promptfuzz.mutations.planner import plan
 
 DATA = Path(__file__).parent / "data"
-FORMAL = [each.name for each in registry.builtin().values() if each.dimension in {"lexical", "padding"}]
+FORMAL = [
+    each.name for each in registry.builtin().values() if each.dimension in {"lexical", "padding", "math"}
+]
 
 ABOUT_FORM = [
     "Does the sentence contain a contraction? Answer yes or no.\n\nSentence: I do not know what it is.",
@@ -110,6 +112,19 @@ def test_no_operator_changes_how_such_a_text_looks(name: str) -> None:
     for text in ABOUT_FORM[:8]:
         assert plan(text, 4, operators=[name]).mutations == ()
     assert plan(ABOUT_FORM[0], 4, operators=f"{name}+{name}").mutations == ()
+
+
+def test_numbers_keep_their_form_where_it_is_the_topic() -> None:
+    asked = (
+        "How many words does the sentence have?\n\nSentence: It took 3 days and 12000 steps to sort 5 bags."
+    )
+    other = "Retell it in 3 sentences.\n\nSentence: It took days to sort the bags."
+    for name in ("number-spelling", "number-grouping"):
+        assert plan(asked, 2, operators=[name]).mutations == ()
+    assert plan(other, 1, operators=["number-spelling"]).mutations
+    about = "Count the commas in the text. Give 3 examples.\n\nText: Well, I came, and then, I left."
+    assert plan(about, 1, operators=["number-spelling"]).mutations == ()
+    assert plan(about, 1, operators=["equation-spacing"]).mutations == ()
 
 
 def test_the_rest_of_a_plan_leaves_the_text_as_it_is() -> None:

@@ -94,6 +94,30 @@ OF_OTHER_THINGS = [
     "The mail may ask for the date of the last order.",
     "Think of the top 3 reasons.",
     "The category must fit the mail.",
+    "Read the text first.",
+    "Read the whole message first, then answer.",
+    "Please read it carefully first.",
+    "You should think first and answer then.",
+    "Think about it first.",
+    "First, read the mail.",
+    "First read the mail with care.",
+]
+# They speak of reading, or look as if they did, and of an order.
+READ_IN_ORDER = [
+    "Read the first category.",
+    "Read the narrowest category first.",
+    "Look at the topmost first.",
+    "First, read the list.",
+    "First, look at the options; they are sorted.",
+    "Read the mail first; the first category that fits is right.",
+    "Think of the first that comes to mind.",
+    "Try phishing first.",
+    "Read the mail first category by category.",
+    "Decide what you read first.",
+    "The one you read first wins.",
+    "Check the narrow ones first.",
+    "- Read the mail first.",
+    "1. First, read the mail.",
 ]
 BARE = ["spam", "phishing", "newsletter", "personal"]
 NOTED = ["spam: unwanted offers", "phishing: attempts to steal data", "newsletter: subscriptions"]
@@ -124,6 +148,12 @@ def test_a_list_whose_order_is_told_keeps_it(told: str, frame: str, items: list[
 def test_words_of_an_order_that_speak_of_other_things_hold_nothing(told: str) -> None:
     assert not tells_order(told)
     assert len(made_by("bullet-reorder", framed("after", told, BARE))) > 2
+
+
+@pytest.mark.parametrize("told", READ_IN_ORDER)
+def test_an_order_is_told_beside_reading_too(told: str) -> None:
+    assert tells_order(told)
+    assert tells_order(f"Classify the email.\n{told}")
 
 
 def test_code_tells_no_order() -> None:
