@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.asking import Asker
+from pytest_promptfuzz.evaluating.asking import Asker, watch_of_the_run
 from pytest_promptfuzz.evaluating.contract import Contract
 from pytest_promptfuzz.evaluating.inputs import Cases, Input, read_inputs
 from pytest_promptfuzz.evaluating.job import Job
+from pytest_promptfuzz.evaluating.on_wire import PREFIX, OnWire
 from pytest_promptfuzz.evaluating.session import Session, installed_embedder, simulated_of
 from pytest_promptfuzz.prompts.prompt import as_prompt
-from pytest_promptfuzz.running.drive import adrive, drive
+from pytest_promptfuzz.running.drive import adrive, drive, together
 from pytest_promptfuzz.targets.function import CallableTarget
 from pytest_promptfuzz.targets.resolve import resolve
 from pytest_promptfuzz.wire.intercept import intercepting
 
 if TYPE_CHECKING:
     import os
+    import re
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.job import Steps
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.targets.model import Target
+    from pytest_promptfuzz.wire.watch import Watch
 
     AnyTarget = str | Target | Callable[..., Any]
     AnyPrompt = str | Prompt | os.PathLike[str] | Sequence[Mapping[str, Any]]
@@ -36,6 +39,9 @@ def evaluate(
     target: AnyTarget,
     *,
     inputs: Any = None,
+    mutate: str | None = None,
+    call: int | None = None,
+    match: str | re.Pattern[str] | None = None,
     mutations: Mutations = 8,
     threshold: float = 0.85,
     seed: int = 0,
@@ -55,6 +61,10 @@ def evaluate(
         inputs: What is put into the prompt's slots, one case each: a list of texts (a prompt of one slot), a list of
             mappings of slot to value, or a mapping of ID to either. All cases have the same mutations, one score and
             one verdict: inputs × (1 + mutations) calls.
+        mutate: ``"role:system"`` or ``"role:user"``: what an application's function is given stays as it is, and that
+            role's text in its model requests is mutated on the wire.
+        call: Which request's text is meant, by its index among the baseline's.
+        match: A regular expression that the text meant holds.
         mutations: How many, 1 to 10,000; or how many of what, as :func:`pytest_promptfuzz.mutate` takes it.
         threshold: What the score must reach, in [0, 1].
         seed: Of the plan of mutations.
@@ -70,7 +80,7 @@ def evaluate(
 
     Raises:
         UsageError: A setting, the prompt, an input or the target is wrong, or there is nothing to mutate.
-        ConfigurationError: A key, an extra or a model name is missing.
+        ConfigurationError: A key, an extra or a model name is missing; or with ``mutate=`` no model call was seen.
         BaselineFailed: The application's function raises on the unmutated prompt.
     """
     evaluation = _Evaluation(
@@ -78,6 +88,7 @@ def evaluate(
         target,
         inputs,
         {"mutations": mutations, "threshold": threshold, "seed": seed, **settings},
+        (mutate, call, match),
         parameters,
         session,
         only,
@@ -94,6 +105,9 @@ async def aevaluate(
     target: AnyTarget,
     *,
     inputs: Any = None,
+    mutate: str | None = None,
+    call: int | None = None,
+    match: str | re.Pattern[str] | None = None,
     mutations: Mutations = 8,
     threshold: float = 0.85,
     seed: int = 0,
@@ -103,22 +117,31 @@ async def aevaluate(
     progress: Callable[[int], object] | None = None,
     **settings: Any,
 ) -> Robustness:
-    """As ``evaluate``, with the mutations' calls running concurrently in this event loop."""
+    """As ``evaluate``, with the calls for all mutations and inputs running concurrently in this event loop."""
     evaluation = _Evaluation(
         prompt,
         target,
         inputs,
         {"mutations": mutations, "threshold": threshold, "seed": seed, **settings},
+        (mutate, call, match),
         parameters,
         session,
         only,
         progress,
     )
     job = evaluation.job
-    job.concurrent = job.session.concurrency > 1
+    concurrency = job.session.concurrency
+    job.concurrent = concurrency > 1
     with evaluation.watched(), intercepting():
-        for each in evaluation.cases.inputs:
-            await adrive(evaluation.case(each), evaluation.abody, concurrency=job.session.concurrency)
+        rest = list(evaluation.cases.inputs)
+        if evaluation.is_function:
+            # Whose a call is can be told in sequence always, and this one shows whether it can otherwise.
+            first, *rest = rest
+            await adrive(evaluation.case(first), evaluation.abody, concurrency=concurrency)
+        job.together = job.concurrent
+        cases = [evaluation.case(each) for each in rest]
+        for steps in [together(cases)] if job.together else cases:
+            await adrive(steps, evaluation.abody, concurrency=concurrency)
     return job.conclude()
 
 
@@ -131,6 +154,7 @@ class _Evaluation:
         target: AnyTarget,
         inputs: Any,
         settings: Mapping[str, Any],
+        place: tuple[Any, Any, Any],
         parameters: Mapping[str, Any] | None,
         session: Session | None,
         only: str | None,
@@ -140,7 +164,8 @@ class _Evaluation:
         contract = Contract.of(settings, where="evaluate")
         self.target = resolve(target)
         self._own = isinstance(target, str)
-        function = isinstance(self.target, CallableTarget)
+        self.is_function = function = isinstance(self.target, CallableTarget)
+        self._on_wire = _on_wire(*place, function=function)
         if parameters and function:
             raise UsageError(
                 "evaluate: parameters= are for models; a function of the application takes none."
@@ -148,8 +173,8 @@ class _Evaluation:
         self._asker = Asker(self.target, dict(parameters or {}))
         self._progress = progress
         self._runs = 0
-        self._input = Input()
-        given = (self._input,) if inputs is None else read_inputs(inputs, self.prompt, "evaluate")
+        self._inputs: dict[Watch, Input] = {}
+        given = (Input(),) if inputs is None else read_inputs(inputs, self.prompt, "evaluate")
         self.cases = Cases(self.prompt, given, same_mutations=not contract.part.wants_input)
         self.job = Job(
             contract=contract,
@@ -157,8 +182,9 @@ class _Evaluation:
             where="evaluate",
             target=self.target.name,
             simulated=simulated_of(self.target),
-            counts_runs=function,
+            counts_runs=function and self._on_wire is None,
             only=only,
+            on_wire=self._on_wire,
         )
         if inputs is None and self.prompt.slots and not self.prompt.inputs and not function:
             names = ", ".join(self.prompt.slots)
@@ -166,7 +192,7 @@ class _Evaluation:
                 f"the prompt was sent with its slots unfilled: {names}; fill them with inputs= or format()"
             )
 
-    @contextmanager
+    @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
         """Close the target's clients at the end, if the target was made here."""
         try:
@@ -177,23 +203,54 @@ class _Evaluation:
                 close()
 
     def case(self, given: Input) -> Steps:
-        """The steps of one input."""
-        self._input = given
-        return self.job.case(self.cases.prompt_of(given), given.name)
+        """The steps of one input, which each of its runs is known by."""
+        steps = self.job.case(self.cases.prompt_of(given), given.name)
+        with contextlib.closing(steps), contextlib.suppress(StopIteration):
+            batch = next(steps)
+            while True:
+                self._inputs.update((step.watch, given) for step in batch)
+                runs = yield batch
+                batch = steps.send(runs)
 
     def body(self, prompt: Prompt) -> Any:
         try:
-            return self._asker.ask(self.cases.sent(prompt, self._input))
+            return self._asker.ask(self._sent(prompt))
         finally:
             self._ran()
 
     async def abody(self, prompt: Prompt) -> Any:
         try:
-            return await self._asker.aask(self.cases.sent(prompt, self._input))
+            return await self._asker.aask(self._sent(prompt))
         finally:
             self._ran()
+
+    def _sent(self, prompt: Prompt) -> Prompt:
+        """What is asked in the run that goes on."""
+        given = self._inputs.pop(watch_of_the_run())
+        if self._on_wire is not None:
+            return self.cases.sent(self.cases.prompt_of(given), given)
+        return self.cases.sent(prompt, given)
 
     def _ran(self) -> None:
         self._runs += 1
         if self._progress is not None:
             self._progress(self._runs)
+
+
+def _on_wire(mutate: Any, call: Any, match: Any, *, function: bool) -> OnWire | None:
+    """What ``mutate=``, ``call=`` and ``match=`` say.
+
+    Raises:
+        UsageError: They name no role, or the target is a model, whose requests hold the prompt itself.
+    """
+    if mutate is not None and not str(mutate).startswith(PREFIX):
+        raise UsageError(
+            f"evaluate: mutate={mutate!r} must be a role of the application's requests, 'role:system' or 'role:user': "
+            "the prompt that it is given is mutated without."
+        )
+    if mutate is not None and not function:
+        raise UsageError(
+            f"evaluate: mutate={mutate!r} is for a function of the application. For a model give chat messages, and "
+            f"part={str(mutate).removeprefix(PREFIX)!r}."
+        )
+    return OnWire.of(mutate, call, match, "evaluate")

@@ -5,24 +5,23 @@ A driver (``running.drive``) makes the runs, sync or async; the job says which, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.baseline import BaselineFailed, baseline_error
 from pytest_promptfuzz.evaluating.conclude import conclude
+from pytest_promptfuzz.evaluating.control import controlled
 from pytest_promptfuzz.evaluating.filled import shown_by
-from pytest_promptfuzz.evaluating.instability import mixed_models, noisy, not_repeatable
+from pytest_promptfuzz.evaluating.instability import mixed_models, noisy
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of, told_undone
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
-from pytest_promptfuzz.running.arrival import asks_less, asks_more
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.trial import Spent, Trial, TrialError
 from pytest_promptfuzz.scoring.verdict import Judgement, Reason
 from pytest_promptfuzz.targets.model import Response
-from pytest_promptfuzz.wire.paths import json_diff, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -50,6 +49,25 @@ def _one_line(error: BaseException) -> str:
 
 
 @dataclass(slots=True)
+class _Case:
+    """What a case knows of itself alone, so that cases may take turns.
+
+    Attributes:
+        number: From 0, in the order in which they began.
+        prompt: As it was given; where only the baseline shows what is mutated, it stands for that.
+        watches: Of its runs.
+        planned: Its mutations, once they are known.
+        models: By model as asked for, the models that answered.
+    """
+
+    number: int
+    prompt: Prompt
+    watches: TestWatches
+    planned: tuple[Mutation, ...] | None = None
+    models: dict[str, set[str]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Job:
     """The evaluation of one test.
 
@@ -60,6 +78,7 @@ class Job:
         target: The target's name, for reports.
         simulated: The simulated target, answering in every provider's place, or ``None``.
         concurrent: Whether runs of a batch may overlap.
+        together: Whether cases take turns, so that a baseline may overlap those of others.
         checks: Whether the body is known to check something itself.
         counts_runs: Whether a run is itself a call of the target (the application's own function).
         only_checks: The body makes no call of its own: it is given the response, and asserts.
@@ -75,6 +94,7 @@ class Job:
     target: str = ""
     simulated: SimulatedTarget | None = None
     concurrent: bool = False
+    together: bool = False
     checks: bool = False
     counts_runs: bool = False
     only_checks: bool = False
@@ -88,10 +108,7 @@ class Job:
     spent: Spent = field(default_factory=Spent)
     cases: int = 0
     names: list[str] = field(default_factory=list)
-    _watches: TestWatches = field(init=False)
-    _planned: tuple[Mutation, ...] | None = None
     _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
-    _models: dict[str, set[str]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
     _model: str = ""
     _task: str = ""
@@ -99,7 +116,7 @@ class Job:
     _overruled: Judgement | None = None
 
     def case(self, prompt: Prompt, name: str = "") -> Steps:
-        """The steps of one example or input: baseline, control, then every mutation.
+        """The steps of one example or input: baseline, control, then every mutation. Cases may take turns.
 
         Args:
             prompt: The prompt; mutations of the same prompt are planned once.
@@ -110,30 +127,28 @@ class Job:
             ConfigurationError: The baseline lacks a target, key, extra or model.
             BaselineFailed: The body fails on the unmutated prompt, twice.
         """
-        number = self.cases
+        case = _Case(self.cases, prompt, self.session.test())
         self.cases += 1
         self.names.append(name)
         self._baselines.append(None)
-        self._watches = self.session.test()
         if self.on_wire is None and (prompt.inputs or not self.contract.part.wants_input):
-            self.plan(prompt)
-        else:
-            self._planned = None
+            case.planned = self.plan(prompt)
         try:
-            trials = yield from self._epoch(prompt, number)
+            trials = yield from self._epoch(case)
         except BaselineFailed:
-            self._ended()
+            self._ended(case)
             raise
-        mixed = mixed_models(self._models)
+        mixed = mixed_models(case.models)
         if mixed and self.session.mode in {"auto", "record"}:
             self.notes.insert(0, f"{mixed}, so every answer of this test was asked for again")
-            self._watches = self._watches.again()
-            trials = yield from self._epoch(prompt, number)
-            mixed = mixed_models(self._models)
+            case.watches = case.watches.again()
+            trials = yield from self._epoch(case)
+            mixed = mixed_models(case.models)
         if mixed:
             self._overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
         self.trials.extend(trials)
-        self._ended()
+        self.trials.sort(key=lambda trial: trial.case)
+        self._ended(case)
 
     def plan(self, prompt: Prompt) -> tuple[Mutation, ...]:
         """The mutations of a prompt; asked again for the same prompt, the same.
@@ -144,75 +159,77 @@ class Job:
         """
         if prompt not in self._plans:
             self._plans[prompt] = planned(prompt, self.contract, self.session, self.where, self.notes)
-        self._planned = self._plans[prompt]
-        return self._planned
+        return self._plans[prompt]
 
-    def _ended(self) -> None:
+    def _ended(self, case: _Case) -> None:
         """Every run of the case was made: what is recorded of it is complete."""
         if self._overruled is not None and self._overruled.reason == "not-repeatable":
             return
         recording = self.session.tape is not None and self.session.tape.recording
-        plan = self._planned if recording else None
-        self._watches.done(plan_to_json(plan, self.contract) if plan else None)
+        plan = case.planned if recording else None
+        case.watches.done(plan_to_json(plan, self.contract) if plan else None)
 
-    def _epoch(self, prompt: Prompt, number: int) -> Epoch:
+    def _epoch(self, case: _Case) -> Epoch:
         """Baseline, control and mutations, all under the same watches; returns the trials."""
-        self._models.clear()
-        (run,) = yield [Step(prompt, self._watch())]
-        self._count(run)
+        prompt, number = case.prompt, case.number
+        case.models.clear()
+        (run,) = yield [Step(prompt, self._watch(case, concurrent=self.together))]
+        self._count(run, case)
         refuse_unrecorded(self.session.tape, [run])
         error = baseline_error(run, self.where, self.skips)
         if error is None and run.exception is not None:
-            (again,) = yield [Step(prompt, self._watch(repeat=1))]
-            self._count(again)
+            (again,) = yield [Step(prompt, self._watch(case, repeat=1))]
+            self._count(again, case)
             refuse_unrecorded(self.session.tape, [again])
             error = baseline_error(again, self.where, self.skips)
             if error is None and again.exception is not None:
                 raise BaselineFailed(run.exception, self.names[number]) from run.exception
             if error is None:
                 self._overruled = noisy(_one_line(run.exception))
-                return self._abandoned("baseline-mixed", "The unmutated prompt failed and passed.", number)
+                return self._abandoned("baseline-mixed", "The unmutated prompt failed and passed.", case)
         if error is not None:
             on = f" of input {self.names[number]}" if self.names[number] else ""
             message = f"The baseline{on} could not be had: {error.message}"
             reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
             self._overruled = Judgement("inconclusive", reason, f"{message} ({error.kind})")
-            return self._abandoned(reason, message, number)
-        if self._planned is None:
-            self.plan(shown_by(run, prompt, self.contract.part, self.on_wire, self.where))
-        judge, baseline = self._judge(run)
+            return self._abandoned(reason, message, case)
+        if case.planned is None:
+            case.planned = self.plan(shown_by(run, prompt, self.contract.part, self.on_wire, self.where))
+        judge, baseline = self._judge(run, case)
         # A body that only asserts on a response it is given has nothing that could change.
         if not (self.only_checks and isinstance(run.returned, Response) and len(run.watch.calls) == 1):
-            (control,) = yield [Step(prompt, self._watch(control=True))]
-            baseline = self._control(control, baseline, judge)
+            (control,) = yield [Step(prompt, self._watch(case, control=True))]
+            baseline = self._control(control, baseline, judge, case)
         if self._overruled is not None:
-            return self._abandoned(self._overruled.reason, self._overruled.explanation, number)
-        chosen = self._chosen(self._planned or ())
+            return self._abandoned(self._overruled.reason, self._overruled.explanation, case)
+        chosen = self._chosen(case.planned or ())
         concurrent = self._may_overlap(run)
         repeats = [
-            Step(prompt, self._watch(repeat=each, concurrent=concurrent))
+            Step(prompt, self._watch(case, repeat=each, concurrent=concurrent))
             for each in range(1, self.session.baseline_runs)
         ]
         runs = yield [
             *repeats,
-            *(Step(each.prompt, self._watch(concurrent=concurrent, mutation=each)) for each in chosen),
+            *(Step(each.prompt, self._watch(case, concurrent=concurrent, mutation=each)) for each in chosen),
         ]
         refuse_unrecorded(self.session.tape, runs)
         for made in runs[: len(repeats)]:
-            self._count(made)
+            self._count(made, case)
         runs = runs[len(repeats) :]
         trials = []
         for mutation, made in zip(chosen, runs, strict=True):
-            self._count(made)
+            self._count(made, case)
             trial = judge.trial(made, mutation, mutation.prompt, baseline, case=number)
             trials.append(trial)
             if trial.failure is not None and made.exception is not None:
                 self.failures.setdefault(trial.id, made.exception)
         return told_undone(trials)
 
-    def _abandoned(self, kind: str, why: str, case: int) -> list[Trial]:
+    def _abandoned(self, kind: str, why: str, case: _Case) -> list[Trial]:
         """The baseline does not hold, so no trial is worth its calls."""
-        return [Trial(each, "error", error=TrialError(kind, why), case=case) for each in self._planned or ()]
+        return [
+            Trial(each, "error", error=TrialError(kind, why), case=case.number) for each in case.planned or ()
+        ]
 
     def _chosen(self, mutations: tuple[Mutation, ...]) -> list[Mutation]:
         chosen = [each for each in mutations if self.only in (None, each.id)]
@@ -242,13 +259,14 @@ class Job:
 
     def _watch(
         self,
+        case: _Case,
         *,
         repeat: int = 0,
         control: bool = False,
         concurrent: bool = False,
         mutation: Mutation | None = None,
     ) -> Watch:
-        return self._watches.watch(
+        return case.watches.watch(
             repeat=repeat,
             control=control,
             ignore=self.contract.ignore,
@@ -263,18 +281,18 @@ class Job:
             self.notes.append(
                 "model calls came from threads that do not carry the test's context, so the trials ran in sequence"
             )
-            return False
+            self.concurrent = False
         return self.concurrent
 
-    def _count(self, run: Run) -> None:
+    def _count(self, run: Run, case: _Case) -> None:
         for call in run.watch.calls:
             if call.response is not None and call.response.model:
-                self._models.setdefault(call.model, set()).add(call.response.model)
+                case.models.setdefault(call.model, set()).add(call.response.model)
                 self._model = self._model or call.response.model
         self.spent += spent_by(run, counts_runs=self.counts_runs)
         self.notes.extend(run.watch.notes)
 
-    def _judge(self, run: Run) -> tuple[Judge, Baseline]:
+    def _judge(self, run: Run, case: _Case) -> tuple[Judge, Baseline]:
         contract = self.contract
         subject = subject_of(run, self.where)
         if subject is None and contract.compare and not self.checks:
@@ -284,7 +302,7 @@ class Job:
                 "answer. If a helper does the checking, write compare=False."
             )
         self._oracle_only = subject is None or not contract.compare
-        self._baselines[-1] = shown(subject)
+        self._baselines[case.number] = shown(subject)
         if not self._oracle_only and not self._task:
             said = subject.text if isinstance(subject, Response) else subject
             self._task = contract.task or f"{infer_task(said)} (inferred)"
@@ -299,36 +317,13 @@ class Job:
         )
         return judge, Baseline(run, subject, shown(subject))
 
-    def _control(self, control: Run, baseline: Baseline, judge: Judge) -> Baseline:
+    def _control(self, control: Run, baseline: Baseline, judge: Judge, case: _Case) -> Baseline:
         """Look whether the unmutated body, given the same answers, does the same again."""
         if self.counts_runs and not control.watch.calls:
             # A function's own model calls are not seen, and so not served: this run was not free.
             self.spent += spent_by(control, counts_runs=True)
-        if self.on_wire is not None:
-            self._overruled = self.on_wire.unrepeated(self._planned or (), baseline.run, control)
-        if asks_more(control, baseline.run):
-            where = "; ".join(fault.message for fault in control.watch.faults) or "more calls"
-            self.notes.append(
-                f"the unmutated test asks the model something else each time ({where}): answers will not be found in "
-                "the store. Leave such parts out with ignore=['$.path'], or fix them in the test."
-            )
-            return Baseline(baseline.run, baseline.subject, baseline.value, repeatable=False)
-        kept = asks_less(control, baseline.run)
-        if kept:
-            made, before = len(control.watch.calls), len(baseline.run.watch.calls)
-            self.notes.append(
-                f"run again on the same prompt, the test made {made} model calls instead of {before}: the application "
-                "keeps answers itself. A mutation that its cache answers is not exercised."
-            )
-        if control.exception is not None:
-            self._overruled = not_repeatable(f"it raised {_one_line(control.exception)}")
-        elif not self._oracle_only and (control.returned is not None or not kept):
-            # Without a return value the last answer is compared, and an application that keeps it asks for none.
-            subject = subject_of(control, self.where)
-            comparison = judge.compare(baseline.subject, subject)
-            if comparison.outcome != "equivalent":
-                ignore = self.contract.ignore
-                paths = json_diff(without(baseline.value, ignore), without(shown(subject), ignore))
-                what = f"its result differs at {', '.join(paths[:5]) or '$'}"
-                self._overruled = not_repeatable(what, paths[:5])
-        return baseline
+        found = controlled(control, baseline, judge, case.planned or (), self.on_wire)
+        self._overruled = self._overruled or found.overruled
+        if found.note:
+            self.notes.append(found.note)
+        return replace(baseline, repeatable=found.repeatable)

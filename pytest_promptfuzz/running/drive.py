@@ -5,12 +5,14 @@ The generator knows what is to be run and nothing of threads or loops; the drive
 
 from __future__ import annotations
 
+import contextlib
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_promptfuzz.running.run import arun_once, ends_everything, run_once
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
+    from collections.abc import Awaitable, Callable, Generator, Sequence
     from typing import Any
 
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -73,6 +75,26 @@ async def adrive(
         return result
     finally:
         steps.close()
+
+
+def together(
+    cases: Sequence[Generator[list[Step], list[Run], None]],
+) -> Generator[list[Step], list[Run], None]:
+    """Several plans as one: what they want to run next is one batch, and each is sent its own runs."""
+    try:
+        batches = []
+        for steps in cases:
+            with contextlib.suppress(StopIteration):
+                batches.append((steps, next(steps)))
+        while batches:
+            runs = iter((yield [step for _, batch in batches for step in batch]))
+            going, batches = batches, []
+            for steps, batch in going:
+                with contextlib.suppress(StopIteration):
+                    batches.append((steps, steps.send(list(islice(runs, len(batch))))))
+    finally:
+        for steps in cases:
+            steps.close()
 
 
 async def _batch(
