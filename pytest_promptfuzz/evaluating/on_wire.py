@@ -80,9 +80,16 @@ class OnWire:
 
         Raises:
             UsageError: There is none, or more than one could be meant; what was seen is listed.
-        ConfigurationError: No model call was seen.
+            ConfigurationError: No model call was seen, one could not be read, or it is signed.
         """
         asked = _asked(baseline)
+        flown = baseline.watch.in_flight
+        unreadable = flown.unreadable if flown is not None else []
+        if unreadable:
+            raise ConfigurationError(
+                f"{where}: mutate={self.name!r} mutates what the application asks. {unreadable[0]} Let the application "
+                "send plain JSON, or name what is mutated by an argument or a dotted path."
+            )
         if not asked:
             raise ConfigurationError(
                 f"{where}: mutate={self.name!r} mutates what the application asks. {nothing_seen(baseline)}"
@@ -112,6 +119,9 @@ class OnWire:
                 f"texts. Say which is meant with call=0 (the call's index) or match='a regular expression'."
                 f"{_listed(baseline)}"
             )
+        signed = [flown.signed[text] for text in meant if flown is not None and text in flown.signed]
+        if signed:
+            raise ConfigurationError(f"{where}: mutate={self.name!r}: {signed[0]}")
         texts = list(meant)
         try:
             if len(texts) == 1:

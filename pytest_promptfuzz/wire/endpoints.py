@@ -40,10 +40,9 @@ def is_model_path(path: str) -> bool:
     return path.rstrip("/").endswith(MODEL_PATHS)
 
 
-def is_json_post(method: str, headers: Mapping[str, str]) -> bool:
-    """Whether a request is a POST that says that it is JSON."""
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    return method == "POST" and kind.endswith("json")
+def is_json(headers: Mapping[str, str]) -> bool:
+    """Whether a request says that it is JSON."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower().endswith("json")
 
 
 def has_text(path: str) -> bool:

@@ -22,7 +22,7 @@ from pytest_promptfuzz.wire.faults import (
     kind_of_exception,
     kind_of_status,
 )
-from pytest_promptfuzz.wire.in_flight import mutated
+from pytest_promptfuzz.wire.in_flight import mutated, passed_on
 from pytest_promptfuzz.wire.key import counted_headers, nearest_difference, request_digest
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 from pytest_promptfuzz.wire.redact import credentials
@@ -41,19 +41,24 @@ LIVE = "live"
 
 
 def begin(watch: Watch, url: str, headers: Mapping[str, str], content: bytes) -> Exchange | None:
-    """The exchange a model request opens; ``None`` for a body that is no JSON object, which passes on."""
+    """The exchange a model request opens; ``None`` for a body that is no JSON object, which passes on.
+
+    Args:
+        watch: Of the run that asks.
+        url: As it is asked.
+        headers: Of the request.
+        content: Its body, without content encoding.
+    """
     try:
         body = json.loads(content)
-        if not isinstance(body, dict):
-            return None
-        asked = mutated(watch, url, headers, body)
-        wire = WireRequest(url=url, body=asked, headers=counted_headers(headers))
-        return Exchange(watch, wire, secrets=credentials(headers, url), rewritten=asked is not body)
     except (ValueError, RecursionError):
-        watch.note(
-            f"A request to {watch.redaction.url(url)} holds no readable JSON and was passed on unseen."
-        )
+        body = None
+    if not isinstance(body, dict):
+        passed_on(watch, url, headers)
         return None
+    asked = mutated(watch, url, headers, body)
+    wire = WireRequest(url=url, body=asked, headers=counted_headers(headers))
+    return Exchange(watch, wire, secrets=credentials(headers, url), rewritten=asked is not body)
 
 
 class Exchange:

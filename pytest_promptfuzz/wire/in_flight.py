@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+import functools
+import gzip
 import json
 import threading
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.targets.formats.roles import Spoken, respoken, spoken
 from pytest_promptfuzz.wire.custom import endpoint_of
+from pytest_promptfuzz.wire.endpoints import is_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_promptfuzz.targets.formats.roles import Places
     from pytest_promptfuzz.wire.watch import Watch
 
-# Headers that say something of the body's bytes; the first two are ours to write anew.
+# Headers that say something of the body's bytes; the first three are ours to write anew.
 _ABOUT_THE_BODY = (
     "content-length",
     "transfer-encoding",
+    "content-encoding",
     "content-md5",
     "digest",
     "content-digest",
     "repr-digest",
 )
+_ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": functools.partial(gzip.compress, mtime=0),
+    "deflate": zlib.compress,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,10 @@ class InFlight:
     Args:
         role: ``system`` or ``user``.
         texts: The new text by the old one; none to look on only.
+
+    Attributes:
+        unreadable: What is to be said of requests to models whose bodies cannot be read.
+        signed: By text of the role, what is to be said of the signed request that holds it.
     """
 
     def __init__(self, role: str, texts: Mapping[str, str] | None = None) -> None:
@@ -54,6 +67,8 @@ class InFlight:
         self._replaced: set[str] = set()
         self._asked: dict[tuple[str, int], Asked] = {}
         self._lock = threading.Lock()
+        self.unreadable: list[str] = []
+        self.signed: dict[str, str] = {}
 
     @property
     def asked(self) -> tuple[Asked, ...]:
@@ -89,24 +104,62 @@ def _places_of(url: str) -> Places | None:
     return None if endpoint is None else endpoint.places
 
 
+def passed_on(watch: Watch, url: str, headers: Mapping[str, str]) -> None:
+    """Say of a request to a model that its body cannot be read, and so is neither stored nor changed."""
+    kind, encoding = headers.get("content-type", ""), headers.get("content-encoding", "")
+    if encoding not in {"", "identity"}:
+        why = f"is encoded with {encoding}, which cannot be undone here"
+    elif is_json(headers):
+        why = "holds no readable JSON object"
+    else:
+        why = f"is no JSON but {kind.partition(';')[0].strip() or 'of no named type'}"
+    said = f"A request to {watch.redaction.url(url)} {why}. It was passed on as it is, unseen."
+    watch.note(said)
+    if watch.in_flight is not None:
+        watch.in_flight.unreadable.append(said)
+
+
 def mutated(watch: Watch, url: str, headers: Mapping[str, str], body: dict[str, Any]) -> dict[str, Any]:
     """The body that is asked for a request's own, where its watch mutates what is asked and nobody signed it."""
     if watch.in_flight is None:
         return body
-    if headers.get("authorization", "").startswith("AWS4-"):
-        watch.note(
-            f"The request to {watch.redaction.url(url)} is signed and cannot be changed on the wire: name what is "
-            "mutated by an argument or a dotted path."
-        )
-        return body
-    return watch.in_flight.rewritten(body, url)
+    if not _is_signed(url, headers):
+        return watch.in_flight.rewritten(body, url)
+    said = (
+        f"The request to {watch.redaction.url(url)} is signed, and its signature would not fit another body: it cannot "
+        "be changed on the wire. Name what is mutated by an argument of the test or a dotted path, or let the "
+        "application use a bearer token (AWS_BEARER_TOKEN_BEDROCK, for Amazon Bedrock)."
+    )
+    for each in spoken(body, _places_of(url)):
+        if each.role == watch.in_flight.role:
+            watch.in_flight.signed.update(dict.fromkeys(each.texts, said))
+    return body
+
+
+def _is_signed(url: str, headers: Mapping[str, str]) -> bool:
+    """Whether a signature covers the body: AWS's and its like, or HTTP message signatures (RFC 9421)."""
+    scheme = headers.get("authorization", "").partition(" ")[0].upper()
+    return (
+        "-HMAC-" in scheme
+        or scheme.startswith("AWS4-")
+        or "signature-input" in headers
+        or "X-Amz-Signature=" in url
+    )
 
 
 def resent(library: Any, request: Any, body: dict[str, Any]) -> tuple[Any, bytes]:
-    """A request of the HTTP library with another JSON body and headers that are true of it, and the body's bytes."""
+    """A request of the HTTP library with another JSON body and headers that are true of it, and the body's bytes.
+
+    The body is compressed as it was, with gzip or deflate; of other encodings it is sent without.
+    """
     content = json.dumps(body, separators=(",", ":")).encode("ascii")
     headers = [(name, value) for name, value in request.headers.multi_items() if name not in _ABOUT_THE_BODY]
+    encoding = request.headers.get("content-encoding", "").strip().lower()
+    sent = content
+    if encoding in _ENCODERS:
+        headers.append(("content-encoding", encoding))
+        sent = _ENCODERS[encoding](content)
     changed = library.Request(
-        request.method, request.url, headers=headers, content=content, extensions=request.extensions
+        request.method, request.url, headers=headers, content=sent, extensions=request.extensions
     )
     return changed, content

@@ -11,11 +11,11 @@ from pytest_promptfuzz.wire.beginning import STREAM
 from pytest_promptfuzz.wire.calls import Fault
 from pytest_promptfuzz.wire.confining import keep_local
 from pytest_promptfuzz.wire.custom import endpoint_of
-from pytest_promptfuzz.wire.endpoints import is_exempt, is_json_post, is_model_path
-from pytest_promptfuzz.wire.in_flight import resent
+from pytest_promptfuzz.wire.endpoints import is_exempt, is_json, is_model_path
+from pytest_promptfuzz.wire.in_flight import passed_on, resent
 from pytest_promptfuzz.wire.sending import Sent, asend, send
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
-from pytest_promptfuzz.wire.watch import Watch, attributed
+from pytest_promptfuzz.wire.watch import Watch, attributed, likely
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -34,12 +34,12 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
     @functools.wraps(original)
     def handle_request(self: Any, request: Any) -> Any:
         if not _is_model_call(request):
-            keep_local(library, request)
+            _pass(library, request)
             return original(self, request)
         watch, others = attributed()
         if watch is None:
             return _refuse(library, request, others) if others else original(self, request)
-        content = request.read()
+        content = _plain(library, request, request.read())
         exchange = exchanges.begin(watch, str(request.url), request.headers, content)
         if exchange is None:
             keep_local(library, request)
@@ -69,12 +69,12 @@ def patch_async(
     @functools.wraps(original)
     async def handle_async_request(self: Any, request: Any) -> Any:
         if not _is_model_call(request):
-            keep_local(library, request)
+            _pass(library, request)
             return await original(self, request)
         watch, others = attributed()
         if watch is None:
             return _refuse(library, request, others) if others else await original(self, request)
-        content = await request.aread()
+        content = _plain(library, request, await request.aread())
         exchange = exchanges.begin(watch, str(request.url), request.headers, content)
         if exchange is None:
             keep_local(library, request)
@@ -97,9 +97,30 @@ def patch_async(
 
 
 def _is_model_call(request: Any) -> bool:
-    if is_exempt(request.url.host, request.url.port) or not is_json_post(request.method, request.headers):
+    return is_json(request.headers) and _goes_to_a_model(request)
+
+
+def _goes_to_a_model(request: Any) -> bool:
+    url = request.url
+    if request.method != "POST" or is_exempt(url.host, url.port):
         return False
-    return is_model_path(request.url.path) or endpoint_of(str(request.url)) is not None
+    return is_model_path(url.path) or endpoint_of(str(url)) is not None
+
+
+def _pass(library: ModuleType, request: Any) -> None:
+    """Let through what is no model call; a body that a model's address is sent and that is no JSON is said."""
+    keep_local(library, request)
+    watch = likely() if _goes_to_a_model(request) else None
+    if watch is not None:
+        passed_on(watch, str(request.url), request.headers)
+
+
+def _plain(library: ModuleType, request: Any, content: bytes) -> bytes:
+    """A request's body without its content encoding; as it is where that cannot be undone."""
+    try:
+        return decoded(library, request.headers.get("content-encoding", ""), content)
+    except Exception:  # noqa: BLE001 - the library's DecodingError: whoever reads the body says that it is none
+        return content
 
 
 def _without_network(library: ModuleType, exchange: exchanges.Exchange, request: Any, content: bytes) -> Any:

@@ -305,6 +305,43 @@ def test_a_text_that_differs_each_time_is_not_exercised_and_its_path_named(appli
     )
 
 
+def test_requests_that_cannot_be_changed_are_refused_with_a_way_out(application):
+    result = application(
+        """
+        import httpx2
+
+        BODY = {"model": "m", "messages": app.messages(app.SYSTEM, app.TICKET)}
+
+        def post(server, headers, content=None, system=app.SYSTEM):
+            body = content or json.dumps({"model": "m", "messages": app.messages(system, app.TICKET)})
+            url = f"{server.openai_url}/chat/completions"
+            headers = {"content-type": "application/json", **headers}
+            return httpx2.post(url, content=body, headers=headers).text[:0] + "BILLING"
+
+        @robust(mutate="role:system", mutations=2)
+        def test_signed(promptfuzz_server):
+            return post(promptfuzz_server, {"authorization": "AWS4-HMAC-SHA256 Credential=x"})
+
+        @robust(mutate="role:system", mutations=2)
+        def test_encoded(promptfuzz_server):
+            return post(promptfuzz_server, {"content-encoding": "snappy"}, b"?")
+
+        @robust(mutate="role:system", match="You sort", mutations=2)
+        def test_another_is_signed(promptfuzz_server):
+            post(promptfuzz_server, {"authorization": "AWS4-HMAC-SHA256 Credential=x"}, None, app.TRANSLATE)
+            return post(promptfuzz_server, {})
+        """.replace("import httpx2", "import httpx2, json")
+    )
+    result.assert_outcomes(passed=1, errors=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*mutate='role:system': The request to * is signed, and its*bearer token*::test_signed)",
+            "*mutate='role:system' mutates * is encoded with snappy,*plain JSON, or name*::test_encoded)",
+            "test_it.py::test_another_is_signed   pass *",
+        ]
+    )
+
+
 def test_trials_run_at_once_and_do_not_mix(application):
     result = application(
         """

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
+import threading
+import zlib
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import anthropic
 import httpx2
@@ -178,35 +182,159 @@ def test_a_streamed_request_body_is_sent_whole_and_headers_about_it_are_true(ser
     assert int(seen.headers["content-length"]) == len(seen.text.encode())
 
 
+PLAIN = json.dumps(CHATS["chat"][1] | {"model": "m"}).encode()
+JSON = {"content-type": "application/json"}
+
+
+def posted(url: str, content: bytes, headers: dict[str, str], way: str = "sync"):
+    """The answer to a request that no SDK makes."""
+    if way == "sync":
+        with httpx2.Client() as client:
+            return client.post(url, content=content, headers=headers)
+
+    async def main():
+        async with httpx2.AsyncClient() as client:
+            return await client.post(url, content=content, headers=headers)
+
+    return asyncio.run(main())
+
+
+@pytest.fixture
+def unpacking():
+    """A server that unpacks what it is sent, as a provider's may, and keeps headers and bodies."""
+    seen: list = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["content-length"]))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            wbits = {"gzip": 31, "deflate": 15}.get(headers.get("content-encoding", "").lower())
+            with contextlib.suppress(zlib.error):
+                body = zlib.decompress(body, wbits) if wbits else body
+            seen.append((headers, body))
+            said = {"choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}], "model": "m"}
+            answer = json.dumps(said).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/v1/chat/completions", seen
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("encoding", "packed"), [("gzip", gzip.compress), ("deflate", zlib.compress), ("GZIP", gzip.compress)]
+)
+def test_a_compressed_request_is_changed_and_compressed_again(unpacking, encoding, packed, way) -> None:
+    url, seen = unpacking
+    fresh = MemoryStore()
+    for in_flight in (None, InFlight("system"), InFlight("system", {OLD: NEW})):
+        watch = Watch(fresh=fresh, in_flight=in_flight)
+        with intercepting(), watching(watch):
+            answer = posted(url, packed(PLAIN), {**JSON, "content-encoding": encoding}, way)
+        assert answer.json()["choices"][0]["message"]["content"] == "fine"
+        assert (len(watch.calls), watch.notes) == (1, [])
+    (first, plain), (second, changed) = seen  # the second of three was answered from the store
+    assert plain == PLAIN
+    assert json.loads(changed) == swapped(json.loads(PLAIN), OLD, NEW)
+    assert (first["content-encoding"], second["content-encoding"]) == (encoding, encoding.lower())
+    # What is asked counts, not how it travels.
+    watch = Watch(fresh=fresh)
+    with intercepting(), watching(watch):
+        posted(url, PLAIN, JSON, way)
+    assert (watch.hits, len(seen)) == (1, 2)
+
+
+def test_an_encoding_that_can_only_be_undone_is_left_out(unpacking) -> None:
+    url, seen = unpacking
+    packed = zlib.compress(gzip.compress(PLAIN))
+    watch = Watch(in_flight=InFlight("system", {OLD: NEW}))
+    with intercepting(), watching(watch):
+        posted(url, packed, {**JSON, "content-encoding": "gzip, deflate"})
+    ((headers, body),) = seen
+    assert "content-encoding" not in headers
+    assert json.loads(body)["messages"][0]["content"] == NEW
+    assert watch.in_flight.arrived
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
 @pytest.mark.parametrize(
     ("content", "headers", "said"),
     [
         (
-            gzip.compress(json.dumps(CHATS["chat"][1]).encode()),
-            {"content-encoding": "gzip"},
-            "no readable JSON",
+            b"?" + PLAIN,
+            {**JSON, "content-encoding": "snappy"},
+            "is encoded with snappy, which cannot be undone here",
         ),
-        (b"[1]", {}, None),
         (
-            json.dumps(CHATS["chat"][1] | {"model": "m"}).encode(),
-            {"authorization": "AWS4-HMAC-SHA256 Credential=x"},
-            "is signed and cannot be changed",
+            b"no gzip",
+            {**JSON, "content-encoding": "gzip"},
+            "is encoded with gzip, which cannot be undone here",
         ),
+        (b"[1]", JSON, "holds no readable JSON object"),
+        (b"{", JSON, "holds no readable JSON object"),
+        (b"[" * 99_999, JSON, "holds no readable JSON object"),
+        (b"--x", {"content-type": "multipart/form-data; boundary=x"}, "is no JSON but multipart/form-data"),
+        (PLAIN, {}, "is no JSON but of no named type"),
     ],
 )
-def test_what_cannot_be_rewritten_passes_on_as_it_is(server, content, headers, said) -> None:
+def test_a_body_that_cannot_be_read_is_said_and_passed_on(unpacking, content, headers, said, way) -> None:
+    url, seen = unpacking
     watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system", {OLD: NEW}))
-    with intercepting(), watching(watch), httpx2.Client() as client:
-        client.post(
-            f"{server.openai_url}/chat/completions",
-            content=content,
-            headers={"content-type": "application/json", **headers},
-        )
-    (seen,) = server.requests
-    assert NEW not in seen.text
-    assert int(seen.headers["content-length"]) == len(content)
+    with intercepting(), watching(watch):
+        assert posted(url, content, headers, way).status_code == 200
+    assert [body for _, body in seen] == [content]
+    assert watch.calls == []
     assert not watch.in_flight.arrived
-    assert any(said in note for note in watch.notes) if said else not watch.notes
+    ((note,), (refused,)) = watch.notes, watch.in_flight.unreadable
+    assert note == refused
+    assert said in note
+    # Without anything to mutate it is a note alone; what is sent elsewhere is nobody's business.
+    other = Watch()
+    with intercepting(), watching(other):
+        posted(url, content, headers, way)
+        posted(url.replace("completions", "search"), content, headers, way)
+    assert other.notes == [note]
+
+
+SIGNED = "is signed, and its signature would not fit another body"
+
+
+@pytest.mark.parametrize(
+    ("headers", "query"),
+    [
+        ({"authorization": "AWS4-HMAC-SHA256 Credential=planted-id/20261122, Signature=ab"}, ""),
+        ({"authorization": "AWS4-ECDSA-P256-SHA256 Credential=x"}, ""),
+        ({"authorization": "ACS3-HMAC-SHA256 Credential=x"}, ""),
+        ({"signature-input": 'sig=("content-digest")', "signature": "sig=:ab:"}, ""),
+        ({}, "?X-Amz-Algorithm=AWS4&X-Amz-Signature=ab"),
+    ],
+)
+def test_a_signed_body_is_never_changed_and_its_texts_are_known(unpacking, headers, query) -> None:
+    url, seen = unpacking
+    for texts in ({}, {OLD: NEW}):
+        watch = Watch(in_flight=InFlight("system", texts))
+        with intercepting(), watching(watch):
+            posted(url + query, PLAIN, {**JSON, **headers})
+        assert seen[-1][1] == PLAIN
+        assert not watch.in_flight.arrived
+        assert list(watch.in_flight.signed) == [OLD]
+        assert SIGNED in watch.in_flight.signed[OLD]
+        assert "planted-id" not in watch.in_flight.signed[OLD]
+        assert watch.notes == []
+    watch = Watch(in_flight=InFlight("system"))
+    with intercepting(), watching(watch):
+        posted(url, PLAIN, {**JSON, "authorization": "Bearer x"})
+    assert watch.in_flight.signed == {}
 
 
 def test_a_request_that_is_retried_is_one(server) -> None:
