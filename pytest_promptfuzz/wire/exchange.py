@@ -41,14 +41,7 @@ LIVE = "live"
 
 
 def begin(watch: Watch, url: str, headers: Mapping[str, str], content: bytes) -> Exchange | None:
-    """The exchange a model request opens; ``None`` for a body that is no JSON object, which passes on.
-
-    Args:
-        watch: Of the run that asks.
-        url: As it is asked.
-        headers: Of the request.
-        content: Its body, without content encoding.
-    """
+    """The exchange a model request opens; ``None`` for a (decompressed) body that is no JSON object and passes on."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
@@ -305,7 +298,7 @@ class Exchange:
         self.release()
 
     def _store(self, status: int, text: str, response: Response | None, *, streamed: bool) -> None:
-        body, note = storable(text, response, self.redaction, self.url, streamed=streamed)
+        body, note = storable(text, self.redaction, self.url, self.read, streamed=streamed)
         if note:
             self.watch.note(note)
         served = self._complete(status, text, streamed=streamed)

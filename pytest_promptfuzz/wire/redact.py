@@ -108,6 +108,23 @@ class Redaction:
             text = pattern.sub(HIDDEN, text)
         return text
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where in ``text`` something looks like a credential: ``[start, end)`` in order, none touching another."""
+        found = [
+            (each.start(), each.end())
+            for value in self.values
+            for each in re.finditer(re.escape(value), text)
+        ]
+        found += [each.span() for pattern in (_SHAPES, *self._compiled) for each in pattern.finditer(text)]
+        found += [each.span(2) for each in BEARER.finditer(text)]
+        joined: list[tuple[int, int]] = []
+        for start, end in sorted(each for each in found if each[0] < each[1]):
+            if joined and start <= joined[-1][1]:
+                joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+            else:
+                joined.append((start, end))
+        return joined
+
     def json(self, value: _Json, *, names: bool = True) -> _Json:
         """A JSON value with its texts redacted.
 

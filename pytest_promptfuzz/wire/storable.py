@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_promptfuzz.errors import TargetError
+from pytest_promptfuzz.wire.streamed_secrets import hidden_in_stream, without_probabilities
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.targets.model import Response
     from pytest_promptfuzz.wire.redact import Redaction
+
+    class Reader(Protocol):
+        """Reads an answer body."""
+
+        def __call__(self, body: bytes, *, streamed: bool) -> Response | None:
+            """The response, if it is text; raises ``TargetError`` or ``ValueError`` where the body is no answer."""
+            ...
+
 
 _REFUSALS = frozenset({"refusal", "content_filter"})
 _REFUSAL_FIELD = re.compile(r'"refusal"\s*:\s*"[^"]')  # inside a text its quotes would be escaped
@@ -20,15 +31,15 @@ def is_refusal(text: str, response: Response | None) -> bool:
 
 
 def storable(
-    text: str, response: Response | None, redaction: Redaction, url: str, *, streamed: bool
+    text: str, redaction: Redaction, url: str, read: Reader, *, streamed: bool
 ) -> tuple[str | None, str]:
     """The body to store, secrets hidden, ``None`` if it may not be; and what the person must know of that.
 
     Args:
         text: The body of the answer.
-        response: The answer as read.
         redaction: What is hidden.
         url: Where it came from, redacted.
+        read: Reads a body as the answer that it is.
         streamed: Whether it is a stream of events.
     """
     if not streamed:
@@ -36,12 +47,23 @@ def storable(
         hidden = redaction.json(value, names=False)
         if hidden == value:
             return text, ""
-        return json.dumps(hidden, separators=(",", ":")), _HIDDEN.format(url=url)
-    said = response.text if response is not None else ""
-    if redaction.text(text) == text and redaction.text(said) == said:
-        return text, ""
-    # A secret may be spread over several events, where it cannot be hidden one by one.
-    return None, f"A streamed answer from {url} holds something like a key and was not stored."
+        return json.dumps(without_probabilities(hidden), separators=(",", ":")), _HIDDEN.format(url=url)
+    hidden = hidden_in_stream(text, redaction)
+    if not _is_clean(hidden, redaction, read):
+        return None, f"A streamed answer from {url} holds something like a key and was not stored."
+    return hidden, "" if hidden == text else _HIDDEN.format(url=url)
+
+
+def _is_clean(body: str, redaction: Redaction, read: Reader) -> bool:
+    """Whether a stream can be read, and neither it nor what it says holds anything to hide."""
+    if redaction.text(body) != body:
+        return False
+    try:
+        response = read(body.encode("utf-8"), streamed=True)
+    except (TargetError, ValueError):
+        return False
+    said = [] if response is None else [response.text, *(each.arguments for each in response.tool_calls)]
+    return redaction.json(said, names=False) == said
 
 
 _HIDDEN = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -129,10 +128,8 @@ def test_secrets_are_found_nowhere(pytester: pytest.Pytester, monkeypatch, worke
             assert leaks(pytester.path, result.stdout.str() + result.stderr.str()) == []
             assert "[redacted]" in result.stdout.str()
             assert summary_of(result).get("test_whole") == "pass"
-            if mode == "record":
-                assert re.search(
-                    r"not recorded: test_it.py::test_streamed: an answer was not stored", said(result)
-                )
+            assert summary_of(result).get("test_streamed") == "pass"
+            assert "an answer was not stored" not in said(result)
         assert any(KEY in each.text for each in server.requests), "they were planted"
         assert any(CUSTOMER in each.text for each in server.requests)
     recording = pytester.path / "__promptfuzz__" / "test_it.calls.jsonl"
