@@ -16,6 +16,7 @@ from pytest_promptfuzz.reporting.terminal import diff_lines
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from pytest_promptfuzz.cli.output import Output
     from pytest_promptfuzz.mutations.mutation import Mutation
@@ -72,12 +73,11 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     for place, each in enumerate(made.mutations, 1):
         lines += [] if place == 1 else [[]]
         lines.append(_heading(place, each))
-        if options.side_by_side:
-            lines += twin_lines(each.diff(), width=output.width, color=output.color)
-        elif prompt.is_chat:
-            lines += _by_message(prompt, each)
-        else:
-            lines += diff_lines(each.diff())
+        for role, diff in _parts(prompt, each):
+            if options.side_by_side:
+                lines += twin_lines(diff, role=role, width=output.width, color=output.color)
+            else:
+                lines += diff_lines(diff, label=role or "prompt")
     if made.notes:
         lines.append([])
         for note in made.notes:
@@ -86,10 +86,12 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     return 0
 
 
-def _by_message(prompt: Prompt, mutation: Mutation) -> list[Line]:
-    """The changes in a chat, under the role of the message they are in."""
+def _parts(prompt: Prompt, mutation: Mutation) -> list[tuple[str, Sequence[tuple[str, str]]]]:
+    """The changed texts of a mutation as diffs: of a chat each changed message under its role, else the whole text."""
+    if not prompt.is_chat:
+        return [("", mutation.diff())]
     text, pieces = layout(prompt.messages)
-    lines: list[Line] = []
+    parts: list[tuple[str, Sequence[tuple[str, str]]]] = []
     for piece in pieces:
         start, end = piece.start, piece.end
         inner = [
@@ -105,9 +107,8 @@ def _by_message(prompt: Prompt, mutation: Mutation) -> list[Line]:
             if start <= each.start and each.end <= end
         ]
         if inner:
-            role = str(prompt.messages[piece.message]["role"])
-            lines += diff_lines(word_diff(text[start:end], inner), label=role)
-    return lines
+            parts.append((str(prompt.messages[piece.message]["role"]), word_diff(text[start:end], inner)))
+    return parts
 
 
 def _heading(place: int, mutation: Mutation) -> Line:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.prompts.prompt import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-# Stand around each value while the positions of values are looked for: code points that nobody may assign.
-_OPEN, _CLOSE = "\ufdd0", "\ufdd1"
 
 
 def read_prompt(file: str) -> Prompt:
@@ -62,7 +59,7 @@ def _from_file(slot: str, name: str) -> str:
 
 
 def filled(prompt: Prompt, values: Mapping[str, str]) -> Prompt:
-    """The prompt with its slots filled; what was filled in is protected, so that only the template is mutated.
+    """The prompt with its slots filled, which knows what was put in: ``part=`` says whether that may be mutated.
 
     Raises:
         UsageError: A slot has no value, or a value no slot.
@@ -76,32 +73,4 @@ def filled(prompt: Prompt, values: Mapping[str, str]) -> Prompt:
     if missing:
         example = " ".join(f"--set {slot}=VALUE" for slot in missing)
         raise UsageError(f"{name} has slots without a value: {', '.join(missing)}. Add {example}.")
-    if not values:
-        return prompt
-    marked = prompt.format(**{slot: _OPEN + value + _CLOSE for slot, value in values.items()})
-    spans: list[tuple[int, int]] = []
-    if isinstance(marked, str):
-        return Prompt(_unmarked(marked, spans), protect=spans, name=prompt.name)
-    _unmarked(Prompt.from_messages(marked).text, spans)
-    return Prompt.from_messages(_unmark(marked), protect=spans, name=prompt.name)
-
-
-def _unmarked(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text without marks; the place of each value goes to ``spans``."""
-    pieces: list[str] = []
-    length = 0
-    for piece in text.split(_OPEN):
-        value, closed, rest = piece.partition(_CLOSE)
-        if closed and value:
-            spans.append((length, length + len(value)))
-        pieces.append(value + rest)
-        length += len(value) + len(rest)
-    return "".join(pieces)
-
-
-def _unmark(value: Any) -> Any:
-    if isinstance(value, str):
-        return _unmarked(value, [])
-    if isinstance(value, dict):
-        return {key: _unmark(each) for key, each in value.items()}
-    return [_unmark(each) for each in value] if isinstance(value, list) else value
+    return prompt.fill(**values) if values else prompt

@@ -49,7 +49,13 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         action="append",
         default=[],
         dest="values",
-        help="fill a slot of the prompt (SLOT=@FILE reads a file); the value is not mutated",
+        help="fill a slot of the prompt (SLOT=@FILE reads a file)",
+    )
+    parser.add_argument(
+        "--part",
+        metavar="PART",
+        help="what is mutated: template, input (what --set fills in) or both; of a chat also a role, such as system"
+        " (template)",
     )
     add_plan_options(parser, mixed=True)
     group = parser.add_argument_group("verdict")
@@ -119,6 +125,7 @@ def _reports(
         "seed": options.seed,
         "operators": options.operators,
         "task": options.task,
+        "part": options.part,
     }
     # What is wrong is told before the first model is asked.
     total = Contract.of(settings, where=options.file).mutations
@@ -158,6 +165,8 @@ def _again(options: argparse.Namespace, target: str) -> str:
     ]
     if options.operators:
         words += ["--operators", written(options.operators)]
+    if options.part:
+        words += ["--part", options.part]
     if options.task:
         words += ["--task", options.task]
     for value in options.values:

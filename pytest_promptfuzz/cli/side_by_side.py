@@ -23,16 +23,19 @@ _MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 _RUN = re.compile(r"\n|[^\S\n]+|\S+")
 
 
-def twin_lines(diff: Sequence[tuple[str, str]], *, width: int, color: bool) -> list[Line]:
+def twin_lines(diff: Sequence[tuple[str, str]], *, width: int, color: bool, role: str = "") -> list[Line]:
     """The original on the left and what became of it on the right, wrapped to half the width each.
 
     Args:
         diff: ``("=" | "-" | "+", text)`` pieces in order, as :meth:`Mutation.diff` gives them.
         width: Columns for both, at least 40.
+        role: Of the message of a chat that it is, to head the columns.
         color: Whether colour tells what was removed and added; marks do where it does not.
     """
     room = (width - len(_GAP)) // 2
-    lines: list[Line] = [_row([("original", "heading")], [("mutated", "heading")], room)]
+    lines: list[Line] = [
+        _row([(f"{role} original".strip(), "heading")], [(f"{role} mutated".strip(), "heading")], room)
+    ]
     same: list[list[Line]] = []
     for part in _parts(diff):
         left = _wrapped(_side(part, "-", color=color), room)

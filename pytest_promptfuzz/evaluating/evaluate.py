@@ -170,6 +170,11 @@ class _Evaluation:
             raise UsageError(
                 "evaluate: parameters= are for models; a function of the application takes none."
             )
+        if inputs is None and not function:
+            try:
+                self.prompt.limited(contract.part)
+            except UsageError as error:  # said before anything is asked
+                raise UsageError(f"evaluate: {error}") from None
         self._asker = Asker(self.target, dict(parameters or {}))
         self._progress = progress
         self._runs = 0

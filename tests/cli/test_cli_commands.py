@@ -170,6 +170,28 @@ def test_mutate_shows_two_columns(folder: Path, capsys: pytest.CaptureFixture[st
     assert [("Text:" in one, "Text:" in other) for one, other in halves].count((True, True)) == 2
 
 
+def test_two_columns_of_a_chat_stand_under_its_roles(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    messages = [
+        {"role": "system", "content": "Classify the message as good or bad. Answer with one word only."},
+        {"role": "user", "content": "Please read the following message carefully before you answer."},
+    ]
+    (folder / "chat.json").write_text(json.dumps(messages), encoding="utf-8")
+    argv = ["mutate", "chat.json", "-n", "upper-case=1", "--side-by-side", "--width", "100"]
+    for more, roles in (([], ["system", "user"]), (["--part", "user"], ["user"])):
+        assert main([*argv, *more]) == 0
+        rows = capsys.readouterr().out.split("\n")
+        heads = [row.split() for row in rows if "mutated" in row]
+        assert heads == [[role, "original", "|", role, "mutated"] for role in roles]
+        left, right = (
+            " ".join(row.partition(" |")[half].strip() for row in rows if " |" in row) for half in (0, 2)
+        )
+        assert ("Classify the" in " ".join(left.split())) is ("system" in roles)
+        assert "PLEASE" in right
+        assert "PLEASE" not in left
+
+
 def test_two_columns_are_coloured_and_long_prompts_shortened(folder: Path) -> None:
     (folder / "long.txt").write_text(
         "Sort the items.\n" + "".join(f"- item {number} of the list\n" for number in range(40)),
@@ -467,3 +489,26 @@ def test_errors_of_the_provider_leave_the_verdict_open(
 def test_serve_reads_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--help"]) == 0
     assert "--port" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("part", ["template", "input"])
+def test_run_mutates_the_part_that_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str], part: str
+) -> None:
+    (folder / "part.txt").write_text("Is the mood good or bad? One word.\n\nText: {text}", encoding="utf-8")
+    value = "It was a wonderful evening with friends"
+    argv = ["run", "part.txt", "--target", "simulated", "--set", f"text={value}", "-n", "upper-case=1"]
+    assert main([*argv, "--part", part, "--json"]) in {0, 1}
+    report = json.loads(capsys.readouterr().out)
+    (trial,) = report["trials"]
+    text = json.dumps(trial)
+    assert ("WONDERFUL EVENING" in text) is (part == "input")
+    assert ("IS THE MOOD" in text) is (part == "template")
+    assert f"--part {part}" in trial["reproduce"]
+
+
+def test_run_says_which_parts_there_are(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "none.txt").write_text("Is the mood good or bad?", encoding="utf-8")
+    for part, message in (("inptu", "is unknown. Did you mean 'input'?"), ("input", "has no slots")):
+        assert main(["run", "none.txt", "--target", "simulated", "--part", part]) == 2
+        assert message in capsys.readouterr().err

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 def test_values_are_protected_where_they_stand_and_nowhere_else() -> None:
     prompt = filled(Prompt("Sort the parcel note: {note} Answer briefly."), {"note": "the parcel is late."})
     assert prompt.text == "Sort the parcel note: the parcel is late. Answer briefly."
-    assert (22, 41) in [(span.start, span.end) for span in prompt.spans]
-    assert not any(span.start <= 5 < span.end for span in prompt.spans)
+    for part, inside, outside in (("template", 25, 5), ("input", 5, 25)):
+        spans = prompt.limited(part).spans
+        assert any(span.start <= inside < span.end for span in spans)
+        assert not any(span.start <= outside < span.end for span in spans)
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=40))
@@ -42,7 +44,7 @@ def test_chat_messages_are_filled_and_protected() -> None:
         {"role": "system", "content": "Sort by topic."},
         {"role": "user", "content": "Here: A late parcel"},
     )
-    covered = [chat.text[span.start : span.end] for span in chat.spans]
+    covered = [chat.text[span.start : span.end] for span in chat.limited("template").spans]
     assert any("A late parcel" in each for each in covered)
 
 

@@ -46,8 +46,8 @@ def test_both_are_mutated() -> None:
 @pytest.mark.parametrize(
     ("prompt", "part", "message"),
     [
-        (TRIAGE, "input", "evaluate: .*has no input yet|part='input' mutates what the test puts into"),
-        ("Sort it.", "input", "filled none"),
+        (TRIAGE, "input", "evaluate: .*has no input yet"),
+        ("Sort it.", "input", "evaluate: .*has no slots"),
         (TRIAGE, "inptu", "evaluate: part='inptu' is unknown. Did you mean 'input'"),
         (TRIAGE, "system", "evaluate: part names the role 'system', but the prompt is a text"),
     ],
