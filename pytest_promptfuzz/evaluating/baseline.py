@@ -20,6 +20,7 @@ _MENDS = {
     "not-found": "Check the model name and the base URL.",
     "bad-request": "The provider refuses the unmutated request: check the model's parameters.",
     "unpriced": "Without it the budget cannot be kept.",
+    "not-simulated": "Add answer=$.path to its line of promptfuzz_endpoints, or name another target.",
     "not-allowed": "Record the answers first, or allow calls.",
 }
 

@@ -35,7 +35,7 @@ UNDONE = (
     "prompt; choose other operators with operators=."
 )
 
-_NEVER_SENT = frozenset({"unattributed", "budget", "unpriced", "not-allowed", "interrupted"})
+_NEVER_SENT = frozenset({"unattributed", "budget", "unpriced", "not-allowed", "not-simulated", "interrupted"})
 _PAID = frozenset({"openai", "anthropic", "compatible"})
 
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 # By the end of the path: hosts put prefixes of their own before it (/v1, /openai/deployments/NAME, /api/v1).
 # Add a path here, and its reader to targets/formats, to teach the wire another protocol.
-MODEL_PATHS = ("/chat/completions", "/responses", "/messages", "/embeddings")
-TEXTLESS_PATHS = ("/embeddings",)
+TEXTLESS_PATHS = ("/embeddings", "/messages/count_tokens", "/responses/input_tokens")
+MODEL_PATHS = ("/chat/completions", "/responses", "/messages", *TEXTLESS_PATHS)
 
 _PROVIDERS = {"openai.com": "openai", "anthropic.com": "anthropic"}
 

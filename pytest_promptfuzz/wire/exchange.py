@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.watch import Watch
 
 IN_PROCESS = "promptfuzz://"
-LIVE = "live"
 
 
 def begin(watch: Watch, url: str, headers: Mapping[str, str], content: bytes) -> Exchange | None:
@@ -94,9 +93,6 @@ class Exchange:
         self.texts = texts_of(self.endpoint, wire.body)
         in_process = wire.url.startswith(IN_PROCESS)
         self.backend = wire.url.removeprefix(IN_PROCESS) if in_process else watch.backend
-        if self.endpoint is not None and watch.simulated is not None:
-            self.backend = LIVE
-            watch.note(f"{self.url} was asked itself: the simulated model does not speak its protocol.")
         self.digest = request_digest(
             wire, ignore=watch.ignore, backend=self.backend, redaction=watch.redaction
         )
@@ -178,8 +174,8 @@ class Exchange:
             return self._parse(value)
         if has_text(self.path):
             return parse_answer(self.path, value)
-        if not isinstance(value.get("data"), list):
-            raise TargetError("The answer has no list 'data'.", kind="malformed")
+        if not isinstance(value.get("data"), list) and not isinstance(value.get("input_tokens"), int):
+            raise TargetError("The answer has neither a list 'data' nor 'input_tokens'.", kind="malformed")
         return None
 
     def refuse_repeat(self, *, asked_again: bool) -> None:
@@ -322,7 +318,7 @@ class Exchange:
         self, response: Response | None, *, hit: bool, seconds: float, price: Price | None = None
     ) -> Call:
         model = self.wire.body.get("model")
-        simulated = self.watch.simulated is not None and self.endpoint is None
+        simulated = self.watch.simulated is not None
         return Call(
             texts=self.texts,
             digest=self.digest,

@@ -6,6 +6,7 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.wire import exchange as exchanges
 from pytest_promptfuzz.wire.beginning import STREAM
 from pytest_promptfuzz.wire.calls import Fault
@@ -14,6 +15,7 @@ from pytest_promptfuzz.wire.custom import endpoint_of
 from pytest_promptfuzz.wire.endpoints import is_exempt, is_json, is_model_path
 from pytest_promptfuzz.wire.in_flight import passed_on, resent
 from pytest_promptfuzz.wire.sending import Sent, asend, send
+from pytest_promptfuzz.wire.simulating import simulated
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
 from pytest_promptfuzz.wire.watch import Watch, attributed, likely
 
@@ -133,20 +135,13 @@ def _without_network(library: ModuleType, exchange: exchanges.Exchange, request:
         refusal = exchange.sealed()
         if refusal is not None:
             return _error(library, str(refusal), "promptfuzz_sealed")
-        simulated = exchange.watch.simulated
-        if simulated is None or exchange.endpoint is not None:
+        backend = exchange.watch.simulated
+        if backend is None:
             return None
-        from pytest_promptfuzz.targets.serving import answer_http
-
-        status, given, payload = answer_http(
-            request.method,
-            request.url.path,
-            content,
-            simulated.model,
-            headers=dict(request.headers),
-            sample=exchange.sample,
-        )
-        body = payload if isinstance(payload, bytes) else b"".join(payload)
+        status, given, body = simulated(exchange, backend.model, request.method, content, request.headers)
+    except TargetError as error:
+        exchange.refused(error)
+        return _error(library, str(exchange.error), "promptfuzz_refused")
     except BaseException as error:
         exchange.failed(error)
         raise

@@ -484,12 +484,22 @@ def test_endpoints_of_another_protocol(project, pytester):
             body = {"rules": "Classify the ticket. Answer with the label only, in capitals.", "prompt": TICKET}
             return httpx2.post(url, json=body).json()["result"]
     """
-    ini.write_text(ini.read_text() + "\npromptfuzz_endpoints =\n    127.0.0.1/sort  system=$.rules\n")
-    result = project(source)
+    before = ini.read_text()
+    line = "\npromptfuzz_endpoints =\n    127.0.0.1/sort  system=$.rules"
+    ini.write_text(before + line)
+    result = project(source, "--promptfuzz-target=compatible:m@http://127.0.0.1:9/v1")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(
-        ["1 robust test: 1 pass; 4 calls *", "*was asked itself: the simulated model does not*"]
+    result.stdout.fnmatch_lines(["1 robust test: 1 pass; 4 calls *"])
+    # The simulated model answers in the protocol's own shape, if it is told that.
+    refused = project(source)
+    refused.assert_outcomes(errors=1)
+    refused.stdout.fnmatch_lines(
+        ["*does not know where an answer of 127.0.0.1/sort has its text. Add answer=$.path*"]
     )
-    ini.write_text(ini.read_text() + "    x/y color=$.z\n")
+    ini.write_text(before + line + " answer=$.result")
+    simulated = project(source)
+    simulated.assert_outcomes(passed=1)
+    simulated.stdout.fnmatch_lines(["1 robust test: 1 pass; 4 calls to the simulated model; 0 answers *"])
+    ini.write_text(before + line + "\n    x/y color=$.z\n")
     wrong = project(source)
     wrong.stderr.fnmatch_lines(["*promptfuzz_endpoints*'color=$.z' is none of text=$.path*"])

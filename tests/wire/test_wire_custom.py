@@ -10,11 +10,12 @@ import httpx2
 import pytest
 
 from pytest_promptfuzz.errors import TargetError, UsageError
+from pytest_promptfuzz.targets.model import Request, Response
 from pytest_promptfuzz.wire.answers import MemoryStore
 from pytest_promptfuzz.wire.custom import Endpoint, configure, endpoint_of, parse_endpoints
 from pytest_promptfuzz.wire.in_flight import InFlight
 from pytest_promptfuzz.wire.intercept import intercepting
-from pytest_promptfuzz.wire.watch import Watch, watching
+from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch, watching
 
 
 @pytest.fixture(autouse=True)
@@ -135,3 +136,67 @@ def test_globs_are_of_host_and_path() -> None:
 def test_lines_that_cannot_be_read(line, message) -> None:
     with pytest.raises(UsageError, match=message):
         parse_endpoints(line)
+
+
+class Repeater:
+    """A model that says what it was told, by role."""
+
+    version = "repeater-1"
+
+    def answer(self, request: Request, *, sample: int = 0) -> Response:
+        said = " | ".join(f"{each['role']}: {each['content']}" for each in request.messages)
+        return Response(f"{said} #{sample}", finish_reason="stop")
+
+
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        ("$.said.text", lambda body: body["said"]["text"]),
+        ("$[0].generated_text", lambda body: body[0]["generated_text"]),
+        ("$.out[1].content.parts[*].text", lambda body: body["out"][1]["content"]["parts"][0]["text"]),
+        ("$.out[-1]", lambda body: body["out"][-1]),
+    ],
+)
+def test_the_simulated_model_answers_in_the_shape_that_is_configured(service, path, read) -> None:
+    url, bodies = service
+    configure(parse_endpoints(f"*/ask/*  text=$.inputs[*].text system=$.context answer={path}"))
+    fresh = MemoryStore()
+    for hit in (False, True):
+        backend = SimulatedBackend(Repeater(), "repeater-1")
+        with intercepting(), watching(Watch(fresh=fresh, simulated=backend)) as watch:
+            first = httpx2.post(f"{url}/ask/x", json=BODY).json()
+            second = httpx2.post(f"{url}/ask/x", json=BODY).json()
+        told = "system: Be brief. | user: Where is it?"
+        assert [read(first), read(second)] == [f"{told} #0", f"{told} #1"]
+        assert [(call.response.text, call.hit) for call in watch.calls] == [
+            (f"{told} #0", hit),
+            (f"{told} #1", hit),
+        ]
+        assert {call.provider for call in watch.calls} == {"simulated"}
+    assert bodies == []
+    # What it made up is nobody's answer but its own.
+    with intercepting(), watching(Watch(fresh=fresh)):
+        httpx2.post(f"{url}/ask/x", json=BODY)
+    assert bodies == [BODY]
+
+
+@pytest.mark.parametrize(
+    ("line", "body", "why"),
+    [
+        ("*/ask/*  text=$.context", BODY, "does not know where an answer of */ask/* has its text"),
+        ("*/ask/*  answer=$.a text=$.context", {**BODY, "stream": True}, "does not stream as"),
+        ("*/ask/*  answer=$.a text=$.nothing", {"x": 1}, "holds no text at its paths"),
+    ],
+)
+def test_the_simulated_model_refuses_what_it_cannot_say(service, line, body, why) -> None:
+    url, bodies = service
+    configure(parse_endpoints(line))
+    with (
+        intercepting(),
+        watching(Watch(fresh=MemoryStore(), simulated=SimulatedBackend(Repeater(), "r"))) as watch,
+    ):
+        answer = httpx2.post(f"{url}/ask/x", json=body)
+    assert (answer.status_code, answer.headers["x-should-retry"]) == (400, "false")
+    assert why in answer.json()["error"]["message"]
+    assert [(fault.kind, why in fault.message) for fault in watch.faults] == [("not-simulated", True)]
+    assert (bodies, watch.calls) == ([], [])

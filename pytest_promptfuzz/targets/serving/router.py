@@ -12,11 +12,12 @@ from pytest_promptfuzz.targets.serving.contract import Answer, InvalidBodyError,
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Endpoint = Literal["chat", "responses", "messages", "count_tokens", "embeddings", "models"]
+Endpoint = Literal["chat", "responses", "input_tokens", "messages", "count_tokens", "embeddings", "models"]
 
 # Suffixes, since hosts put prefixes of their own before them (/openai/deployments/NAME, /api/v1, ...).
 SUFFIXES: tuple[tuple[str, Endpoint], ...] = (
     ("/chat/completions", "chat"),
+    ("/responses/input_tokens", "input_tokens"),
     ("/responses", "responses"),
     ("/messages/count_tokens", "count_tokens"),
     ("/messages", "messages"),
@@ -114,6 +115,10 @@ def _answer(name: Endpoint, body: dict[str, Any], model: Model, sample: int) -> 
     if name == "count_tokens":
         response = model.answer(messages.read(body, counting=True))
         return _json(200, {"input_tokens": response.usage.input_tokens or 0})
+    if name == "input_tokens":
+        response = model.answer(responses.read(body))
+        counted = {"object": "response.input_tokens", "input_tokens": response.usage.input_tokens or 0}
+        return _json(200, counted)
     form = FORMATS[name]
     request = form.read(body)
     response = model.answer(request, sample=sample)
