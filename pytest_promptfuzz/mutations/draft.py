@@ -9,7 +9,7 @@ import re
 import sys
 from bisect import bisect_right
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pytest_promptfuzz.mutations.casing import CASED
 from pytest_promptfuzz.mutations.languages import language_of
@@ -73,7 +73,7 @@ class Draft:
         walls: Iterable[tuple[int, int]] = (),
         kinds: Sequence[str] = (),
     ) -> None:
-        self._known: dict[object, object] = {}
+        self._known: dict[object, Any] = {}
         self.text = text
         self.spans = tuple(spans)
         self.walls = tuple(walls)
@@ -164,10 +164,10 @@ class Draft:
 
     def once(self, find: Callable[[Draft], T]) -> T:
         """What ``find`` makes of this draft, computed once and shared by the operators that need it."""
-        known = self._known.get(find)
+        known: T | None = self._known.get(find)
         if known is None:
             known = self._known[find] = find(self)
-        return cast("T", known)
+        return known
 
     def is_free(self, start: int, end: int) -> bool:
         """Whether ``[start, end)`` holds no protected character."""

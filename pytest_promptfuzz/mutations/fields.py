@@ -13,6 +13,7 @@ import sys
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.mutations.lexicon.sparing import own_words
 from pytest_promptfuzz.mutations.lexicon.table import words
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def field_spans(draft: Draft) -> tuple[tuple[int, int], ...]:
     """
     text, free = draft.text, draft.free
     # A format may be protected itself: "Return JSON with a summary".
-    if _TRIGGERS.isdisjoint([word[3] for word in draft.words]) and _TRIGGERS.isdisjoint(
+    if _TRIGGERS.isdisjoint(draft.once(own_words)) and _TRIGGERS.isdisjoint(
         [text[start:end].lower() for start, end in draft.spans]
     ):
         return ()

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.mutations.fields import data_spans
 from pytest_promptfuzz.mutations.lexicon.form_words import FORMS
+from pytest_promptfuzz.mutations.lexicon.table import words
+from pytest_promptfuzz.mutations.said import heard
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.draft import Draft
@@ -23,7 +25,6 @@ _QUOTED = 20  # characters: a quotation that long is the text, a shorter one a w
 _BEFORE, _AFTER = 200, 120  # characters of a sentence that are read around a thing
 _STOP = re.compile("[.!?¿…\n]")
 _WORD = re.compile(r"[^\W\d_]+")
-_SPACED = bytes(ord(chr(code).lower()) if chr(code).isalpha() else 32 for code in range(128)).ljust(256)
 # What the answer is to look like, a mark that parts its items, or a program that would do the work.
 _OTHER = re.compile(
     r"\b(?:in|of|for|check) your\b|\b(?:your|the) (?:answer|reply|response|output|summary)\b(?! (?:is"
@@ -44,22 +45,29 @@ _NEGATED = re.compile(
 
 
 class _Topic(NamedTuple):
-    """A way to speak of form: a thing, and the act that its sentence must hold (``None``: the thing says it)."""
+    """A way to speak of form: a thing, and the act that its sentence must hold (``None``: the thing says it).
+
+    A text is looked at that holds a word of each of ``needs``.
+    """
 
     thing: re.Pattern[str]
     act: re.Pattern[str] | None
+    needs: tuple[frozenset[str], ...]
 
 
 def _by_cue() -> dict[str, list[_Topic]]:
     found: dict[str, list[_Topic]] = {}
     for form in FORMS:
-        topic = _Topic(re.compile(form.thing), re.compile(form.act) if form.act else None)
+        topic = _Topic(
+            re.compile(form.thing), re.compile(form.act) if form.act else None, tuple(map(words, form.needs))
+        )
         for cue in form.cues.split():
             found.setdefault(cue, []).append(topic)
     return found
 
 
 _BY_CUE = _by_cue()
+_CUES = frozenset(_BY_CUE)
 
 
 def form_is_topic(draft: Draft) -> bool:
@@ -68,18 +76,21 @@ def form_is_topic(draft: Draft) -> bool:
     Where a slot, filled-in input or a quotation is the text, mutations do not reach it, and this is false: unless
     other data stands beside it, such as an example.
     """
-    said = _said(draft.text)
-    return not _BY_CUE.keys().isdisjoint(said) and _speaks_of_form(draft, set(said)) and _stands_here(draft)
+    text = draft.text
+    said = draft.once(heard) if text.isascii() else frozenset(_WORD.findall(text.lower()))
+    topics = _topics(said)
+    return bool(topics) and _speaks_of_form(draft, topics) and _stands_here(draft)
 
 
-def _said(text: str) -> list[str]:
-    """The words of a text in small letters."""
-    if text.isascii():  # built-ins are quicker than an expression
-        return text.encode().translate(_SPACED).decode().split()
-    return _WORD.findall(text.lower())
+def _topics(said: frozenset[str]) -> list[_Topic]:
+    """What a text may speak of, by its words in small letters."""
+    found = {id(topic): topic for cue in _CUES & said for topic in _BY_CUE[cue]}
+    return [
+        topic for topic in found.values() if not any(needed.isdisjoint(said) for needed in topic.needs)
+    ]
 
 
-def _speaks_of_form(draft: Draft, said: set[str]) -> bool:
+def _speaks_of_form(draft: Draft, topics: list[_Topic]) -> bool:
     pieces: list[str] = []
     position = 0
     for (start, end), kind in zip(draft.spans, draft.kinds, strict=False):
@@ -88,8 +99,7 @@ def _speaks_of_form(draft: Draft, said: set[str]) -> bool:
             position = end
     pieces.append(draft.text[position:])
     text = "".join(pieces).lower()
-    topics = {id(topic): topic for cue in said & _BY_CUE.keys() for topic in _BY_CUE[cue]}
-    return any(_set_as_task(text, topic) for topic in topics.values())
+    return any(_set_as_task(text, topic) for topic in topics)
 
 
 def _set_as_task(text: str, topic: _Topic) -> bool:

@@ -168,8 +168,8 @@ def _runs_of_space(spans: Iterable[tuple[int, int]], text: str) -> int:
         if start < end:
             here = len(text[start:end].split())
         else:
-            around = text[start - 1 : end + 1] if start else ""
-            here = 1 if len(around) == 2 and around.split() == [around] else 0
+            inside = 0 < start < len(text) and not (text[start - 1].isspace() or text[start].isspace())
+            here = 1 if inside else 0
         if here:
             count += here
             # The first may be the last of the span before; mostly there is a space between.

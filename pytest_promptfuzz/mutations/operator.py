@@ -173,8 +173,10 @@ class Operator:
             UsageError: An untrusted operator damages protected text or yields something else than edits, or one
                 with an intensity pays no heed to it.
         """
-        if not self.suits(draft):
-            return
+        return self.fitting(draft, rng) if self.suits(draft) else iter(())
+
+    def fitting(self, draft: Draft, rng: Rng) -> Iterator[tuple[Edit, ...]]:
+        """The same for a draft that it suits already."""
         empty = 0
         for edits in self.propose(draft, rng) if self.trusted else self._checked(draft, rng):
             if edits:

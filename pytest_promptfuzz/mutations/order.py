@@ -32,6 +32,7 @@ SEQUENCE_HEADS = words(
 )
 _SEQUENCE_WORDS = words("firstly secondly thirdly step steps afterwards sequence order turn")
 _LETTERED = re.compile(r"\(?[a-z]\)\s|\[\d")
+_BRACKETS = frozenset("([")
 _INLINE_NUMBER = re.compile(r"[0-9](?<![^ (\n].)[0-9]?[.)]\s")  # a class comes first, for the quick search
 LEANING_HEADS = words(
     "otherwise however but and or so also instead therefore thus else likewise similarly additionally moreover"
@@ -50,7 +51,7 @@ _LEANING_WORDS = words(
     " others another respectively therefore thus hence accordingly consequently also instead otherwise however likewise"
     " meanwhile anyway besides"
 )
-_POINTING_WORDS = words(
+POINTING = words(
     "above below following preceding previous previously next earlier later last first second third beginning listed"
     " aforementioned follows here order"
 )
@@ -85,6 +86,7 @@ _CONTENTS = words(
 )
 # Who speaks and who is spoken to comes first: "We are a charity.", "You are a tutor.".
 _TELLING = re.compile(r"(?:i|we|my|our|the user|today)\b")
+_TELLS = words("i we my our the today")
 _ROLE = re.compile(
     r"(?:you(?!r)(?! (?:must|may|should|can|need|have to|will|shall|are (?:not|to)|cannot)\b)"
     r"|your (?:job|task|role|goal))\b"
@@ -107,7 +109,7 @@ def counts(text: str, tokens: list[str]) -> bool:
     """Whether a sentence in lower case, whose words are ``tokens``, tells an order."""
     return (
         tokens[0] in SEQUENCE_HEADS
-        or _LETTERED.match(text) is not None
+        or ((text[:1] in _BRACKETS or text[1:2] == ")") and _LETTERED.match(text) is not None)
         or not _SEQUENCE_WORDS.isdisjoint(tokens)
         or " and then " in text
         or _INLINE_NUMBER.search(text) is not None
@@ -141,13 +143,13 @@ def leans(text: str, tokens: list[str]) -> bool:
 
 def points(text: str, tokens: list[str]) -> bool:
     """Whether a sentence in lower case speaks of a place in the prompt, or introduces what follows."""
-    return ":" in text or not _POINTING_WORDS.isdisjoint(tokens)
+    return ":" in text or not POINTING.isdisjoint(tokens)
 
 
 def places(text: str) -> bool:
     """Whether a text, in lower case and protected parts blanked, names a place: ``above``, ``the following``."""
     plain = BOUND.sub("", text) if "above \x00" in text or "below \x00" in text else text
-    return not _POINTING_WORDS.isdisjoint(tokens_of(plain))
+    return not POINTING.isdisjoint(tokens_of(plain))
 
 
 def sentence_runs(draft: Draft) -> tuple[list[Segment], ...]:
@@ -184,7 +186,7 @@ def _runs(draft: Draft, group: Sequence[Sentence], all_said: Sequence[Said]) -> 
             points(free, plain)
             or text.endswith(("...", "…"))
             or not (on_lines or text.endswith(_STOPS) or text.rstrip("\"'”’)]*").endswith(_STOPS))
-            or _TELLING.match(text)
+            or (tokens[0] in _TELLS and _TELLING.match(text))
             or (not number and _ROLE.match(text))
             or (tokens[0] in _THANKED and _THANKS.match(text))
             or (number + 1 < contents and _CREATING.match(text))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from pytest_promptfuzz.mutations.instructing import heading_above, instruction_lines, titles
 from pytest_promptfuzz.mutations.layout import LineIndex
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.order import counts, leans, places, takes_up
-from pytest_promptfuzz.mutations.said import TOKENS
+from pytest_promptfuzz.mutations.order import POINTING, counts, leans, places, takes_up
+from pytest_promptfuzz.mutations.said import TOKENS, Said, heard, said, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -130,9 +130,10 @@ def _section(draft: Draft, lines: list[Line], hits: set[int]) -> Section | None:
         and draft.text[first.content : first.end].partition(":")[0].strip().lower() in _SPEAKERS
     ):
         return None  # a dialogue: a sentence before the speaker's name would be nobody's
-    whole = draft.free[start:end].lower()
-    if places(whole) and _REFERS.search(whole):
-        return None
+    if not POINTING.isdisjoint(draft.once(heard)):
+        whole = draft.free[start:end].lower()
+        if places(whole) and _REFERS.search(whole):
+            return None
     sentences = [each for each in draft.sentences if start <= each.start and each.end <= end]
     index = LineIndex(lines)
     safe = instruction_lines(draft, index, hits)
@@ -233,18 +234,17 @@ def _units_of(
     draft: Draft, index: LineIndex, group: list[Sentence], hits: set[int], after: Sentence | None
 ) -> Iterator[Unit]:
     """The units of one paragraph; ``after`` is the sentence that follows it."""
-    lowered = [draft.text[each.start : each.end].lower() for each in group]
-    tokens = [TOKENS.findall(each) or [""] for each in lowered]
-    if any(map(counts, lowered, tokens)):
+    spoken = [draft.once(_said_at)[each.start] for each in group]
+    if any(counts(each.text, each.tokens) for each in spoken):
         return
     stop = 0
     while stop < len(group):
         head, stop = stop, stop + 1
         if group[head].start not in hits or _leaning(draft, group[head]):
             continue
-        while stop < len(group) and _leaning(draft, group[stop], lowered[head:stop]):
+        while stop < len(group) and _leaning(draft, group[stop], [each.text for each in spoken[head:stop]]):
             stop += 1
-        texts = (draft.free[each.start : each.end].lower() for each in group[head:stop])
+        texts = (each.free for each in spoken[head:stop])
         if any(places(text) or text.rstrip().endswith(":") for text in texts):
             continue
         bounds = (group[max(0, head - 1)].end, group[head].start), (group[stop - 1].end, _start(group, stop))
@@ -262,8 +262,14 @@ def _start(group: list[Sentence], number: int) -> int:
 
 def _leaning(draft: Draft, sentence: Sentence, before: Sequence[str] = ()) -> bool:
     """Whether a sentence leans on the ones before it; in what is protected, such as a label OTHER, no word does."""
-    text = draft.free[sentence.start : sentence.end].lower()
-    return leans(text, TOKENS.findall(text) or [""]) or takes_up(text, before)
+    own = draft.once(_said_at)[sentence.start]
+    tokens = own.tokens if own.free == own.text else tokens_of(own.free) or [""]
+    return leans(own.free, tokens) or takes_up(own.free, before)
+
+
+def _said_at(draft: Draft) -> dict[int, Said]:
+    """What each sentence says, by where it begins."""
+    return {sentence.start: own for sentence, own in zip(draft.sentences, draft.once(said), strict=True)}
 
 
 def _ends_well(draft: Draft, index: LineIndex, last: Sentence, after: Sentence | None) -> bool:
@@ -271,7 +277,7 @@ def _ends_well(draft: Draft, index: LineIndex, last: Sentence, after: Sentence |
     number = index.number(last.end) + 1
     if number < len(index.lines) and index.lines[number].kind in {"bullet", "number", "block", "table"}:
         return False
-    before = [draft.text[last.start : last.end].lower()]
+    before = [draft.once(_said_at)[last.start].text]
     return after is None or after.kind != "prose" or not _leaning(draft, after, before)
 
 

@@ -266,7 +266,7 @@ class _Filler:
                 if not operator.suits(self.draft):
                     continue
                 rng = Rng(self.root, operator.id, intensity=operator.intensity)
-                source = _Source(operator, operator.proposals(self.draft, rng), pool.cap)
+                source = _Source(operator, operator.fitting(self.draft, rng), pool.cap)
             elif turn:
                 source = turn.popleft()
             else:

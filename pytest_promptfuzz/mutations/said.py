@@ -39,6 +39,20 @@ def tokens_of(text: str) -> list[str]:
     return text.translate(_SPACED).split() if text.isascii() else TOKENS.findall(text)
 
 
+def heard(draft: Draft) -> frozenset[str]:
+    """The runs of ``a`` to ``z`` in the whole text in lower case, protected or not.
+
+    An expression that needs a word finds nothing where it is not among them. Ask for it with ``draft.once(heard)``.
+    """
+    text = draft.text
+    return frozenset(draft.once(_spaced).split() if text.isascii() else TOKENS.findall(text.lower()))
+
+
+def _spaced(draft: Draft) -> str:
+    """An ASCII text in lower case with a space for whatever is no letter."""
+    return draft.text.lower().translate(_SPACED)
+
+
 def said(draft: Draft) -> tuple[Said, ...]:
     """What each of the draft's sentences says, in their order. Ask for it with ``draft.once(said)``."""
     text, free = draft.text, draft.free
@@ -47,7 +61,7 @@ def said(draft: Draft) -> tuple[Said, ...]:
             [_read(text[start:end].lower(), free[start:end].lower()) for start, end, _, _ in draft.sentences]
         )
     text, free = text.lower(), free.lower()
-    spaced = text.translate(_SPACED)
+    spaced = draft.once(_spaced)
     found: list[Said] = []
     for start, end, _, _ in draft.sentences:
         whole, blanked = text[start:end], free[start:end]

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.lexicon.table import words
+from pytest_promptfuzz.mutations.said import heard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -133,7 +134,8 @@ _ABROAD = (
 )
 # In lower case: an expression that folds case is many times slower.
 _TELLS = re.compile(rf"\b(?:{'|'.join((*_SPOKEN, *_ABROAD))})", re.MULTILINE)
-# What is told of instructions rather than of the items of a list.
+# What is told of instructions rather than of the items of a list. A text without the words that tell of an order, or
+# without those that name instructions, tells nothing.
 _INSTRUCTIONS = r"(?:instructions?|rules?|guidelines?|commands?|requests?|requirements?|directions?)"
 _OBEYED_IN_ORDER = re.compile(
     rf"\b(?:{_ORDINAL}|earlier|later|topmost|highest|next|previous|preceding) (?:\w+ )?{_INSTRUCTIONS}\b"
@@ -144,6 +146,18 @@ _OBEYED_IN_ORDER = re.compile(
     r"|\bin the order (?:given|listed|stated|shown|below|above|they (?:are|stand|come|appear))\b"
     rf"|\border (?:of|in which) (?:\w+ ){{0,2}}{_INSTRUCTIONS}\b",
     re.IGNORECASE,
+)
+_NAMED = words(
+    """
+    instruction instructions rule rules guideline guidelines command commands request requests requirement requirements
+    direction directions
+    """
+)
+_ORDERING = words(
+    """
+    first second third fourth fifth sixth seventh eighth ninth tenth last penultimate former latter st nd rd th earlier
+    later topmost highest next previous preceding one turn top
+    """
 )
 _OPERATIONS = words(
     """
@@ -199,7 +213,10 @@ def order_counts(draft: Draft) -> bool:
 
 def obeyed_in_order(draft: Draft) -> bool:
     """Whether a prompt says that its instructions are followed in their order."""
-    return _OBEYED_IN_ORDER.search(draft.once(_without_code)) is not None
+    own = draft.once(heard)
+    return (
+        "order" in own or not (_NAMED.isdisjoint(own) or _ORDERING.isdisjoint(own))
+    ) and _OBEYED_IN_ORDER.search(draft.once(_without_code)) is not None
 
 
 def _without_code(draft: Draft) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Write exactly: I could not find that.
 _EXACTLY = re.compile(
-    r"\b(?:exactly|verbatim|word for word|literally)(?: this| as follows)?:[ \t]*(\S[^\n]{0,400})"
+    r"[evwl](?<!\w.)(?:xactly|erbatim|ord for word|iterally)(?: this| as follows)?:[ \t]*(\S[^\n]{0,400})"
 )
 _EXACT_WORDS = ("exactly", "verbatim", "word for word", "literally")
 _SENTENCE = re.compile(r".*?[.!?](?=\s|$)|.+", re.DOTALL)

@@ -12,11 +12,13 @@ class Form(NamedTuple):
         cues: Words in small letters; a text without any of them is not looked at.
         thing: A pattern of text in small letters.
         act: Likewise, of the sentence it stands in; empty where the thing says it all.
+        needs: Where the cues are common words: more words, of each line of which the text must hold one.
     """
 
     cues: str
     thing: str
     act: str = ""
+    needs: tuple[str, ...] = ()
 
 
 def _things(names: str, act: str) -> Form:
@@ -124,6 +126,7 @@ FORMS = (
         r"(?! (?:of|from) (?:context|code))",
         r"\b(?:how many|count|counting|give|return|output|report|state|determine|tell|compute"
         r"|calculate|find|print|what)\b",
+        needs=("many count counting number",),
     ),
     Form(
         "times often occurrences",
@@ -153,6 +156,10 @@ FORMS = (
         r"|\b(?:letter by letter|character (?:by|for) character|as it is|as is|as they are"
         r"|as they stand|unchanged)\b",
         _REPEATING_EN,
+        needs=(
+            "as verbatim word letter character unchanged",
+            "return repeat copy reproduce echo quote output print write transcribe give cite extract",
+        ),
     ),
     Form(
         "quote cite copy exact",
@@ -177,6 +184,7 @@ FORMS = (
         "language",
         r"language\b(?: (?:is|are|of (?:the|this)|in which|was|it|does))",
         r"\b(?:which|what|identify|detect|determine|name|guess)\b",
+        needs=("which what identify detect determine name guess",),
     ),
     Form(
         "backwards unscramble tokenize tokenise",

@@ -9,6 +9,7 @@ from pytest_promptfuzz.mutations.casing import LETTER, capitalised
 from pytest_promptfuzz.mutations.edits import Edit, replace
 from pytest_promptfuzz.mutations.lexicon.grammar import BEFORE_VERB, DETERMINERS
 from pytest_promptfuzz.mutations.lexicon.table import words
+from pytest_promptfuzz.mutations.said import TOKENS, heard
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.draft import Draft
@@ -37,6 +38,18 @@ def _register(direction: Direction) -> dict[str, tuple[tuple[str, ...], tuple[tu
     for phrase in sorted(other, key=lambda each: (-len(each), each)):
         found.setdefault(phrase.split()[0], []).append((phrase, other[phrase]))
     return {first: (tuple(phrase[1:] for phrase, _ in pairs), tuple(pairs)) for first, pairs in found.items()}
+
+
+@cache
+def _telling(direction: Direction) -> frozenset[str]:
+    """The longest word of each phrase: a text without any of them holds none of the phrases."""
+    _, known = zip(*_register(direction).values(), strict=True)
+    return frozenset(max(TOKENS.findall(phrase), key=len) for pairs in known for phrase, _ in pairs)
+
+
+def has_phrases(draft: Draft, direction: Direction) -> bool:
+    """Whether a draft may hold phrases of a register; the words in it tell."""
+    return not _telling(direction).isdisjoint(draft.once(heard))
 
 
 def phrases(draft: Draft, direction: Direction) -> list[Edit]:

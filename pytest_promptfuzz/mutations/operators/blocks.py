@@ -11,7 +11,7 @@ from pytest_promptfuzz.mutations.instructing import titles
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.operator import operator
-from pytest_promptfuzz.mutations.said import tokens_of
+from pytest_promptfuzz.mutations.said import heard, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,6 +39,9 @@ _FOLLOWING = re.compile(r"following\b(?<=\bfollowing)")
 _LISTED = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]")
 _MOST = 8  # words that point at the data
 _UP = re.compile(r"(?:[Aa]bove|ABOVE)\b(?<=\b.....)(?! \x00)", re.ASCII)
+# A prompt without these words is not searched for what points.
+_DOWNWARD = words("following below")
+_UPWARD = words("above")
 _ABOVE_NOUN = re.compile(
     r"above ([a-z]+)(?=[.,;:!?\n]|$| (?:as|into|in|and|or|to|for|with|by|using|is|are|that|without)\b)"
 )
@@ -88,6 +91,8 @@ def moved(draft: Draft, *, first: bool, mirror: bool = False) -> Iterator[list[E
         first: Before the instructions, otherwise after them.
         mirror: Whether ``the above text`` may become ``the text below``; otherwise it keeps the data where it is.
     """
+    own = draft.once(heard)
+    up, down = not _UPWARD.isdisjoint(own), not _DOWNWARD.isdisjoint(own)
     for blocks in draft.once(_blocks):
         data = [index for index, block in enumerate(blocks) if block.role == "data"]
         last = len(blocks) - (bool(blocks) and blocks[-1].role == "cue")
@@ -99,9 +104,13 @@ def moved(draft: Draft, *, first: bool, mirror: bool = False) -> Iterator[list[E
             continue
         texts = [draft.free[blocks[index].start : blocks[index].end] for index in rest]
         whole = "\n".join(texts).lower()
-        if not _POINTS.isdisjoint(tokens_of(whole)) or (_UP if first else _DOWN).search(whole):
+        if not _POINTS.isdisjoint(own) and not _POINTS.isdisjoint(tokens_of(whole)):
             continue
-        if any(_DOWN.search(line) for line in whole.split("\n") if line.rstrip(" .\t\x00").endswith(":")):
+        if (up and _UP.search(whole)) if first else (down and _DOWN.search(whole)):
+            continue
+        if down and any(
+            _DOWN.search(line) for line in whole.split("\n") if line.rstrip(" .\t\x00").endswith(":")
+        ):
             continue  # it points at the list under it or the text after it, which stays there
         if _unlabelled(draft, blocks, data[0]):
             continue  # it would leave its heading empty, or stand under one that is not its own
@@ -138,9 +147,10 @@ def _rotation(
 ) -> Iterator[list[Edit]]:
     """The reordering, and ``following`` or ``below`` turned to ``above`` where the data now stands above."""
     edit = reorder([(block.start, block.end) for block in blocks], order)
-    pattern, new = (_DOWN, "above") if first else (_UP, "below")
+    pattern, told, new = (_DOWN, _DOWNWARD, "above") if first else (_UP, _UPWARD, "below")
+    own = draft.once(heard)
     swaps = []
-    for index, block in enumerate(blocks):
+    for index, block in enumerate(() if told.isdisjoint(own) else blocks):
         if index != data:
             for match in pattern.finditer(draft.free, block.start, block.end):
                 if not first and match.group().lower() == "above" and draft.free[match.end() :][:1] == " ":
@@ -154,7 +164,7 @@ def _rotation(
                 swaps.append((match.start(), match.end(), like(match.group(), new)))
     if len(swaps) > _MOST or not all(_means(draft, blocks, data, swap, first=first) for swap in swaps):
         return
-    if not swaps and _FOLLOWING.search(draft.free.lower()):
+    if not swaps and "following" in own and _FOLLOWING.search(draft.free.lower()):
         return
     yield [_with_swaps(edit, swaps)]
 

@@ -10,7 +10,7 @@ from pytest_promptfuzz.mutations.casing import like
 from pytest_promptfuzz.mutations.edits import Edit, edits_at, insert, replace
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES, OPENERS_AFTER
-from pytest_promptfuzz.mutations.lexicon.registers import Direction, phrases
+from pytest_promptfuzz.mutations.lexicon.registers import Direction, has_phrases, phrases
 from pytest_promptfuzz.mutations.operator import Operator, operator
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ def politeness(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     sources=("S2", "S5"),
     example=("You need to answer.", "You are required to answer."),
     trusted=True,
+    cue=lambda draft: has_phrases(draft, "other"),
 )
 def formality(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Formal phrases made casual and casual ones formal (all of them, then some)."""

@@ -13,12 +13,14 @@ from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.operators.tone import addressed, lowered
+from pytest_promptfuzz.mutations.said import heard, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_promptfuzz.mutations.draft import Draft
     from pytest_promptfuzz.mutations.layout import Sentence
+    from pytest_promptfuzz.mutations.operators.tone import Opening
     from pytest_promptfuzz.mutations.rng import Rng
 
 # "Can you answer with yes or no?" would be answered by the wrong yes, and so would "Could you check whether ...?".
@@ -29,6 +31,10 @@ _COMMANDING = re.compile(
     r"[;:—–](?=.)|\b(?:do not|don['’]t|never|please|kindly|make sure|be sure|must|should)\b",
     re.IGNORECASE | re.ASCII,
 )
+# Without one of these words neither can be in a sentence: looking for words is quicker.
+_CONDITIONAL = words("whether if")
+_COMMANDING_WORDS = words("do don never please kindly make be must should")
+_COMMANDING_MARKS = (";", ":", "—", "–")
 _DECIDING = words(
     "do be note imagine decide determine check confirm verify judge see tell ensure avoid go keep"
 )
@@ -48,18 +54,9 @@ _ABLE = words("find identify detect spot solve guess read think look answer reco
 )
 def imperative_to_question(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """An instruction asked as a question, unless the answer could be a yes or a command stands in it (one)."""
-    if _YES_NO.search(draft.text):
+    if _asks_yes_or_no(draft):
         return
-    candidates = [
-        each
-        for each in draft.once(addressed)
-        if each.verb.lower not in _DECIDING
-        and each.verb.form[1:] == each.verb.lower[1:]
-        and (draft.free[each.sentence.end - 1] in ".:\x00" or LETTER.match(draft.free[each.sentence.end - 1]))
-        and "?" not in draft.free[each.sentence.start : each.sentence.end]
-        and not _WHETHER.search(draft.free, each.sentence.start, each.sentence.end)
-        and not _COMMANDING.search(draft.free, each.verb.end, each.sentence.end)
-    ]
+    candidates = [each for each in draft.once(addressed) if _askable(draft, each)]
     while candidates:
         each = rng.choice(candidates)
         opening = rng.choice(("could you", "can you", "would you"))
@@ -73,6 +70,27 @@ def imperative_to_question(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         if draft.free[end - 1] == ".":
             edits.append(replace(end - 1, end, "?"))
         yield edits
+
+
+def _asks_yes_or_no(draft: Draft) -> bool:
+    return "yes" in draft.once(heard) and _YES_NO.search(draft.text) is not None
+
+
+def _askable(draft: Draft, each: Opening) -> bool:
+    """Whether an instruction may be put as a question."""
+    (start, end, _, _), verb, free = each.sentence, each.verb, draft.free
+    last = free[end - 1]
+    if verb.lower in _DECIDING or verb.form[1:] != verb.lower[1:]:
+        return False
+    if not (last in ".:\x00" or LETTER.match(last)) or "?" in free[start:end]:
+        return False
+    rest = free[verb.end : end]
+    own = tokens_of(rest.lower())
+    commanding = not _COMMANDING_WORDS.isdisjoint(own) or any(map(rest.__contains__, _COMMANDING_MARKS))
+    return not (
+        (not _CONDITIONAL.isdisjoint(own) and _WHETHER.search(free, start, end))
+        or (commanding and _COMMANDING.search(free, verb.end, end))
+    )
 
 
 _ASKED = re.compile(
@@ -90,11 +108,12 @@ _OF_ABILITY = words("find see get think read go guess be do imagine note avoid h
     sources=("S5",),
     example=("Can you summarise the text?", "Summarise the text."),
     trusted=True,
+    cue=lambda draft: "?" in draft.free,
 )
 def question_to_imperative(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """A request put as a question (``Can you ...?``) made an instruction (all of them, then some)."""
     places: list[tuple[Edit, Edit]] = []
-    if not _YES_NO.search(draft.text):
+    if not _asks_yes_or_no(draft):
         for sentence in _prose(draft):
             match = _ASKED.match(draft.free, sentence.start, sentence.end)
             end = sentence.end
