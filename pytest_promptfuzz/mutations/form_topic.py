@@ -85,9 +85,7 @@ def form_is_topic(draft: Draft) -> bool:
 def _topics(said: frozenset[str]) -> list[_Topic]:
     """What a text may speak of, by its words in small letters."""
     found = {id(topic): topic for cue in _CUES & said for topic in _BY_CUE[cue]}
-    return [
-        topic for topic in found.values() if not any(needed.isdisjoint(said) for needed in topic.needs)
-    ]
+    return [topic for topic in found.values() if not any(needed.isdisjoint(said) for needed in topic.needs)]
 
 
 def _speaks_of_form(draft: Draft, topics: list[_Topic]) -> bool:

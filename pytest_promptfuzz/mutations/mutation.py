@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from pytest_promptfuzz.errors import UsageError, nearest
@@ -36,6 +37,7 @@ PRESERVES: tuple[Preserves, ...] = get_args(Preserves)
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 
+@lru_cache(maxsize=4096)  # rounding is slow, and many mutations touch the same share of words
 def severity_of(declared: float, change_rate: float) -> float:
     """The severity of one mutation, 0 to 1: ``declared * (1 + change_rate) / 2``, to four places.
 

@@ -14,7 +14,7 @@ from pytest_promptfuzz.mutations.instructing import heading_above, instruction_l
 from pytest_promptfuzz.mutations.layout import LineIndex
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.order import POINTING, counts, leans, places, takes_up
-from pytest_promptfuzz.mutations.said import TOKENS, Said, heard, said, tokens_of
+from pytest_promptfuzz.mutations.said import TOKENS, heard, said_at, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -234,7 +234,7 @@ def _units_of(
     draft: Draft, index: LineIndex, group: list[Sentence], hits: set[int], after: Sentence | None
 ) -> Iterator[Unit]:
     """The units of one paragraph; ``after`` is the sentence that follows it."""
-    spoken = [draft.once(_said_at)[each.start] for each in group]
+    spoken = [draft.once(said_at)[each.start] for each in group]
     if any(counts(each.text, each.tokens) for each in spoken):
         return
     stop = 0
@@ -262,14 +262,9 @@ def _start(group: list[Sentence], number: int) -> int:
 
 def _leaning(draft: Draft, sentence: Sentence, before: Sequence[str] = ()) -> bool:
     """Whether a sentence leans on the ones before it; in what is protected, such as a label OTHER, no word does."""
-    own = draft.once(_said_at)[sentence.start]
+    own = draft.once(said_at)[sentence.start]
     tokens = own.tokens if own.free == own.text else tokens_of(own.free) or [""]
     return leans(own.free, tokens) or takes_up(own.free, before)
-
-
-def _said_at(draft: Draft) -> dict[int, Said]:
-    """What each sentence says, by where it begins."""
-    return {sentence.start: own for sentence, own in zip(draft.sentences, draft.once(said), strict=True)}
 
 
 def _ends_well(draft: Draft, index: LineIndex, last: Sentence, after: Sentence | None) -> bool:
@@ -277,7 +272,7 @@ def _ends_well(draft: Draft, index: LineIndex, last: Sentence, after: Sentence |
     number = index.number(last.end) + 1
     if number < len(index.lines) and index.lines[number].kind in {"bullet", "number", "block", "table"}:
         return False
-    before = [draft.once(_said_at)[last.start].text]
+    before = [draft.once(said_at)[last.start].text]
     return after is None or after.kind != "prose" or not _leaning(draft, after, before)
 
 

@@ -12,7 +12,7 @@ TOKENS = re.compile("[a-z]+")
 BOUND = re.compile("\\b(?:above|below) (?=\x00)")  # "above $50" is no place
 
 # ASCII letters in lower case, and a space for everything else: splitting that is quicker than a search for words.
-_SPACED = {code: chr(code).lower() if chr(code).isalpha() else " " for code in range(128)}
+_SPACED = bytes(ord(chr(code).lower()) if chr(code).isalpha() else 32 for code in range(128)).ljust(256)
 
 
 _make = tuple.__new__  # what `Said(...)` does, without a Python frame in between
@@ -36,7 +36,7 @@ class Said(NamedTuple):
 
 def tokens_of(text: str) -> list[str]:
     """The runs of ``a`` to ``z`` in a text in lower case."""
-    return text.translate(_SPACED).split() if text.isascii() else TOKENS.findall(text)
+    return text.encode().translate(_SPACED).decode().split() if text.isascii() else TOKENS.findall(text)
 
 
 def heard(draft: Draft) -> frozenset[str]:
@@ -50,7 +50,7 @@ def heard(draft: Draft) -> frozenset[str]:
 
 def _spaced(draft: Draft) -> str:
     """An ASCII text in lower case with a space for whatever is no letter."""
-    return draft.text.lower().translate(_SPACED)
+    return draft.text.encode().translate(_SPACED).decode()
 
 
 def said(draft: Draft) -> tuple[Said, ...]:
@@ -68,6 +68,11 @@ def said(draft: Draft) -> tuple[Said, ...]:
         tokens = spaced[start:end].split() or [""]
         found.append(_make(Said, (whole, tokens, blanked, tokens if blanked == whole else _plain(blanked))))
     return tuple(found)
+
+
+def said_at(draft: Draft) -> dict[int, Said]:
+    """What each sentence says, by where it begins. Ask for it with ``draft.once(said_at)``."""
+    return {sentence.start: own for sentence, own in zip(draft.sentences, draft.once(said), strict=True)}
 
 
 def _read(whole: str, blanked: str) -> Said:

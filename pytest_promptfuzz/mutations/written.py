@@ -129,7 +129,7 @@ def _lines(draft: Draft, patterns: _Patterns, heard: str) -> Iterator[tuple[int,
     """Headings, labels, rows, names in lists, and what stands under the announcement of a form."""
     row, shape = patterns.row, patterns.shape
     free, text = draft.free, draft.text
-    rows = any(sign in text for sign in "=>→|\t[")  # without one of these no line is a row
+    rows = any(map(text.__contains__, "=>→|\t["))  # without one of these no line is a row
     template = False  # whether a form was announced and has not ended
     begun = False
     timed = False  # whether the line before was a number or a time, as in subtitles
@@ -168,7 +168,6 @@ def _prose(draft: Draft, patterns: _Patterns, heard: str) -> Iterator[tuple[int,
     """Names of keys, answers, lists, and what follows a colon, in sentences."""
     free = draft.free
     named = draft.language != "en" or not _NAMING.isdisjoint(draft.once(own_words))
-    colon = ":" in free or "：" in free
     for (start, end, _, kind), (_, _, own, tokens) in zip(draft.sentences, draft.once(said), strict=True):
         naming: Iterable[re.Match[str]] = ()
         told: Iterable[re.Match[str]] = ()
@@ -194,7 +193,7 @@ def _prose(draft: Draft, patterns: _Patterns, heard: str) -> Iterator[tuple[int,
             yield match.span(match.lastindex or 0)
         for match in listed:
             yield match.span()
-        if colon and kind != "field":
+        if kind != "field" and (":" in own or "：" in own):
             inner = patterns.inner.search(free, start, end)
             if inner is not None:
                 # "name: value" is a form as a whole.

@@ -13,10 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutation_samples import PROMPTS, TEXTS, draft_of
 
-from pytest_promptfuzz.mutations import order, registry, written
+from pytest_promptfuzz.mutations import form_topic, order, registry, sequence, written
+from pytest_promptfuzz.mutations.lexicon import registers
 from pytest_promptfuzz.mutations.operator import Operator, operator
+from pytest_promptfuzz.mutations.operators import voice
+from pytest_promptfuzz.mutations.operators.tone import addressed
 from pytest_promptfuzz.mutations.rng import Rng
-from pytest_promptfuzz.mutations.said import BOUND, TOKENS, said, tokens_of
+from pytest_promptfuzz.mutations.said import BOUND, TOKENS, heard, said, said_at, tokens_of
 
 DATA = Path(__file__).parent / "data"
 CORPUS = [
@@ -80,7 +83,9 @@ def check_said(text: str) -> None:
         free = draft.free[sentence.start : sentence.end].lower()
         assert own == (whole, TOKENS.findall(whole) or [""], free, own.plain)
         assert own.plain == (TOKENS.findall(BOUND.sub("", free)) or ([""] if free == whole else []))
+        assert said_at(draft)[sentence.start] == own
     assert tokens_of(text.lower()) == TOKENS.findall(text.lower())
+    assert heard(draft) == set(TOKENS.findall(text.lower()))
 
 
 @pytest.mark.parametrize("text", CORPUS)
@@ -218,6 +223,7 @@ def test_what_stays_as_written_in_any_text_is_what_the_patterns_find(text: str) 
         ("_THANKED", "_THANKS"),
         ("_CONTENTS", "_CONTENT"),
         ("_LEANING_FIRST", "_LEANING_STARTS"),
+        ("_TELLS", "_TELLING"),
     ],
 )
 def test_a_pattern_finds_nothing_without_one_of_its_first_words(first: str, pattern: str) -> None:
@@ -247,3 +253,145 @@ def test_a_pattern_finds_nothing_without_one_of_its_first_words(first: str, patt
 )
 def test_a_number_in_a_line_is_seen(text: str, numbered: bool) -> None:
     assert order.counts(text, ["do"]) is numbered
+
+
+@pytest.mark.parametrize(
+    ("text", "lettered"),
+    [
+        ("a) read it", True),
+        ("(b) read it", True),
+        ("[1] read it", True),
+        ("(see it) read", False),
+        ("a (b) read", False),
+        ("[one] read", False),
+        ("", False),
+    ],
+)
+def test_a_letter_before_a_line_is_seen(text: str, lettered: bool) -> None:
+    assert order.counts(text, ["do"]) is lettered
+
+
+def spoken(*lines: str) -> st.SearchStrategy[str]:
+    """Texts of the words of some lines, a few to a text."""
+    pieces = [word for line in lines for word in line.split("|")]
+    return st.lists(st.sampled_from([*pieces, *map(str.upper, pieces)]), min_size=1, max_size=9).map(" ".join)
+
+
+ORDINALS = (
+    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|penultimate|former|latter|1st|22nd|3rd|4th"
+    "|earlier|later|topmost|highest|next|previous|preceding"
+)
+INSTRUCTED = (
+    "instructions|instruction|rules|rule|guidelines|guideline|commands|command|requests|request|requirements|requirement"
+    "|directions|direction"
+)
+ORDERS = "one by one|in turn|one after the other|from top to bottom|in this exact order|order of|in which|order|are|in the"
+
+
+def check_obeyed(text: str) -> bool:
+    """Whether a text is obeyed in order, which the expression alone has to say as well."""
+    plain = sequence._OBEYED_IN_ORDER.search(text) is not None
+    assert sequence.obeyed_in_order(draft_of(text)) is plain, text
+    return plain
+
+
+def test_each_word_that_tells_of_instructions_in_order_is_heard() -> None:
+    for noun in INSTRUCTED.split("|"):
+        assert check_obeyed(f"Obey the second {noun}.")
+        assert check_obeyed(f"The {noun.upper()} are obeyed one by one.")
+        assert check_obeyed(f"The order in which {noun} stand counts.")
+    for ordinal in ORDINALS.split("|"):
+        assert check_obeyed(f"The {ordinal} rule wins.")
+    for way in ("one by one", "in turn", "one after the other", "from top to bottom"):
+        assert check_obeyed(f"Follow the rules {way}.")
+    assert check_obeyed("Do it in the order given.")
+
+
+@QUICK
+@given(text=st.one_of(TEXTS, spoken(ORDINALS, INSTRUCTED, ORDERS)))
+def test_instructions_in_order_are_told_by_the_expression(text: str) -> None:
+    check_obeyed(text)
+
+
+FORM = (
+    "how many|count|counting|all|the|number of|total number of|words|letters|sentences|characters|lines|give|return|what"
+    "|exactly|as it is|as written|verbatim|word for word|letter by letter|character by character|unchanged|as they are"
+    "|repeat|copy|reproduce|echo|quote|output|print|write|transcribe|cite|extract|text|sentence|language is|language was"
+    "|language of the|which|identify|detect|determine|name|guess|.|."
+)
+
+
+def check_topic(text: str) -> None:
+    """What the words of a text leave out, none of the expressions finds."""
+    draft = draft_of(text)
+    words = frozenset(form_topic._WORD.findall(text.lower()))
+    looked_at = form_topic._topics(words)
+    for topic in {id(each): each for cue in words for each in form_topic._BY_CUE.get(cue, ())}.values():
+        if topic not in looked_at:
+            assert not form_topic._speaks_of_form(draft, [topic]), (text, topic.thing.pattern)
+
+
+@QUICK
+@given(text=st.one_of(TEXTS, spoken(FORM)))
+def test_no_topic_is_left_out_that_an_expression_finds(text: str) -> None:
+    check_topic(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How many words does it have?",
+        "Count the letters of the name.",
+        "Return the result of counting all words.",
+        "Give the number of sentences.",
+        "Give the total number of lines.",
+        *(f"{act} the language of the text." for act in ("Identify", "Detect", "Determine", "Name", "Guess")),
+        "Which language is it?",
+        "What language was it?",
+        *(
+            f"{act} the text {way}."
+            for act in re.findall(
+                r"\w+", "Return Repeat Copy Reproduce Echo Quote Output Print Transcribe Give Cite Extract"
+            )
+            for way in ("exactly as written", "verbatim", "word for word", "letter by letter", "unchanged")
+        ),
+        "Take a pen and write the text verbatim.",
+        "Copy the text character by character.",
+        "Copy the sentence as it is.",
+    ],
+)
+def test_each_word_that_tells_of_form_is_heard(text: str) -> None:
+    assert form_topic.form_is_topic(draft_of(text)), text
+
+
+ASKED = "Classify the ticket|Return the label|Please sort it"
+HINDERS = (
+    "whether|if|do not|don't|don\u2019t|never|please|kindly|make sure|be sure|must|should|; then|: then|\u2014 then"
+    "|\u2013 then|make|be|do|iffy|wheth"
+)
+
+
+@pytest.mark.parametrize(
+    "text", [f"{a} {b} it stands." for a in ASKED.split("|") for b in HINDERS.split("|")]
+)
+def test_an_instruction_is_put_as_a_question_where_the_expressions_allow_it(text: str) -> None:
+    for each_text in (text, text.upper(), text.replace("it stands", "so")):
+        draft = draft_of(each_text)
+        for each in addressed(draft):
+            start, end = each.sentence[:2]
+            hindered = voice._WHETHER.search(draft.free, start, end) or voice._COMMANDING.search(
+                draft.free, each.verb.end, end
+            )
+            plain = each.verb.form[1:] == each.verb.form[1:].lower()
+            assert voice._askable(draft, each) is (plain and not hindered), each_text
+
+
+@pytest.mark.parametrize("direction", ["formal", "casual", "other"])
+def test_each_phrase_of_a_register_is_told_by_one_of_its_words(direction: registers.Direction) -> None:
+    known = [phrase for _, pairs in registers._register(direction).values() for phrase, _ in pairs]
+    assert known
+    for phrase in known:
+        assert registers.has_phrases(draft_of(f"{phrase[0].upper()}{phrase[1:]}/so it is."), direction), (
+            phrase
+        )
+    assert not registers.has_phrases(draft_of("Sort it."), direction)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pytest_promptfuzz.errors import UsageError, nearest
@@ -106,12 +107,10 @@ def sites(draft: Draft, vocabulary: Vocabulary) -> list[list[Site]]:
 
 def _counted(found: Sequence[Word], index: int, nouns: tuple[str, ...]) -> tuple[str, ...]:
     """Those that take the ``a`` before them, or before the adjective before them ("a brief rationale")."""
+    if found[index - 1].lower not in _COUNTING and found[index - 2].lower not in _COUNTING:
+        return nouns
     from pytest_promptfuzz.mutations.lexicon.nouns import UNCOUNTED
 
-    if UNCOUNTED.isdisjoint(nouns) or not (
-        found[index - 1].lower in _COUNTING or found[index - 2].lower in _COUNTING
-    ):
-        return nouns
     return tuple(each for each in nouns if each not in UNCOUNTED)
 
 
@@ -150,10 +149,10 @@ def _named(draft: Draft) -> str:
 
 def replaced(site: Site, new: str) -> Edit:
     """The edit that puts ``new`` in a place, its article with it."""
-    from pytest_promptfuzz.mutations.lexicon.inflection import an_before
-
     word, article = site.word, site.article
     if article is not None:
+        from pytest_promptfuzz.mutations.lexicon.inflection import an_before
+
         right = an_before(new)
         if right != article.lower:
             return replace(article.start, word.end, f"{like(article.form[0], right)} {new}")
@@ -186,10 +185,15 @@ def replacing(vocabulary: Callable[[], Vocabulary]) -> Propose:
     return propose
 
 
-def _own_sites(draft: Draft) -> list[list[Site]]:
+@cache
+def _own_vocabulary() -> Vocabulary:
     from pytest_promptfuzz.mutations.lexicon.forms import forms
 
-    return sites(draft, forms())
+    return forms()
+
+
+def _own_sites(draft: Draft) -> list[list[Site]]:
+    return sites(draft, _own_vocabulary())
 
 
 @operator(
