@@ -135,6 +135,11 @@ class Draft:
         return sentences_of(self.text, self.free, self.lines)
 
     @cached_property
+    def starts(self) -> frozenset[int]:
+        """Where its sentences begin."""
+        return frozenset([sentence.start for sentence in self.sentences])
+
+    @cached_property
     def has_case(self) -> bool:
         """Whether any free letter has another case."""
         return CASED.search(self.free) is not None

@@ -200,11 +200,7 @@ def _numbers_in_prose(draft: Draft) -> list[tuple[int, int]]:
 
 
 def _opens_sentence(draft: Draft, position: int) -> bool:
-    return position in draft.once(_openings)
-
-
-def _openings(draft: Draft) -> frozenset[int]:
-    return frozenset(sentence.start for sentence in draft.sentences)
+    return position in draft.starts
 
 
 def _prose(draft: Draft) -> list[tuple[int, int]]:

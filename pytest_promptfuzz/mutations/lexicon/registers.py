@@ -57,7 +57,6 @@ def phrases(draft: Draft, direction: Direction) -> list[Edit]:
     register = _register(direction)
     free = draft.free
     places: list[Edit] = []
-    starts: set[int] | None = None
     found = draft.words
     for index, word in enumerate(found):
         if word[3] not in register:
@@ -72,11 +71,11 @@ def phrases(draft: Draft, direction: Direction) -> list[Edit]:
             end = start + len(phrase)
             old = free[start:end]
             if old[1:] == phrase[1:] and old[:1].lower() == phrase[0] and not _glued(free, end):
-                if starts is None:
-                    starts = {sentence.start for sentence in draft.sentences}
                 if phrase == "otherwise" and free[end : end + 1] != ",":
                     break  # "If not write NO" lacks its comma
-                if (not places or places[-1].end <= start) and _fits(phrase, adjacent, opens=start in starts):
+                if (not places or places[-1].end <= start) and _fits(
+                    phrase, adjacent, opens=start in draft.starts
+                ):
                     places.append(replace(start, end, capitalised(new) if old[0].isupper() else new))
                 break
     return places

@@ -79,7 +79,7 @@ def abbreviated(draft: Draft) -> list[Edit]:
     everything = draft.words
     spoken = draft.once(_spoken)
     phrases = _phrases()
-    starts = {sentence.start for sentence in draft.sentences}
+    starts = draft.starts
     found: list[Edit] = []
     taken = 0
     for index, word in enumerate(everything):

@@ -127,7 +127,7 @@ def hittable(draft: Draft) -> tuple[Word, ...]:
     """
     text = draft.text
     named = draft.once(naming_words)
-    starts = {sentence.start for sentence in draft.sentences}
+    starts = draft.starts
     english = draft.language == "en"
     common: list[Word] = []
     rare: list[Word] = []

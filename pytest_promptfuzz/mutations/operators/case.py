@@ -88,7 +88,7 @@ def _uncommon(draft: Draft) -> list[tuple[int, int]]:
     """
     if draft.language == "de":
         return []
-    starts = {sentence.start for sentence in draft.sentences}
+    starts = draft.starts
     found: list[tuple[int, int]] = []
     run: list[Word] = []
     for word in draft.words:

@@ -42,7 +42,7 @@ def _misspelt(draft: Draft) -> tuple[tuple[Word, str], ...]:
     text = draft.text
     own = draft.once(own_words)
     named = draft.once(naming_words)
-    starts = {sentence.start for sentence in draft.sentences}
+    starts = draft.starts
     loud: bool | None = None
     found: list[tuple[Word, str]] = []
     for word in draft.words:
@@ -143,7 +143,7 @@ def _sounding(draft: Draft) -> tuple[tuple[Word, str], ...]:
 
     text = draft.text
     named = draft.once(naming_words)
-    starts = {sentence.start for sentence in draft.sentences}
+    starts = draft.starts
     return tuple(
         [
             (word, other)

@@ -71,7 +71,6 @@ def _rules() -> dict[str, tuple[tuple[str, ...], tuple[_Rule, ...]]]:
 def _sites(draft: Draft) -> list[Edit]:
     rules = _rules()
     free = draft.free
-    starts: frozenset[int] | None = None
     sites: list[Edit] = []
     position = 0
     found = draft.words
@@ -93,11 +92,8 @@ def _sites(draft: Draft) -> list[Edit]:
             match = rule.match(free, start)
             if match is None or not _calm(match) or _narrowed(free, match):
                 continue
-            if rule.opens:
-                if starts is None:
-                    starts = frozenset(sentence.start for sentence in draft.sentences)
-                if start not in starts:
-                    continue
+            if rule.opens and start not in draft.starts:
+                continue
             paraphrase = rule.parts
             head = capitalised(paraphrase[0]) if form[0].isupper() else paraphrase[0]
             parts: tuple[str | Ref, ...] = (head,)

@@ -60,7 +60,7 @@ def sites(draft: Draft, vocabulary: Vocabulary) -> list[list[Site]]:
     hits = vocabulary.hits(found_words)
     if not hits:
         return []
-    starts, ends = draft.once(_borders)
+    starts, ends = draft.starts, draft.once(_ends)
     known = draft.once(own_words)
     closed = draft.once(_closed)
     barred = 0  # the first closed span that may hold the word
@@ -114,10 +114,9 @@ def _counted(found: Sequence[Word], index: int, nouns: tuple[str, ...]) -> tuple
     return tuple(each for each in nouns if each not in UNCOUNTED)
 
 
-def _borders(draft: Draft) -> tuple[frozenset[int], frozenset[int]]:
-    """Where sentences begin, and where they end."""
-    sentences = draft.sentences
-    return frozenset([each[0] for each in sentences]), frozenset([each[1] for each in sentences])
+def _ends(draft: Draft) -> frozenset[int]:
+    """Where sentences end."""
+    return frozenset([sentence.end for sentence in draft.sentences])
 
 
 def _closed(draft: Draft) -> tuple[tuple[int, int], ...]:

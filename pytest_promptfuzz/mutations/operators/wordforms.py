@@ -132,7 +132,7 @@ def word_merge(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 def _droppable(draft: Draft) -> list[Edit]:
     """Words that say nothing, each with the space after it; the word that then opens the sentence gets the capital."""
     text, free = draft.text, draft.free
-    starts = {sentence.start for sentence in draft.sentences}
+    starts = draft.starts
     found: list[Edit] = []
     previous = ""
     taken = -1  # where the last word to go ends: two in a row would leave two edits side by side
