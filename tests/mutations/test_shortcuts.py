@@ -183,6 +183,9 @@ def check_written(text: str) -> None:
         naming = patterns.naming.search(draft.free, start, end)
         if names and naming is not None:
             found.append((naming.end(), end))
+        inner = patterns.inner.search(draft.free, start, end)
+        if inner is not None and sentence.kind != "field":
+            found.append((inner.start(), end))
         for first, last in found:
             assert first == last or any(a <= first and last <= b for a, b in kept), draft.text[first:last]
 
@@ -200,7 +203,7 @@ TOLD = (
     "|Print plainly.|The null stands.|The none stands.|A nil stands.|A nan stands.|A true one.|A false one."
     "|An unknown one.|An undefined one.|A yes stands.|An n/a stands.|It is red or blue.|It is red OR blue."
     "|The keys are red, blue.|The name is one and two.|The tag value, then.|Los campos uno y dos, tres de la lista."
-    "|Die Felder eins, zwei und drei.|Les colonnes un, deux et trois.|Le chiavi uno, due e tre.|De velden een, twee."
+    "|It is so: red things|It is so： red things|Die Felder eins, zwei und drei.|Les colonnes un, deux et trois.|Le chiavi uno, due e tre.|De velden een, twee."
 )
 
 

@@ -464,6 +464,10 @@ STAYS = [
     ("text-first", "Is {text} positive?"),
     ("text-first", "Classify the following review: {review}\n\nProduct: {product}"),
     ("context-first", "Classify the following review: {review}\n\nProduct: {product}"),
+    (
+        "context-first",
+        "Classify the following.\n\n{text}",
+    ),  # nothing is named that could be turned to "above"
     ("text-first", "Sort this text into one of these categories: {categories}"),
     ("text-first", "Rate this review with a score of: 5"),
     ("text-first", "Complete the following sentence: {start}\n\nThe next line says: {line}"),
