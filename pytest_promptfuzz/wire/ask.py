@@ -14,7 +14,8 @@ from pytest_promptfuzz.targets.clients import retried_below
 from pytest_promptfuzz.targets.model import Response
 from pytest_promptfuzz.wire.exchange import IN_PROCESS, Exchange
 from pytest_promptfuzz.wire.intercept import intercepting
-from pytest_promptfuzz.wire.watch import Prepared, prepared, watching
+from pytest_promptfuzz.wire.prepared import Prepared, prepared
+from pytest_promptfuzz.wire.watch import watching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,10 +24,10 @@ from pytest_promptfuzz.wire.faults import (
 )
 from pytest_promptfuzz.wire.in_flight import mutated, passed_on
 from pytest_promptfuzz.wire.key import counted_headers, nearest_difference, request_digest
+from pytest_promptfuzz.wire.prepared import prepared
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 from pytest_promptfuzz.wire.redact import credentials
 from pytest_promptfuzz.wire.storable import is_refusal, storable
-from pytest_promptfuzz.wire.watch import prepared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -111,10 +111,13 @@ class Exchange:
         return (self.watch.repeat << 16) + self.nth
 
     def stored(self) -> StoredAnswer | None:
-        """The stored answer that serves this call; recorded as a hit if there is one that can be read."""
+        """The stored answer that serves this call; ``None`` where ``ask`` found none a moment ago."""
         expected = prepared.get()
-        if expected is not None and (expected.digest, expected.nth) == (self.digest, self.nth):
-            return None  # looked for a moment ago
+        asked = expected is not None and (expected.digest, expected.nth) == (self.digest, self.nth)
+        return None if asked else self.looked_up()
+
+    def looked_up(self) -> StoredAnswer | None:
+        """The stored answer that serves this call, now; recorded as a hit if there is one that can be read."""
         if (answer := self.watch.lookup(self.digest, self.nth)) is None:
             return None
         if answer.status >= 400:
@@ -130,7 +133,7 @@ class Exchange:
         if response is not None:
             response = replace(response, latency=0.0, cached=True)
         self.response = response
-        if expected is not None:
+        if (expected := prepared.get()) is not None:
             expected.hit = True
         self.watch.record(self._call(response, hit=True, seconds=0.0))
         return answer

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, UsageError, unstopped
 from pytest_promptfuzz.wire.answers import StoredAnswer, StoreStats, decode_answer, encode_answer
+from pytest_promptfuzz.wire.redis_claims import RedisClaim, RedisClaims
 from pytest_promptfuzz.wire.tally import Tally
 
 if TYPE_CHECKING:
@@ -19,9 +22,13 @@ SCHEMES = ("redis", "rediss")
 MOST_BYTES = 8 * 1024 * 1024
 """The largest answer that is shared; no answer of a model comes near it, and a planted value may."""
 
+LEASE = 15
+"""Seconds for which others wait for a host that does not answer any more."""
+
 _EXAMPLE = "redis://HOST:6379/0?ttl=30d"
 _CONNECT_SECONDS = 3.0
 _ANSWER_SECONDS = 10.0
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # before a lost connection is made again
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -38,6 +45,7 @@ class RedisAddress:
         tls: Whether the connection is encrypted (``rediss``).
         ttl: Seconds until an answer is forgotten; 0 keeps it as long as the server does.
         prefix: What every key begins with.
+        lease: Seconds for which a claim on a call outlives the process that made it.
     """
 
     host: str
@@ -48,10 +56,11 @@ class RedisAddress:
     tls: bool
     ttl: int
     prefix: str
+    lease: int = LEASE
 
     @classmethod
     def of(cls, url: str) -> RedisAddress:
-        """Read ``redis[s]://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE][?ttl=30d&prefix=NAME]``.
+        """Read ``redis[s]://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE][?ttl=30d&prefix=NAME&lease=15s]``.
 
         Raises:
             UsageError: It is no such URL. The message never quotes the URL, which may hold a password.
@@ -69,11 +78,14 @@ class RedisAddress:
                 f"The store's URL names no host, or a database that is no number: write {_EXAMPLE}."
             )
         given = dict(parse_qsl(parts.query, keep_blank_values=True))
-        unknown = sorted(set(given) - {"ttl", "prefix"})
+        unknown = sorted(set(given) - {"ttl", "prefix", "lease"})
         if unknown:
             raise UsageError(
-                f"The store's URL has {len(unknown)} unknown parameters; known are ttl and prefix: {_EXAMPLE}."
+                f"The store's URL has {len(unknown)} unknown parameters; known are ttl, prefix and lease: {_EXAMPLE}."
             )
+        lease = _seconds(given.get("lease", f"{LEASE}s"), "lease")
+        if not lease:
+            raise UsageError(f"The store's lease is 0: give a time, such as {LEASE}s.")
         return cls(
             host=parts.hostname,
             port=port or 6379,
@@ -81,8 +93,9 @@ class RedisAddress:
             user=unquote(parts.username) if parts.username else None,
             password=unquote(parts.password) if parts.password else None,
             tls=parts.scheme.lower() == "rediss",
-            ttl=_seconds(given.get("ttl", "0")),
+            ttl=_seconds(given.get("ttl", "0"), "ttl"),
             prefix=given.get("prefix", "promptfuzz"),
+            lease=lease,
         )
 
     def __str__(self) -> str:
@@ -91,11 +104,11 @@ class RedisAddress:
         return f"{'rediss' if self.tls else 'redis'}://{host}:{self.port}/{self.database}"
 
 
-def _seconds(text: str) -> int:
+def _seconds(text: str, name: str) -> int:
     number, unit = (text[:-1], text[-1:]) if text[-1:] in _SECONDS else (text, "s")
     if not (number.isascii() and number.isdigit()):
         raise UsageError(
-            f"The store's ttl {text!r:.40} is no time: write a whole number of seconds, or 90m, 12h, 30d."
+            f"The store's {name} {text!r:.40} is no time: write a whole number of seconds, or 90m, 12h, 30d."
         )
     return int(number) * _SECONDS[unit]
 
@@ -103,8 +116,9 @@ def _seconds(text: str) -> int:
 class RedisStore:
     """Answers under ``PREFIX:1:KEY``, each with its checksum. Nothing is imported or connected before the first use.
 
-    A server that cannot be reached is announced once and left alone from then on: the model is asked for what no
-    other store has, and no test notices. A damaged or foreign value is an announced miss.
+    A lost connection is made again, for some seconds: the server may be starting anew. A server that cannot be reached
+    is announced once and left alone from then on: the model is asked for what no other store has, and no test notices.
+    A damaged or foreign value is an announced miss.
 
     Args:
         address: Where Redis is.
@@ -131,6 +145,8 @@ class RedisStore:
         self._lock = threading.RLock()
         self._client: Any = None
         self._usable = True
+        self._answered = False
+        self._claims = RedisClaims(functools.partial(self._with_client, what="claimed"), address.lease)
 
     def get(self, key: str) -> StoredAnswer | None:
         """The answer under ``key``, or ``None``."""
@@ -160,12 +176,17 @@ class RedisStore:
         if self._with_client(lambda client: client.set(self._name(key), data, ex=ttl), what="written"):
             self._tally.wrote()
 
+    def claim(self, key: str) -> RedisClaim:
+        """The right to ask for what is to be stored under ``key``, among all who share the server."""
+        return RedisClaim(self._claims, f"{self.address.prefix}:claim:{key}")
+
     def stats(self) -> StoreStats:
         """Counts since this store was made; how many answers the server holds is not asked."""
         return self._tally.stats(None)
 
     def close(self) -> None:
         """Close the connections; the next use opens one."""
+        self._claims.close()
         with self._lock:
             if self._client is not None:
                 self._client.close()
@@ -175,30 +196,47 @@ class RedisStore:
         return f"{self.address.prefix}:1:{key}"
 
     def _with_client(self, action: Callable[[Any], Any], *, what: str) -> Any:
-        if not self._usable:
-            return None
         redis = importlib.import_module("redis")
-        try:
-            return action(self._connected(redis))
-        except redis.exceptions.AuthenticationError:
-            self._give_up("it does not accept the user or password")
-        except redis.exceptions.OutOfMemoryError:
+        for pause in (*_PAUSES, None):
+            if not self._usable:
+                break
+            try:
+                done = action(self._connected(redis))
+            except redis.exceptions.AuthenticationError:
+                self._give_up("it does not accept the user or password")
+            except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, OSError) as error:
+                # One that never answered is not there; one that did may be starting anew.
+                if pause is None or not self._answered or isinstance(error, redis.exceptions.TimeoutError):
+                    self._give_up(f"it cannot be reached ({type(error).__name__})")
+                    break
+                self._connected(redis).connection_pool.disconnect(inuse_connections=False)
+                time.sleep(pause)
+                continue
+            except redis.exceptions.RedisError as error:
+                self._refused(redis, error, what)
+            else:
+                self._answered = True
+                return done
+            break
+        return None
+
+    def _refused(self, redis: Any, error: Exception, what: str) -> None:
+        """The server answered, and not as hoped."""
+        if isinstance(error, redis.exceptions.OutOfMemoryError):
             self._tally.announce(f"The shared store {self.address} is full: an answer was not {what}.")
-        except (redis.exceptions.NoPermissionError, redis.exceptions.ReadOnlyError) as error:
+        elif isinstance(error, redis.exceptions.NoPermissionError | redis.exceptions.ReadOnlyError):
             self._tally.announce(
                 f"The shared store {self.address} lets nothing be {what} ({type(error).__name__})."
             )
-        except redis.exceptions.ResponseError as error:
-            if "AUTH" in str(error).upper():
-                self._give_up("it asks for a password")
-            else:
-                self._tally.announce(
-                    f"An entry of the shared store {self.address} could not be {what}: it is no text "
-                    f"({str(error).partition(' ')[0]})."
-                )
-        except (redis.exceptions.RedisError, OSError) as error:
+        elif "AUTH" in str(error).upper():
+            self._give_up("it asks for a password")
+        elif isinstance(error, redis.exceptions.ResponseError):
+            self._tally.announce(
+                f"An entry of the shared store {self.address} could not be {what}: it is no text "
+                f"({str(error).partition(' ')[0]})."
+            )
+        else:
             self._give_up(f"it cannot be reached ({type(error).__name__})")
-        return None
 
     def _connected(self, redis: Any) -> Any:
         with self._lock:
@@ -213,6 +251,7 @@ class RedisStore:
                     ssl=address.tls,
                     socket_connect_timeout=_CONNECT_SECONDS,
                     socket_timeout=_ANSWER_SECONDS,
+                    retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0),  # ours is above, and says so
                 )
             return self._client
 

@@ -18,6 +18,8 @@ from pytest_promptfuzz.wire.gate import Outgoing, output_bound
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from pytest_promptfuzz.wire.answers import StoredAnswer
+    from pytest_promptfuzz.wire.claims import Turn
     from pytest_promptfuzz.wire.exchange import Exchange
     from pytest_promptfuzz.wire.gate import Passage
 
@@ -33,6 +35,7 @@ class Sent(NamedTuple):
         failure: What cut the body short.
         beginning: The stream, to be read from its beginning.
         refusal: Why the call was not made.
+        answer: What somebody else was answered who made the same call meanwhile: it was not made.
     """
 
     response: Any
@@ -40,6 +43,7 @@ class Sent(NamedTuple):
     failure: Exception | None = None
     beginning: Beginning | None = None
     refusal: TargetError | None = None
+    answer: StoredAnswer | None = None
 
 
 def send(exchange: Exchange, request: Any, size: int, original: Callable[[], Any]) -> Sent:
@@ -54,14 +58,17 @@ def send(exchange: Exchange, request: Any, size: int, original: Callable[[], Any
     exchange.refuse_repeat(asked_again=_repeated(request))
     passage = _passage(exchange, size)
     while True:
+        turn = exchange.watch.turn(exchange.digest, exchange.nth, exchange.looked_up)
         try:
-            while passage is not None and (delay := passage.delay()) > 0:
+            while (delay := _delay(turn, passage)) > 0:
                 time.sleep(delay)
         except TargetError as error:
             return _refused(exchange, error)
         except BaseException as error:
             _interrupted(exchange, passage, error)
             raise
+        if turn.answer is not None:
+            return Sent(None, answer=turn.answer)
         exchange.sending()
         raw: bytes | None = None
         failure: Exception | None = None
@@ -100,14 +107,17 @@ async def asend(exchange: Exchange, request: Any, size: int, original: Callable[
     exchange.refuse_repeat(asked_again=_repeated(request))
     passage = _passage(exchange, size)
     while True:
+        turn = exchange.watch.turn(exchange.digest, exchange.nth, exchange.looked_up)
         try:
-            while passage is not None and (delay := passage.delay()) > 0:  # noqa: ASYNC110 - time, too, opens it
+            while (delay := _delay(turn, passage)) > 0:  # noqa: ASYNC110 - time, too, opens it
                 await sleep(delay)
         except TargetError as error:
             return _refused(exchange, error)
         except BaseException as error:
             _interrupted(exchange, passage, error)
             raise
+        if turn.answer is not None:
+            return Sent(None, answer=turn.answer)
         exchange.sending()
         raw: bytes | None = None
         failure: Exception | None = None
@@ -137,6 +147,17 @@ async def asend(exchange: Exchange, request: Any, size: int, original: Callable[
             return Sent(response, raw, failure, beginning)
         if beginning is not None:
             await beginning.aclose()
+
+
+def _delay(turn: Turn, passage: Passage | None) -> float:
+    """Seconds to wait: for whoever asks the same, then for the gate; 0.0 once neither keeps the call back."""
+    delay = turn.delay()
+    if delay > 0 or passage is None:
+        return delay
+    if turn.answer is not None:
+        passage.left()
+        return 0.0
+    return passage.delay()
 
 
 def _read(response: Any) -> tuple[bytes, Exception | None]:

@@ -27,6 +27,7 @@ from pytest_promptfuzz.wire.damage import (
     salvage,
 )
 from pytest_promptfuzz.wire.folder import make_directory
+from pytest_promptfuzz.wire.locks import FileClaim
 from pytest_promptfuzz.wire.tally import Tally
 
 if TYPE_CHECKING:
@@ -160,6 +161,10 @@ class ResponseStore:
         if done:
             self._tally.wrote()
 
+    def claim(self, key: str) -> FileClaim:
+        """The right to ask for what is to be stored under ``key``, among the processes that use this directory."""
+        return FileClaim(self._responses / "claims", key, self._unclaimable)
+
     def stats(self) -> StoreStats:
         """Counts since this store was made, and the number of entries it holds now."""
         try:
@@ -186,6 +191,13 @@ class ResponseStore:
             self._staying.discard(threading.get_ident())
             if self._cache is not None:
                 self._cache.close()  # the connection of this thread only
+
+    def _unclaimable(self, error: OSError) -> None:
+        if self._writable:  # otherwise nothing is stored, and that was said
+            self._tally.announce(
+                f"Calls in flight cannot be claimed in {self._responses} ({error.strerror or error}): processes that "
+                "ask the same at the same moment each pay for it."
+            )
 
     def _with_cache(self, action: Callable[[Any], _Result], *, what: str) -> _Result | None:
         import diskcache

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, UsageError, nearest, unstopped
+from pytest_promptfuzz.wire.claims import Both, claim_in
 from pytest_promptfuzz.wire.redis_store import SCHEMES, RedisAddress, RedisStore
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from pytest_promptfuzz.wire.answers import AnswerStore, StoredAnswer, StoreStats
+    from pytest_promptfuzz.wire.claims import Claim
 
 ENTRY_POINTS = "promptfuzz.stores"
 """The group of entry points by which other packages add stores.
@@ -47,6 +49,11 @@ class NearFar:
         """Keep ``answer`` in both."""
         self.near.put(key, answer)
         self.far.put(key, answer)
+
+    def claim(self, key: str) -> Claim | None:
+        """The right to ask for what is to be stored under ``key``: on this machine first, then among all."""
+        near, far = claim_in(self.near, key), claim_in(self.far, key)
+        return near or far if near is None or far is None else Both(near, far)
 
     def stats(self) -> StoreStats:
         """Those of the local store."""

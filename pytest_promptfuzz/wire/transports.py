@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from types import ModuleType
 
+    from pytest_promptfuzz.wire.answers import StoredAnswer
+
 _UNATTRIBUTED = (
     "A model call came from a thread that had lost its context while several trials ran at once, so it is "
     "not known whose it is. Run the trials in sequence, or start the thread's work with "
@@ -130,8 +132,7 @@ def _without_network(library: ModuleType, exchange: exchanges.Exchange, request:
     try:
         answer = exchange.stored()
         if answer is not None:
-            headers = {"content-type": answer.content_type, CACHE_HEADER: "hit"}
-            return build_response(library, answer.status, headers, answer.body.encode("utf-8"))
+            return _served(library, answer)
         refusal = exchange.sealed()
         if refusal is not None:
             return _error(library, str(refusal), "promptfuzz_sealed")
@@ -149,8 +150,15 @@ def _without_network(library: ModuleType, exchange: exchanges.Exchange, request:
     return build_response(library, status, {**given, CACHE_HEADER: "simulated"}, body)
 
 
+def _served(library: ModuleType, answer: StoredAnswer) -> Any:
+    headers = {"content-type": answer.content_type, CACHE_HEADER: "hit"}
+    return build_response(library, answer.status, headers, answer.body.encode("utf-8"))
+
+
 def _whole(library: ModuleType, exchange: exchanges.Exchange, sent: Sent) -> Any:
     """Judge a body that was read to its end, and give the reader exactly what came."""
+    if sent.answer is not None:
+        return _served(library, sent.answer)
     if sent.refusal is not None:
         return _error(library, str(sent.refusal), "promptfuzz_refused")
     response, raw = sent.response, sent.raw or b""

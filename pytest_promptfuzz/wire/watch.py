@@ -8,16 +8,18 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.wire.key import exchange_key, request_difference
+from pytest_promptfuzz.wire.claims import Claims, claim_in
+from pytest_promptfuzz.wire.key import exchange_key
 from pytest_promptfuzz.wire.recordings.part import Part
 from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_promptfuzz.targets.model import Response, WireRequest
+    from pytest_promptfuzz.targets.model import Response
     from pytest_promptfuzz.wire.answers import AnswerStore, MemoryStore, StoredAnswer
     from pytest_promptfuzz.wire.calls import Call, Fault, Price
+    from pytest_promptfuzz.wire.claims import Turn
     from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.in_flight import InFlight
     from pytest_promptfuzz.wire.recordings.tape import Tape
@@ -69,6 +71,7 @@ class Watch:
             run in sequence; with ``concurrent`` the calls were refused, and this trial must be run again.
         retries: Calls that were made once more after a failure, by the gate's decision.
         given_up: By digest, what a request met the last time it was tried.
+        claims: Calls of it that others wait for.
     """
 
     def __init__(
@@ -114,6 +117,7 @@ class Watch:
         self.unattributed = 0
         self.retries = 0
         self.given_up: dict[str, Exception] = {}
+        self.claims = Claims()
         self._taken: dict[str, set[int]] = {}
         self._lock = threading.RLock()
 
@@ -154,6 +158,14 @@ class Watch:
         """Give an index back: its request failed, and a retry of it is the same request."""
         with self._lock:
             self._taken.get(digest, set()).discard(nth)
+        self.claims.release(exchange_key(digest, self.repeat, nth))
+
+    def turn(self, digest: str, nth: int, look: Callable[[], StoredAnswer | None]) -> Turn:
+        """The turn of a call that has to be made; those who would find its answer wait for it."""
+        key = exchange_key(digest, self.repeat, nth)
+        alone = self.tape is not None and self.tape.alone
+        shared = self.store is not None and self.read and not alone
+        return self.claims.turn(key, claim_in(self.store, key) if shared and self.store else None, look)
 
     def lookup(self, digest: str, nth: int) -> StoredAnswer | None:
         """The stored answer that serves this request, if there is one."""
@@ -184,12 +196,11 @@ class Watch:
         key = exchange_key(digest, self.repeat, nth)
         if self.fresh is not None and (given := served or answer) is not None:
             self.fresh.put(key, given)
-        if answer is None:
-            return
-        if self.tape is not None:
+        if answer is not None and self.tape is not None:
             self.tape.keep(key, answer)  # a refusal too: a replay has to give it again
-        if durable and self.store is not None:
+        if answer is not None and durable and self.store is not None:
             self.store.put(key, answer)
+        self.claims.release(key)
 
     def keep_refused(self, digest: str, nth: int, answer: StoredAnswer) -> None:
         """Record a request that the provider does not accept: a mutation may be why, and a replay has to repeat it."""
@@ -223,6 +234,8 @@ class Watch:
             self.calls[place] = call
             if whole:
                 self._recover(call)
+        if not whole:
+            self.claims.release(exchange_key(call.digest, self.repeat, call.nth))
 
     def fault(self, fault: Fault) -> None:
         """Add a fault."""
@@ -257,28 +270,7 @@ class Watch:
                 self.faults[index] = replace(fault, recovered=True)
 
 
-@dataclass(slots=True)
-class Prepared:
-    """The request that ``ask`` expects to see on the wire, having found no answer, and what became of it there."""
-
-    wire: WireRequest
-    digest: str
-    nth: int
-    seen: bool = False
-    hit: bool = False
-
-    def difference(self, sent: WireRequest, url: str, ignore: Sequence[str]) -> str:
-        """What the person must know if another request was sent than was prepared."""
-        paths: list[Any] = request_difference(self.wire, sent, ignore=ignore)
-        shown = ", ".join(paths[:8]) + (" and more" if len(paths) > 8 else "")
-        return (
-            f"The request to {url} was prepared otherwise than the SDK sent it, at {shown}: its answer is stored under "
-            "what was sent, and found again only through the SDK. Please report this with the SDK's version."
-        )
-
-
 current: ContextVar[Watch | None] = ContextVar("promptfuzz_watch", default=None)
-prepared: ContextVar[Prepared | None] = ContextVar("promptfuzz_prepared", default=None)
 _active: list[Watch] = []
 _active_lock = threading.Lock()
 

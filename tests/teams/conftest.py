@@ -36,10 +36,14 @@ class Redis:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.password = password
-        command = ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", ""]
-        command += ["--appendonly", "no", "--dir", str(folder)]
-        command += ["--requirepass", password] if password else []
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.command = ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", ""]
+        self.command += ["--appendonly", "no", "--dir", str(folder)]
+        self.command += ["--requirepass", password] if password else []
+        self.start()
+
+    def start(self) -> None:
+        """Begin, or begin anew on the same port, with nothing stored."""
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     @property
     def url(self) -> str:

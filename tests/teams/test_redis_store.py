@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -108,6 +109,32 @@ def test_a_value_of_another_kind_or_too_large(redis_server, monkeypatch):
     ours.close()
 
 
+def test_a_server_that_starts_anew_is_used_again(redis_server):
+    notes: list[str] = []
+    ours = store(redis_server.url, notes)
+    ours.put("a-0-0", ANSWER)
+    redis_server.stop()
+    anew = threading.Timer(0.3, redis_server.start)
+    anew.start()
+    assert ours.get("a-0-0") is None
+    anew.join()
+    ours.put("b-0-0", ANSWER)
+    assert ours.get("b-0-0") == ANSWER
+    assert notes == []
+    ours.close()
+
+
+def test_a_dropped_connection_is_made_again(redis_server):
+    notes: list[str] = []
+    ours = store(redis_server.url, notes)
+    ours.put("a-0-0", ANSWER)
+    with redis_server.client() as client:
+        client.client_kill_filter(_type="normal", skipme=True)
+    assert ours.get("a-0-0") == ANSWER
+    assert notes == []
+    ours.close()
+
+
 def test_a_server_that_dies_is_said_once_and_left_alone(redis_server):
     notes: list[str] = []
     near = MemoryStore()
@@ -167,7 +194,7 @@ def test_the_right_password_in_a_url(redis_servers):
         ("redis://:s3cr3t/x@host", "cannot be read"),
         ("redis://:s3cr3t@", "names no host"),
         ("redis://:s3cr3t@host/main", "no number"),
-        ("redis://:s3cr3t@host?s3cr3t=1", "known are ttl and prefix"),
+        ("redis://:s3cr3t@host?s3cr3t=1", "known are ttl, prefix and lease"),
         ("redis://:s3cr3t@host?ttl=soon", "'soon' is no time"),
         ("redi://:s3cr3t@host", "Did you mean 'redis'"),
         ("s3cr3t", "Known: redis, rediss"),
