@@ -129,8 +129,9 @@ class Results:
     def __init__(self, state: State) -> None:
         self._state = state
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
-        """Let threads that wait for their turn hear of it."""
+        """Begin no further call, before anything is reported."""
         self._state.stop()
 
     @pytest.hookimpl(optionalhook=True)

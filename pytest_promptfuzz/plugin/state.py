@@ -175,10 +175,11 @@ class State:
         return self._targets[wanted]
 
     def stop(self) -> None:
-        """Let no call wait for its turn any longer."""
+        """Let no call wait for its turn any longer, and stop what makes calls ahead."""
         limits = self._limits
         if limits is not None:
             limits.stop()
+        self.finish()
 
     @property
     def _limits(self) -> Any:

@@ -310,17 +310,7 @@ def test_an_interrupt_ends_at_once_and_what_was_answered_stays(pytester, live, s
     live(suite(), "--collect-only")  # writes the files
     with ModelServer(latency=0.5) as slow:
         env = {**os.environ, "OPENAI_BASE_URL": slow.openai_url, "OPENAI_API_KEY": "none"}
-        # A connection that is cancelled while it is made may leave a coroutine behind, of which Python warns.
-        warn = ["-W", "default::RuntimeWarning", "-W", "default::pytest.PytestUnraisableExceptionWarning"]
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-p",
-            "no:cacheprovider",
-            *warn,
-            "--promptfuzz-concurrency=4",
-        ]
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--promptfuzz-concurrency=4"]
         with subprocess.Popen(
             command, cwd=pytester.path, env=env, stdout=subprocess.PIPE, text=True
         ) as child:
