@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import ConfigurationError
-from pytest_promptfuzz.wire.unseen import suspects
+from pytest_promptfuzz.wire.unseen import FOLLOWED, suspects
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.running.run import Run
@@ -15,19 +15,28 @@ WAY_OUT = (
     "Let the application ask through a recording proxy: give it a base URL of the fixture promptfuzz_proxy, or that of "
     "`promptfuzz serve --proxy URL` for a program that no test starts."
 )
+OTHER_PROTOCOL = (
+    "It speaks none of the protocols that are followed by themselves: say in promptfuzz_endpoints where its requests "
+    "and answers have their text (docs/unchanged-applications.md)."
+)
+WEBSOCKET = "A WebSocket cannot be followed, by a proxy neither: let the application use the provider's HTTP interface."
 
 
 def refuse_unseen(run: Run, where: str) -> None:
-    """Refuse a baseline that asked a model through a library that is not seen.
+    """Refuse a baseline that asked a model through a library, or in a protocol, that is not seen.
 
     Raises:
         ConfigurationError: It did; the library and the address are named.
     """
-    asking = list(dict.fromkeys(str(each) for each in run.watch.unseen if each.asks_model))
+    found = [each for each in run.watch.unseen if each.asks_model]
+    asking = list(dict.fromkeys(map(str, found)))
     if asking:
+        way_out = OTHER_PROTOCOL if found[0].by in FOLLOWED else WAY_OUT
+        if found[0].is_websocket:
+            way_out = WEBSOCKET
         raise ConfigurationError(
             f"{where}: a model was asked through {', '.join(asking[:_MOST])}. That is not seen: its answers cannot be "
-            f"stored, limited or mutated on the wire. {WAY_OUT}"
+            f"stored, limited or mutated on the wire. {way_out}"
         )
 
 

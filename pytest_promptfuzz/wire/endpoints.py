@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
 # Add a path here, and its reader to targets/formats, to teach the wire another protocol.
 TEXTLESS_PATHS = ("/embeddings", "/messages/count_tokens", "/responses/input_tokens")
 MODEL_PATHS = ("/chat/completions", "/responses", "/messages", *TEXTLESS_PATHS)
+# Addresses of models in protocols that are followed only where their endpoints are configured (wire.custom).
+_OTHER_PATHS = re.compile(
+    r"/completions$|/realtime$|:(generateContent|streamGenerateContent|rawPredict|streamRawPredict)$"
+    r"|/model/[^/]+/(invoke|converse)[\w-]*$"
+)
 
 _PROVIDERS = {"openai.com": "openai", "anthropic.com": "anthropic"}
 
@@ -38,6 +44,15 @@ def is_exempt(host: str, port: int | None) -> bool:
 def is_model_path(path: str) -> bool:
     """Whether a path is that of a model, on any host: it ends with one of ``MODEL_PATHS``."""
     return path.rstrip("/").endswith(MODEL_PATHS)
+
+
+def is_other_model_path(path: str) -> bool:
+    """Whether a path is that of a model whose protocol is none of ours: Gemini's, Bedrock's, realtime, completions.
+
+    >>> is_other_model_path("/model/amazon.nova-lite-v1:0/converse"), is_other_model_path("/v1/responses")
+    (True, False)
+    """
+    return _OTHER_PATHS.search(path) is not None
 
 
 def is_json(headers: Mapping[str, str]) -> bool:

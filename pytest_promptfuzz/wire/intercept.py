@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_promptfuzz.wire.transports import patch_async, patch_sync
-from pytest_promptfuzz.wire.unseen import patch_aiohttp, patch_popen, patch_putrequest
+from pytest_promptfuzz.wire.unseen import patch_aiohttp, patch_popen, patch_putrequest, patch_websocket
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +27,7 @@ _METHODS: dict[str, _Methods] = {
     "httpx": _TRANSPORTS,
     "http.client": (("HTTPConnection", "putrequest", patch_putrequest),),
     "aiohttp.client": (("ClientSession", "_request", patch_aiohttp),),
+    "websockets.client": (("ClientProtocol", "__init__", patch_websocket),),
     "subprocess": (("Popen", "__init__", patch_popen),),
 }
 

@@ -17,6 +17,7 @@ from pytest_promptfuzz.wire.in_flight import passed_on, resent
 from pytest_promptfuzz.wire.sending import Sent, asend, send
 from pytest_promptfuzz.wire.simulating import simulated
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
+from pytest_promptfuzz.wire.unseen import notice
 from pytest_promptfuzz.wire.watch import Watch, attributed, likely
 
 if TYPE_CHECKING:
@@ -112,11 +113,13 @@ def _goes_to_a_model(request: Any) -> bool:
 
 
 def _pass(library: ModuleType, request: Any) -> None:
-    """Let through what is no model call; a body that a model's address is sent and that is no JSON is said."""
+    """Let through what is no model call, and say of it what should be known."""
     keep_local(library, request)
-    watch = likely() if _goes_to_a_model(request) else None
-    if watch is not None:
-        passed_on(watch, str(request.url), request.headers)
+    url = request.url
+    if not _goes_to_a_model(request):
+        notice(library.__name__, request.method, url.host, url.port or 0, url.path)
+    elif (watch := likely()) is not None:
+        passed_on(watch, str(url), request.headers)
 
 
 def _plain(library: ModuleType, request: Any, content: bytes) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pytest_promptfuzz.wire.custom import endpoint_of
-from pytest_promptfuzz.wire.endpoints import is_exempt, is_model_path
+from pytest_promptfuzz.wire.endpoints import is_exempt, is_model_path, is_other_model_path
 from pytest_promptfuzz.wire.watch import likely
 
 if TYPE_CHECKING:
@@ -19,7 +19,19 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 # What may ask a model without being noticed at all; named where nothing was seen.
-SUSPECTS = ("requests", "aiohttp", "boto3", "botocore", "urllib3", "grpc", "pycurl", "tornado")
+SUSPECTS = (
+    "requests",
+    "aiohttp",
+    "boto3",
+    "botocore",
+    "urllib3",
+    "websockets",
+    "websocket",
+    "grpc",
+    "pycurl",
+    "tornado",
+)
+FOLLOWED = ("httpx", "httpx2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +40,18 @@ class Unseen:
 
     Attributes:
         by: The library, or ``subprocess``.
-        what: ``POST host/path``, or the program's name.
+        what: ``POST host/path``, ``WebSocket host/path``, or the program's name.
         asks_model: Whether its address is that of a model.
     """
 
     by: str
     what: str
     asks_model: bool
+
+    @property
+    def is_websocket(self) -> bool:
+        """Whether it is a connection and no request."""
+        return self.what.startswith("WebSocket ")
 
     def __str__(self) -> str:
         return f"{self.by} ({self.what})"
@@ -45,14 +62,27 @@ def suspects() -> list[str]:
     return [name for name in SUSPECTS if name in sys.modules]
 
 
-def _notice(by: str, method: str, host: str, port: int, path: str) -> None:
-    if method.upper() != "POST" or is_exempt(host, port):
+def notice(by: str, method: str, host: str, port: int, path: str) -> None:
+    """Note a request that is not followed: a POST, or a connection that a model may be asked over.
+
+    Args:
+        by: The library.
+        method: ``WebSocket`` for a connection of that kind.
+        host: Where it goes.
+        port: Of the host.
+        path: Its path; a query may follow.
+    """
+    if method.upper() not in {"POST", "WEBSOCKET"} or is_exempt(host, port):
         return
     watch = likely()
     if watch is not None:
         bare = "/" + urlsplit(path).path.strip("/")
-        asks = is_model_path(bare) or endpoint_of(f"http://{host}{bare}") is not None
-        watch.unseen.append(Unseen(by, f"POST {host}{bare}", asks))
+        asks = (
+            is_model_path(bare)
+            or is_other_model_path(bare)
+            or endpoint_of(f"http://{host}{bare}") is not None
+        )
+        watch.unseen.append(Unseen(by, f"{method} {host}{bare}", asks))
 
 
 def patch_putrequest(_: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -63,7 +93,7 @@ def patch_putrequest(_: ModuleType, original: Callable[..., Any]) -> Callable[..
         library = type(self).__module__.partition(".")[0]
         if library == "urllib3" and "requests" in sys.modules:
             library = "requests"
-        _notice("urllib" if library == "http" else library, method, self.host, self.port, url)
+        notice("urllib" if library == "http" else library, method, self.host, self.port, url)
         return original(self, method, url, *args, **arguments)
 
     return putrequest
@@ -83,10 +113,22 @@ def patch_aiohttp(_: ModuleType, original: Callable[..., Any]) -> Callable[..., 
             if parts.hostname
             else f"{getattr(base, 'path', '').rstrip('/')}/{parts.path.lstrip('/')}"
         )
-        _notice("aiohttp", method, host, port, path)
+        upgraded = "upgrade" in {name.lower() for name in arguments.get("headers") or {}}
+        notice("aiohttp", "WebSocket" if upgraded else method, host, port, path)
         return original(self, method, url, **arguments)
 
     return request
+
+
+def patch_websocket(_: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:
+    """``websockets.client.ClientProtocol``: under its sync and async connections, and so under realtime APIs."""
+
+    @functools.wraps(original)
+    def init(self: Any, uri: Any, *args: Any, **arguments: Any) -> None:
+        notice("websockets", "WebSocket", uri.host, uri.port, uri.path)
+        original(self, uri, *args, **arguments)
+
+    return init
 
 
 def patch_popen(_: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:
