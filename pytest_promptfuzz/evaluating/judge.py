@@ -10,7 +10,7 @@ from pytest_promptfuzz.comparing.plain import plain
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.on_wire import not_found
-from pytest_promptfuzz.running.arrival import arrived
+from pytest_promptfuzz.running.arrival import arrived, ignored
 from pytest_promptfuzz.scoring.trial import OracleFailure, Spent, Trial, TrialError
 from pytest_promptfuzz.targets.model import Response, Usage
 
@@ -33,6 +33,10 @@ UNDONE = (
     "The application asked the model exactly what it asks for the unmutated prompt, though other mutations reached the "
     "model: it undoes this change itself (changes the case, strips or joins lines, say). It tells nothing about the "
     "prompt; choose other operators with operators=."
+)
+IGNORED = (
+    "The mutated prompt was sent, and ignore= leaves out the place where it stands, so that it is answered like the "
+    "unmutated one. Name narrower paths in ignore=."
 )
 
 _NEVER_SENT = frozenset({"unattributed", "budget", "unpriced", "not-allowed", "not-simulated", "interrupted"})
@@ -168,7 +172,8 @@ class Judge:
         if not raised_before_asking and not arrived(
             run, baseline.run, prompt, repeatable=baseline.repeatable
         ):
-            return failed("not-exercised", not_found(run) if in_flight else NOT_EXERCISED)
+            missed = IGNORED if ignored(run, prompt) else NOT_EXERCISED
+            return failed("not-exercised", not_found(run) if in_flight else missed)
         must_change = mutation.relation == "must-change"
         if raised is not None:
             if self.skips(raised):

@@ -39,6 +39,11 @@ def arrived(run: Run, baseline: Run, prompt: Prompt, *, repeatable: bool) -> boo
     return bool(_asked(run) - _asked(baseline)) and (repeatable or _seen(prompt, _texts(run)))
 
 
+def ignored(run: Run, prompt: Prompt) -> bool:
+    """Whether the prompt of a run that did not arrive stands in its requests all the same, where it does not count."""
+    return run.watch.in_flight is None and bool(run.watch.ignore) and _seen(prompt, _texts(run))
+
+
 def asks_more(run: Run, baseline: Run) -> bool:
     """Whether a run asked the models something, or more often, than the baseline did."""
     return bool(_asked(run) - _asked(baseline))

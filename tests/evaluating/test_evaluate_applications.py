@@ -178,3 +178,47 @@ def test_what_cannot_be_meant_is_said(target, more, error, message) -> None:
     given = (lambda prompt: "fine " + prompt[:0]) if target == "function" else target
     with pytest.raises(error, match=message):
         evaluate("Where is it?", given, session=quiet(), **more)
+
+
+def by_bedrock(server: ModelServer) -> None:
+    import httpx2
+
+    httpx2.post(f"{server.url}/model/nova-lite/converse", json={"prompt": SYSTEM})
+
+
+def by_realtime(server: ModelServer) -> None:
+    pytest.importorskip("websockets")
+    client = openai.OpenAI(api_key="none", websocket_base_url=server.url.replace("http", "ws") + "/v1")
+    with pytest.raises(Exception, match="HTTP"), client.realtime.connect(model="m", max_retries=0):
+        pass
+
+
+def by_requests(server: ModelServer) -> None:
+    requests = pytest.importorskip("requests")
+    requests.post(f"{server.openai_url}/responses", json={"model": "m", "input": SYSTEM}, timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (
+            by_bedrock,
+            r"httpx2 \(POST 127.0.0.1/model/nova-lite/converse\).*say in promptfuzz_endpoints where",
+        ),
+        (
+            by_realtime,
+            r"WebSocket 127.0.0.1/v1/realtime\).*A WebSocket cannot be followed, by a proxy neither",
+        ),
+        (
+            by_requests,
+            r"requests \(POST 127.0.0.1/v1/responses\).*a base URL of the fixture promptfuzz_proxy",
+        ),
+    ],
+)
+def test_models_that_are_asked_unseen_are_refused_with_the_way_out(server, ask, message) -> None:
+    def application(prompt: str) -> str:
+        ask(server)
+        return prompt[:0] + "fine"
+
+    with pytest.raises(ConfigurationError, match=message):
+        evaluate("Where is it?", application, session=quiet())
