@@ -148,7 +148,7 @@ def read_mutations(text: str) -> int | dict[str, float] | list[str]:
         return _int(stripped, text)
     if _is_number(stripped):
         raise UsageError(f"mutations {text!r}: that is no count; write a whole number such as 8.")
-    return _read_names(text, "mutations")
+    return _read_names(text, "mutations", "count")
 
 
 def read_operators(text: str) -> dict[str, float] | list[str]:
@@ -161,10 +161,10 @@ def read_operators(text: str) -> dict[str, float] | list[str]:
         raise UsageError(
             f"operators {text!r}: that is no name; write A,B. How many there are, mutations says."
         )
-    return _read_names(text, "operators")
+    return _read_names(text, "operators", "weight")
 
 
-def _read_names(text: str, what: str) -> dict[str, float] | list[str]:
+def _read_names(text: str, what: str, noun: str) -> dict[str, float] | list[str]:
     names = [each.strip() for each in text.split(",")]
     if not all(names):
         raise UsageError(f"{what} {text!r}: a name is missing; write A=2,B=1 or A,B.")
@@ -174,10 +174,10 @@ def _read_names(text: str, what: str) -> dict[str, float] | list[str]:
     for each in names:
         name, equals, number = (part.strip() for part in each.rpartition("="))
         if not equals or not name:
-            raise UsageError(f"{what} {text!r}: {each!r} has no number; write {each.strip('=')}=2.")
+            raise UsageError(f"{what} {text!r}: {each!r} has no {noun}; write {each.strip('=')}=2.")
         if name in counts:
             raise UsageError(f"{what} {text!r}: {name!r} is given twice.")
-        counts[name] = _number(number, name, f"{what} {text!r}")
+        counts[name] = _number(number, f"{noun} of {name!r}; write {name}=2", f"{what} {text!r}")
     return counts
 
 
@@ -198,8 +198,8 @@ def _int(digits: str, text: str) -> int:
         ) from None
 
 
-def _number(number: str, name: str, where: str) -> float:
+def _number(number: str, wanted: str, where: str) -> float:
     try:
         return float(number) if "." in number else int(number)
     except ValueError:
-        raise UsageError(f"{where}: {number!r} is no number of {name!r}; write {name}=2.") from None
+        raise UsageError(f"{where}: {number!r} is no {wanted}.") from None
