@@ -14,15 +14,19 @@ import os
 import threading
 import weakref
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.targets.addresses import Address, address
+from pytest_promptfuzz.testing import attaching
+from pytest_promptfuzz.testing.signatures import unsigned
 from pytest_promptfuzz.wire.endpoints import exempt
 from pytest_promptfuzz.wire.watch import current, is_running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
     from typing_extensions import Self
@@ -67,6 +71,7 @@ class Proxy:
         upstream: Where requests go that are under no base URL given by :meth:`url`; ``None`` refuses them.
         watch: Whose those are.
         on_request: Called with method, path and status after each request, in a thread of its own.
+        attachment: Lets a test run in another process have those requests.
 
     Raises:
         ConfigurationError: Neither httpx2 nor httpx is installed, or the port is taken.
@@ -80,12 +85,14 @@ class Proxy:
         upstream: str | None = None,
         watch: Watch | None = None,
         on_request: Callable[[str, str, int], None] | None = None,
+        attachment: attaching.Attachment | None = None,
     ) -> None:
         self._library = _library()
         self._asked_port = port
         owner = None if watch is None else weakref.ref(watch)
         self._default = None if upstream is None else Route(address(upstream, "the proxy"), owner)
         self.on_request = on_request
+        self.attachment = attachment
         self._routes: dict[str, Route] = {}
         # A run's base URLs are its own; a program that outlives the run is told to be the next one's.
         self._names: weakref.WeakKeyDictionary[Watch, dict[Address, str]] = weakref.WeakKeyDictionary()
@@ -120,6 +127,23 @@ class Proxy:
                 names[place] = f"via{next(self._numbers)}"
                 self._routes[names[place]] = Route(place, None if watch is None else weakref.ref(watch))
         return f"{self._base}/{names[place]}"
+
+    def attach(
+        self, url: str, folder: str | os.PathLike[str] = ".promptfuzz"
+    ) -> AbstractContextManager[None]:
+        """Have what an application asks of a proxy that was there before, ``promptfuzz serve --proxy``.
+
+        Like a base URL of :meth:`url`, what is attached in the body of a robust test belongs to that run.
+
+        Args:
+            url: The address that it printed.
+            folder: Its ``--cache-dir``.
+
+        Raises:
+            UsageError: The address is none of this machine's.
+            ConfigurationError: No such proxy runs, or another test run has its requests.
+        """
+        return attaching.attached(url, Path(folder), self.url)
 
     @property
     def openai(self) -> str:
@@ -174,6 +198,8 @@ class Proxy:
             route = self._routes.get(name)
         if route is not None:
             return route, slash + rest
+        if self.attachment is not None and self.attachment.to is not None:
+            return Route(address(self.attachment.to, "the attached run"), None), target
         return None if self._default is None else (self._default, target)
 
     @contextlib.contextmanager
@@ -210,6 +236,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self._refuse(400, f"The proxy cannot read the request's body: {error}.")
             return
+        attachment = self.proxy.attachment
+        if attachment is not None and self.path == attaching.CONTROL:
+            answer = attachment.asked(self.command, self.headers.get(attaching.TOKEN, ""), content)
+            self._say(answer.status, answer.message)
+            return
         found = self.proxy.route(self.path)
         if found is None:
             self._refuse(404, "The proxy has no such base URL; take it from promptfuzz_proxy.url(...).")
@@ -218,9 +249,9 @@ class _Handler(BaseHTTPRequestHandler):
         request = self.proxy.client.build_request(
             self.command,
             _joined(route.upstream, rest),
-            headers=[
+            headers=unsigned(
                 (name, value) for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP
-            ],
+            ),
             content=content or None,
         )
         begun = False
@@ -236,6 +267,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # the application left
         except Exception as error:  # noqa: BLE001 - whatever the library raises, the application is to hear of it
             self.close_connection = True
+            if attachment is not None and type(error).__name__ == "ConnectError":
+                attachment.lost(attachment.to)  # a test run that ended without a word
             if not begun:
                 self._refuse(502, f"The provider could not be reached: {type(error).__name__}: {error}")
 
@@ -280,13 +313,16 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
 
     def _refuse(self, status: int, message: str) -> None:
+        self._say(status, message)
+        self._told(status)
+
+    def _say(self, status: int, message: str) -> None:
         body = json.dumps({"error": {"message": message, "type": "promptfuzz_proxy"}}).encode()
         self.send_response_only(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-        self._told(status)
 
     def _told(self, status: int) -> None:
         if self.proxy.on_request is not None:

@@ -7,8 +7,10 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.testing.attaching import Attachment, announced, new_token
 from pytest_promptfuzz.testing.proxy import Proxy
 from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 from pytest_promptfuzz.wire.store import ResponseStore
 from pytest_promptfuzz.wire.watch import Watch, watching
 
@@ -23,13 +25,14 @@ class Recorder:
     """Passes requests on to a provider and stores the answers, under the keys that a test's own calls have.
 
     The n-th identical request is the n-th sample, as within a trial; a new recorder counts anew, so that an application
-    that is run again is answered from the store.
+    that is run again is answered from the store. While a test run is attached, the requests are its own.
 
     Args:
         upstream: The provider's base URL.
         port: The TCP port; 0 for any that is free.
         directory: Of the store.
         on_request: Called with method, path and status after each request.
+        redaction: What is hidden before anything is stored.
 
     Attributes:
         calls: Model calls so far.
@@ -46,13 +49,22 @@ class Recorder:
         port: int,
         directory: str,
         on_request: Callable[[str, str, int], None] | None = None,
+        redaction: Redaction = DEFAULT,
     ) -> None:
         self.upstream = upstream
         self.calls = self.hits = 0
         self._on_request = on_request
-        self._store = ResponseStore(Path(directory))
-        self._watch = Watch(store=self._store)
-        self._proxy = Proxy(port=port, upstream=upstream, watch=self._watch, on_request=self._asked)
+        self._folder = Path(directory)
+        self._store = ResponseStore(self._folder)
+        self._watch = Watch(store=self._store, redaction=redaction)
+        self._token = new_token()
+        self._proxy = Proxy(
+            port=port,
+            upstream=upstream,
+            watch=self._watch,
+            on_request=self._asked,
+            attachment=Attachment(self._token),
+        )
         self._lock = threading.Lock()
         self._end = contextlib.ExitStack()
 
@@ -67,6 +79,7 @@ class Recorder:
             opened.enter_context(intercepting())
             opened.enter_context(watching(self._watch))
             opened.enter_context(self._proxy)
+            opened.enter_context(announced(self._folder, self._proxy.port, self.upstream, self._token))
             self._end = opened.pop_all()
         return self
 

@@ -37,6 +37,9 @@ def serve(argv: Sequence[str]) -> int:
     try:
         if options.proxy is not None:
             return _record(options)
+        only = [name for name in ("redact", "endpoint") if getattr(options, name)]
+        if only:
+            raise UsageError(f"--{only[0]} belongs to a recording proxy; add --proxy URL.")
         if options.latency_ms < 0:
             raise UsageError(f"--latency-ms {options.latency_ms:g}: give milliseconds, 0 or more.")
         model = SimulatedModel(seed=options.seed, noise=options.noise)
@@ -64,6 +67,8 @@ def serve(argv: Sequence[str]) -> int:
 
 def _record(options: argparse.Namespace) -> int:
     from pytest_promptfuzz.testing.recording import Recorder
+    from pytest_promptfuzz.wire.custom import configure, parse_endpoints
+    from pytest_promptfuzz.wire.redact import Redaction
 
     given = [name for name in ("latency_ms", "noise", "seed", "fault") if getattr(options, name)]
     if given:
@@ -71,10 +76,17 @@ def _record(options: argparse.Namespace) -> int:
         raise UsageError(
             f"--{name} belongs to the simulated model, and --proxy asks the provider; leave one out."
         )
+    configure(parse_endpoints("\n".join(options.endpoint)))
     stopped = threading.Event()
     with (
         _stopping(stopped),
-        Recorder(options.proxy, options.port, options.cache_dir, options.log and _line) as recorder,
+        Recorder(
+            options.proxy,
+            options.port,
+            options.cache_dir,
+            _line if options.log else None,
+            Redaction(tuple(options.redact)),
+        ) as recorder,
     ):
         _say(f"Recording {recorder.upstream} into {options.cache_dir}; Ctrl-C stops it.")
         _say(f"Point an application at it as its base URL: {recorder.url}")
@@ -128,6 +140,20 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         default=".promptfuzz",
         help="folder of stored answers, with --proxy (default: .promptfuzz)",
+    )
+    parser.add_argument(
+        "--redact",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="with --proxy: a regular expression of what is not stored, as in promptfuzz_redact; repeatable",
+    )
+    parser.add_argument(
+        "--endpoint",
+        action="append",
+        default=[],
+        metavar="LINE",
+        help="with --proxy: a model's address in another protocol, a line of promptfuzz_endpoints; repeatable",
     )
     parser.add_argument("--log", action="store_true", help="print a line for each request")
     return parser

@@ -128,7 +128,7 @@ def mutated(watch: Watch, url: str, headers: Mapping[str, str], body: dict[str, 
     said = (
         f"The request to {watch.redaction.url(url)} is signed, and its signature would not fit another body: it cannot "
         "be changed on the wire. Name what is mutated by an argument of the test or a dotted path, or let the "
-        "application use a bearer token (AWS_BEARER_TOKEN_BEDROCK, for Amazon Bedrock)."
+        "application ask through promptfuzz_proxy, which sends an API key instead (docs/other-programs.md)."
     )
     for each in spoken(body, _places_of(url)):
         if each.role == watch.in_flight.role:

@@ -335,7 +335,7 @@ def test_requests_that_cannot_be_changed_are_refused_with_a_way_out(application)
     result.assert_outcomes(passed=1, errors=2)
     result.stdout.fnmatch_lines(
         [
-            "*mutate='role:system': The request to * is signed, and its*bearer token*::test_signed)",
+            "*mutate='role:system': The request to * is signed, and its*promptfuzz_proxy*::test_signed)",
             "*mutate='role:system' mutates * is encoded with snappy,*plain JSON, or name*::test_encoded)",
             "test_it.py::test_another_is_signed   pass *",
         ]

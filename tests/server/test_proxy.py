@@ -7,6 +7,7 @@ import http.client
 import json
 import sys
 import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import anthropic
@@ -18,7 +19,9 @@ from pytest_promptfuzz.testing.faults import Dropped, DroppedMidBody, RateLimite
 from pytest_promptfuzz.testing.proxy import Proxy
 from pytest_promptfuzz.testing.recording import Recorder
 from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.testing.signatures import unsigned
 from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.wire.custom import configure, parse_endpoints
 from pytest_promptfuzz.wire.in_flight import InFlight
 from pytest_promptfuzz.wire.intercept import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
@@ -228,3 +231,63 @@ def test_a_recorder_answers_the_next_run_of_an_application_from_the_store(server
         assert (recorder.calls, recorder.hits) == (2, 2)
     assert len(server.requests) == 2
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"sk-planted" in file.read_bytes()]
+
+
+@pytest.mark.parametrize("key", [None, "bedrock-key-planted-0123"])
+def test_a_signature_is_left_out_and_an_api_key_sent_instead(proxy, monkeypatch, key) -> None:
+    boto3 = pytest.importorskip("boto3")
+    seen: list = []
+
+    class Bedrock(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            seen.append(({name.lower(): value for name, value in self.headers.items()}, self.path, body))
+            said = {"output": {"message": {"role": "assistant", "content": [{"text": "shipping"}]}}}
+            answer = json.dumps({**said, "stopReason": "end_turn"}).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.setenv(name, f"planted-{name}")
+    monkeypatch.delenv("PROMPTFUZZ_BEDROCK_KEY", raising=False)
+    if key is not None:
+        monkeypatch.setenv("PROMPTFUZZ_BEDROCK_KEY", key)
+    line = "127.0.0.1/model/*/converse text=$.messages[*].content[*].text answer=$.output.message.content[0].text"
+    configure(parse_endpoints(line))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Bedrock)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    store = MemoryStore()
+    try:
+        watch = Watch(store=store, in_flight=InFlight("user", {"Where is my parcel?": "where is it?"}))
+        with intercepting(), watching(watch):
+            url = proxy.url(f"http://127.0.0.1:{server.server_address[1]}")
+            client = boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url=url)
+            messages = [{"role": "user", "content": [{"text": "Where is my parcel?"}]}]
+            answer = client.converse(modelId="amazon.nova-lite-v1:0", messages=messages)
+            client.close()
+    finally:
+        configure(())
+        server.shutdown()
+        server.server_close()
+    assert answer["output"]["message"]["content"][0]["text"] == "shipping"
+    ((headers, path, body),) = seen
+    assert headers.get("authorization") == (f"Bearer {key}" if key else None)
+    assert not [name for name in headers if name.startswith("x-amz-")]
+    assert (path, body["messages"][0]["content"]) == (
+        "/model/amazon.nova-lite-v1%3A0/converse",
+        [{"text": "where is it?"}],
+    )
+    assert watch.in_flight.arrived
+    assert watch.calls[0].response.text == "shipping"
+    assert "planted" not in repr(store.answers())
+
+
+def test_headers_without_a_signature_stay_as_they_are() -> None:
+    given = [("Authorization", "Bearer x"), ("x-amz-date", "d")]
+    assert unsigned(iter(given)) == given
