@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.reporting.safe import safe
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.cli.output import Output
     from pytest_promptfuzz.plugin.prefilling import Planned
     from pytest_promptfuzz.running.batches.prefill import Outcome
+    from pytest_promptfuzz.running.batches.wanted import Wanted
 
 _SHOWN = 20
 
@@ -21,7 +21,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "prefill",
         help="have a suite's answers from the providers' batch interfaces, at half the price",
-        description="Plans the declarative tests of a suite, asks what the store cannot answer through the batch "
+        description="Plans the robust tests of a suite, asks what the store cannot answer through the batch "
         "interfaces of OpenAI and Anthropic, and stores the answers.",
         epilog="exit codes: 0 as hoped, 2 usage or environment, 3 some requests have no answer yet",
     )
@@ -30,6 +30,11 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     parser.add_argument(
         "--poll", type=_seconds, default=30.0, metavar="SECONDS", help="between two looks at the batches (30)"
+    )
+    parser.add_argument(
+        "--no-bodies",
+        action="store_true",
+        help="plan declarative tests only; otherwise the bodies of others run, each up to a call without an answer",
     )
     parser.add_argument("--no-wait", action="store_true", help="submit, store what has come, and leave")
     what = parser.add_mutually_exclusive_group()
@@ -42,40 +47,90 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def execute(options: argparse.Namespace, output: Output) -> int:
-    """Plan, submit, wait, store; returns the exit code.
+    """Plan, submit, wait, store, and again for what the answers lead to; returns the exit code.
 
     Raises:
         PromptfuzzError: The suite cannot be planned, or a provider cannot be asked.
     """
     from pytest_promptfuzz.plugin.prefilling import plan_suite
+    from pytest_promptfuzz.running.batches.prefill import Outcome
+
+    whole = Outcome()
+    asked: set[str] = set()
+    rounds = 0
+    while True:
+        rounds += 1
+        planned = plan_suite(options.pytest, bodies=not options.no_bodies)
+        redaction = planned.shared[1]
+        # What a batch did not answer is not asked once more by the next round.
+        wanted = [each for each in planned.wanted if each.key(redaction) not in asked]
+        asked.update(each.key(redaction) for each in wanted)
+        if rounds == 1:
+            _show_plan(planned, output)
+        elif wanted:
+            output.text(f"round {rounds}: {len(wanted)} requests follow from what was answered")
+        if options.dry_run:
+            return 0
+        if rounds == 1 or wanted:
+            _add(whole, _prefill(planned, wanted, options, output))
+        if not (wanted and planned.going_on and whole.stored and _goes_on(options)):
+            break
+    for line in _told(whole):
+        output.text(line)
+    return 3 if whole.failed or (whole.waiting and not options.no_wait) else 0
+
+
+def _goes_on(options: argparse.Namespace) -> bool:
+    return not (options.no_wait or options.resume or options.cancel)
+
+
+def _prefill(planned: Planned, wanted: list[Wanted], options: argparse.Namespace, output: Output) -> Outcome:
     from pytest_promptfuzz.running.batches.prefill import Prefill
 
-    planned = plan_suite(options.pytest)
-    if planned.session is None or planned.folder is None or planned.session.store is None:
-        raise UsageError("No robust test was found. Name the tests as for pytest.")
-    output.text(_plan(planned))
-    for test in planned.unknown[:_SHOWN]:
-        output.text(f"not planned: {safe(test)}: its calls show only when its body runs")
-    if options.dry_run:
-        return 0
-    store = planned.session.store
+    store, redaction, folder = planned.shared
     try:
-        work = Prefill(planned.wanted, planned.folder, store, planned.session.redaction, output.text)
-        outcome = work.run(
-            submit=not options.resume,
-            wait=not options.no_wait,
-            cancel=options.cancel,
-            poll=options.poll,
+        work = Prefill(wanted, folder, store, redaction, output.text)
+        return work.run(
+            submit=not options.resume, wait=not options.no_wait, cancel=options.cancel, poll=options.poll
         )
     finally:
         store.close()
-    for line in _told(outcome):
-        output.text(line)
-    return 3 if outcome.failed or (outcome.waiting and not options.no_wait) else 0
 
 
-def _plan(planned: Planned) -> str:
-    return f"{len(planned.wanted)} requests to make, {planned.stored} answered in the store"
+def _show_plan(planned: Planned, output: Output) -> None:
+    output.text(
+        f"{len(planned.wanted)} requests to make, {planned.stored} answered in the store{_cost(planned)}"
+    )
+    if planned.going_on:
+        output.text(
+            "What is asked after the first answers shows when these are there: they are asked in rounds."
+        )
+    for test, why in planned.unknown[:_SHOWN]:
+        output.text(f"not planned: {safe(test)}: {safe(why)}")
+    if len(planned.unknown) > _SHOWN:
+        output.text(f"and {len(planned.unknown) - _SHOWN} more that were not planned")
+
+
+def _cost(planned: Planned) -> str:
+    """What the plan costs, in the words of a dry run."""
+    if planned.prices is None or not planned.wanted:
+        return ""
+    from pytest_promptfuzz.running.limits.estimate import estimate, summed
+
+    found = [estimate(each.wire, planned.prices) for each in planned.wanted]
+    tokens = sum(each.tokens for each in found)
+    low, high = summed([each.low for each in found]), summed([each.high for each in found])
+    half = "" if low is None or high is None else f", ${low / 2:.4f} to ${high / 2:.4f} at half the price"
+    return f"; about {tokens:,} tokens in{half or ', cost not known'}"
+
+
+def _add(whole: Outcome, more: Outcome) -> None:
+    whole.submitted += more.submitted
+    whole.stored += more.stored
+    whole.failed += more.failed
+    whole.waiting = more.waiting
+    for url, count in more.live.items():
+        whole.live[url] = whole.live.get(url, 0) + count
 
 
 def _told(outcome: Outcome) -> list[str]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.running.limits.estimate import estimate, summed, tokens_of
 from pytest_promptfuzz.targets.formats import request_texts
 from pytest_promptfuzz.targets.function import CallableTarget
 from pytest_promptfuzz.targets.requests import as_request
 from pytest_promptfuzz.wire.exchange import IN_PROCESS, Exchange
-from pytest_promptfuzz.wire.gate import output_bound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.limits.prices import Prices
     from pytest_promptfuzz.targets.model import Target
-
-CHARACTERS = 4
-"""Characters a token, about."""
-SHORTEST, LONGEST = 1, 1000
-"""Tokens that an answer without a bound is reckoned to have, at the least and at the most."""
 
 
 class Forecast(TypedDict):
@@ -75,7 +69,7 @@ def forecast(
         ignore: JSON paths left out of the keys by which answers are looked for.
     """
     if target is None or isinstance(target, CallableTarget):
-        tokens = sum(_tokens(prompt.text) for prompt in prompts)
+        tokens = sum(tokens_of(prompt.text) for prompt in prompts)
         return Forecast(
             test=test, calls=len(prompts), stored=None, tokens=tokens, low=None, high=None, exact=False
         )
@@ -86,8 +80,8 @@ def forecast(
         calls=len(asked),
         stored=len(asked) - len(missing) if exact else None,
         tokens=sum(each.tokens for each in missing),
-        low=_sum([each.low for each in missing]),
-        high=_sum([each.high for each in missing]),
+        low=summed([each.low for each in missing]),
+        high=summed([each.high for each in missing]),
         exact=exact,
     )
 
@@ -100,24 +94,6 @@ def _asked(prompt: Prompt, target: Target, session: Session, prices: Prices, ign
         stored = exchange.stored() is not None
     except PromptfuzzError:  # only the recording may be used, and does not hold it
         stored = False
-    tokens = sum(map(_tokens, request_texts(wire.body)))
-    model: Any = wire.body.get("model")
     if wire.url.startswith(IN_PROCESS):
-        return _Asked(stored, tokens, 0.0, 0.0)
-    price = prices.of(model if isinstance(model, str) else "", wire.url)
-    if price is None:
-        return _Asked(stored, tokens, None, None)
-    bound = output_bound(wire.body) or LONGEST
-    most = len(json.dumps(wire.body))  # no token is shorter than a byte
-    return _Asked(
-        stored, tokens, price.cost(tokens, min(SHORTEST, bound)), price.cost(min(most, tokens * 2), bound)
-    )
-
-
-def _tokens(text: str) -> int:
-    return -(-len(text) // CHARACTERS)
-
-
-def _sum(costs: list[float | None]) -> float | None:
-    known = [each for each in costs if each is not None]
-    return sum(known) if len(known) == len(costs) else None
+        return _Asked(stored, sum(map(tokens_of, request_texts(wire.body))), 0.0, 0.0)
+    return _Asked(stored, *estimate(wire, prices))

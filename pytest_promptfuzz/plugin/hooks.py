@@ -90,7 +90,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield)
     if State.of(item.config).dry:
         from pytest_promptfuzz.plugin.planning import plan_only
+        from pytest_promptfuzz.plugin.prefilling import rehearses
 
+        planned = rehearses(item)
+        if planned is not None:
+            from pytest_promptfuzz.plugin.rehearsing import rehearsed
+
+            with rehearsed(item, planned):
+                return (yield)
         plan_only(item)
     from pytest_promptfuzz.plugin.calling import called, unmutated
 

@@ -44,7 +44,7 @@ def plan_only(item: pytest.Item) -> None:
             raise
         planned = item.config.stash.get(PLANNED, None)
         if planned is not None:
-            planned.unknown.append(item.nodeid)
+            planned.unplanned(item.nodeid, str(error))
         pytest.skip(f"dry run: what it asks shows only when its body runs ({error})")
     planned = item.config.stash.get(PLANNED, None)
     if planned is not None:

@@ -86,8 +86,6 @@ def run_once(body: Body, step: Step, ends: Ends = ends_everything) -> Run:
             if ends(error):
                 raise
             exception = error
-        finally:
-            step.watch.claims.release_all()
     if inspect.isawaitable(returned):
         _close(returned)
         raise UsageError("The body returned a coroutine: await it, and let the test be `async def`.")
@@ -115,8 +113,6 @@ async def arun_once(
             if ends(error):
                 raise
             exception = error
-        finally:
-            step.watch.claims.release_all()
     return Run(
         returned,
         exception,

@@ -45,6 +45,7 @@ class Batches:
         polls: How often a batch is still in progress when its status is asked, before it ends.
         fails: A text; requests that hold it are answered with the provider's error.
         expires: A text; requests that hold it are not answered in time.
+        most_bytes: The largest batch that is taken, as both providers have it.
         submitted: The number of requests of each batch that was taken, in order.
     """
 
@@ -52,6 +53,7 @@ class Batches:
         self.polls = 1
         self.fails = ""
         self.expires = ""
+        self.most_bytes = 200_000_000
         self.submitted: list[int] = []
         self._ask = ask
         self._files: dict[str, bytes] = {}
@@ -99,6 +101,8 @@ class Batches:
                 Answer(200, _LINES, data) if action == "content" else _ok({"id": identity, "object": "file"})
             )
         parts = _multipart(request)
+        if len(parts.get("file", b"")) > self.most_bytes:
+            return error_answer(413, "The file is too large.", anthropic=False)
         if parts.get("purpose") != b"batch" or "file" not in parts:
             return error_answer(400, "A file and the purpose 'batch' are needed.", anthropic=False)
         name = self._keep(parts["file"])
@@ -128,6 +132,8 @@ class Batches:
             if request.method != "POST":
                 listed = [_anthropic_batch(each) for each in self._listed(anthropic=True)]
                 return _ok({"data": listed, "has_more": False, "first_id": None, "last_id": None})
+            if len(request.body) > self.most_bytes:
+                return error_answer(413, "The batch is too large.", anthropic=True)
             requests = json.loads(request.body).get("requests") or []
             names = {each["custom_id"] for each in requests}
             if len(names) < len(requests) or not all(re.fullmatch(r"[\w-]{1,64}", each) for each in names):

@@ -141,10 +141,9 @@ class Exchange:
         return answer
 
     def sealed(self) -> TargetError | None:
-        """Why this call may not be made, if the watch lets nothing out; ``None`` where it may.
-
-        The message names the JSON paths at which the request differs from the nearest that was answered.
-        """
+        """Why this call may not be made, with the paths at which it differs from the nearest that was answered."""
+        if self.watch.notebook is not None:
+            self.watch.notebook.stop(self)
         tape = self.watch.tape
         if tape is not None and tape.strict:
             self._fault(NOT_RECORDED, tape.missing(self.watch, self.wire, self.digest, self.nth), None)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.claims import Turn
     from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.in_flight import InFlight
+    from pytest_promptfuzz.wire.notebook import Notebook
     from pytest_promptfuzz.wire.recordings.tape import Tape
     from pytest_promptfuzz.wire.unseen import Unseen
 
@@ -72,6 +73,7 @@ class Watch:
         retries: Calls that were made once more after a failure, by the gate's decision.
         given_up: By digest, what a request met the last time it was tried.
         claims: Calls of it that others wait for.
+        notebook: Takes the calls that would have to be made, none of which is; ``None`` where they are.
     """
 
     def __init__(
@@ -118,6 +120,7 @@ class Watch:
         self.retries = 0
         self.given_up: dict[str, Exception] = {}
         self.claims = Claims()
+        self.notebook: Notebook | None = None
         self._taken: dict[str, set[int]] = {}
         self._lock = threading.RLock()
 
@@ -291,6 +294,9 @@ def watching(watch: Watch) -> Iterator[Watch]:
                 if _active[index] is watch:
                     del _active[index]
                     break
+            over = not any(each is watch for each in _active)
+        if over and not watch.apart:
+            watch.claims.release_all()
         # In a generator fixture set-up and tear-down may run in different contexts.
         with contextlib.suppress(ValueError):
             current.reset(token)

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, StoreError
 from pytest_promptfuzz.running.batches.prefill import Prefill
+from pytest_promptfuzz.running.batches.providers import AnthropicBatches, OpenAIBatches
 from pytest_promptfuzz.running.batches.state import Underway, alone
 from pytest_promptfuzz.running.batches.wanted import Wanted
 from pytest_promptfuzz.targets.requests import as_request
@@ -134,3 +135,51 @@ def test_a_missing_key_submits_nothing(models, start, monkeypatch):
     with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
         start()
     assert models.batches.submitted == []
+
+
+@pytest.mark.parametrize("kind", [OpenAIBatches, AnthropicBatches])
+def test_batches_are_split_by_number_and_by_size(models, start, monkeypatch, kind):
+    monkeypatch.setattr(kind, "most", 2)
+    assert start().stored == 6
+    assert sorted(models.batches.submitted) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("target", "path"), [("openai:gpt-5-mini", "/v1/files"), ("anthropic:claude-sonnet-5", "")]
+)
+def test_no_batch_is_larger_than_the_provider_takes(models, start, monkeypatch, target, path):
+    kind = OpenAIBatches if path else AnthropicBatches
+    long = [resolve(target).prepare(as_request(f"Classify: {'schön ' * 400}{number}")) for number in range(5)]
+    sizes = [kind().size(kind().group(each), "x" * 52, each) for each in long]
+    monkeypatch.setattr(kind, "most_bytes", 2 * max(sizes) + 600)
+    models.batches.most_bytes = 2 * max(sizes) + 600
+    outcome = start(more=[Wanted(each) for each in long])
+    assert (outcome.stored, outcome.failed) == (11, [])
+    assert len(models.batches.submitted) == 4
+
+
+def test_a_request_that_no_batch_takes_is_told_and_asked_live(models, start, monkeypatch):
+    monkeypatch.setattr(OpenAIBatches, "most_bytes", 1000)
+    large = resolve("openai:gpt-5-mini").prepare(as_request("Classify: " + "long " * 400))
+    outcome = start(more=[Wanted(large, test="test_large")])
+    assert outcome.stored == 6
+    assert [test for test, _ in outcome.failed] == ["test_large"]
+    assert "more than a batch takes" in outcome.failed[0][1]
+
+
+def test_an_expired_batch_is_asked_again_by_the_next(models, start):
+    models.batches.expires = "Classify"
+    outcome = start()
+    assert (outcome.stored, len(outcome.failed), outcome.waiting) == (0, 6, 0)
+    assert start(submit=False).submitted == 0
+    models.batches.expires = ""
+    assert start().stored == 6
+    assert models.batches.submitted == [3, 3, 3, 3]
+
+
+def test_the_second_of_two_identical_calls_has_an_answer_of_its_own(models, start):
+    target = resolve("openai:gpt-5-mini")
+    wire = target.prepare(as_request("Classify as GOOD or BAD: twice"))
+    outcome = start(more=[Wanted(wire), Wanted(wire, nth=1)])
+    assert outcome.stored == 8
+    assert start(more=[Wanted(wire), Wanted(wire, nth=1)]).submitted == 0

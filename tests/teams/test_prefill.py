@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+
+import pytest
 
 from pytest_promptfuzz.testing.faults import Unauthorized
 
@@ -96,8 +99,177 @@ def test_own(prompt, llm):
     raise AssertionError("the body ran")
 """
     )
-    status, out = prefill()
+    status, out = prefill("--no-bodies")
     assert status == 0, out
     assert f"left to be asked live: 3 requests to {models.url}/other/v1/chat/completions" in out
-    assert "not planned: test_it.py::test_own" in out
+    assert "not planned: test_it.py::test_own: its calls show only when its body runs" in out
     assert models.batches.submitted == []
+
+
+BODIES = """
+import asyncio
+import anthropic, openai
+import pytest
+
+@robust(TRIAGE, mutations=3, threshold=0.0)
+def test_llm(prompt, llm):
+    answer = llm(prompt.format(ticket=TICKETS[0]))
+    assert answer.text
+
+@robust(TRIAGE, mutations=3, threshold=0.0)
+def test_sdk(prompt):
+    asked = [{"role": "user", "content": prompt.format(ticket=TICKETS[1])}]
+    answer = openai.OpenAI().chat.completions.create(model="gpt-5-mini", messages=asked)
+    return answer.choices[0].message.content
+
+@robust(mutate="role:system", mutations=3, threshold=0.0)
+def test_wire():
+    answer = anthropic.Anthropic().messages.create(
+        model="claude-sonnet-5", max_tokens=50, system="Classify the ticket as BILLING or OTHER. Answer in one word.",
+        messages=[{"role": "user", "content": TICKETS[2]}],
+    )
+    return answer.content[0].text
+
+@robust(TRIAGE, mutations=3, threshold=0.0)
+@pytest.mark.asyncio
+async def test_at_once(prompt):
+    client = openai.AsyncOpenAI()
+    async def ask(ticket):
+        asked = [{"role": "user", "content": prompt.format(ticket=ticket)}]
+        return await client.chat.completions.create(model="gpt-5-mini", messages=asked)
+    answers = await asyncio.gather(ask("It is broken."), ask("It is too dear."))
+    return [each.choices[0].message.content for each in answers]
+
+@robust(TRIAGE, mutations=3, threshold=0.0)
+def test_chain(prompt, llm):
+    label = llm(prompt.format(ticket=TICKETS[3])).text
+    try:
+        return llm("Say in one sentence why a ticket is " + label).text
+    except Exception:
+        raise AssertionError("no answer")
+
+@robust(TRIAGE, mutations=3, threshold=0.0)
+def test_twice(prompt, llm):
+    return [llm(prompt.format(ticket="Twice the same.")).text for _ in range(2)]
+"""
+ONE_CALL = 4 + 4 + 4 + 2 * 4
+
+
+def test_bodies_are_planned_and_then_make_no_call(pytester, suite, models):
+    suite(BODIES)
+    status, out = prefill("--dry-run")
+    assert status == 0, out
+    assert models.calls == 0
+    assert f"{ONE_CALL + 4 + 4} requests to make, 0 answered in the store" in out
+    assert "they are asked in rounds" in out
+    status, out = prefill()
+    assert status == 0, out
+    assert "round 2: " in out
+    assert "not planned" not in out
+    assert models.calls == 0
+    passes_without_a_call(pytester, models, 6)
+
+
+def test_a_chain_goes_one_call_further_with_each_round(pytester, suite, models):
+    suite(
+        """
+@robust(TRIAGE, mutations=2, threshold=0.0)
+def test_chain(prompt, llm):
+    said = llm(prompt.format(ticket=TICKETS[0])).text
+    for step in range(3):
+        said = llm(f"{step}: {said}").text
+"""
+    )
+    status, out = prefill()
+    assert status == 0, out
+    assert [each for each in ("round 2: ", "round 3: ", "round 4: ", "round 5: ") if each in out] == [
+        "round 2: ",
+        "round 3: ",
+        "round 4: ",
+    ]
+    passes_without_a_call(pytester, models, 1)
+
+
+def test_what_is_left_of_a_round_is_not_asked_again_by_the_next(pytester, suite, models):
+    suite(
+        """
+@robust(TRIAGE, mutations=2, threshold=0.0)
+def test_chain(prompt, llm):
+    return llm("After " + llm(prompt.format(ticket=TICKETS[0])).text).text
+
+@robust(TRIAGE, mutations=2, threshold=0.0)
+def test_fails(prompt, llm):
+    return llm(prompt.format(ticket="Rotten")).text
+"""
+    )
+    models.batches.fails = "Rotten"
+    status, out = prefill()
+    assert status == 3, out
+    assert out.count("no answer: test_it.py::test_fails") == 3
+    assert models.batches.submitted[0] == 6
+    assert sum(models.batches.submitted) <= 6 + 3
+    models.batches.fails = ""
+    status, out = prefill()
+    assert status == 0, out
+    assert "3 answers stored" in out
+    passes_without_a_call(pytester, models, 2)
+
+
+def test_what_cannot_be_planned_is_named_with_the_reason(pytester, suite, models):
+    suite(
+        """
+import uuid, pytest
+
+@robust(TRIAGE, mutations=2, threshold=0.0)
+def test_clock(prompt, llm):
+    return llm(prompt.format(ticket=str(uuid.uuid4()))).text
+
+@robust(TRIAGE, mutations=2, threshold=0.0)
+def test_early(prompt, llm):
+    raise ValueError("before any call")
+
+@robust(TRIAGE, mutations=2, threshold=0.0)
+def test_silent(prompt):
+    return prompt.format(ticket="")
+
+@robust(mutate="nowhere", mutations=2, threshold=0.0)
+def test_wrong(llm):
+    pass
+
+@robust(TRIAGE, mutations=2, threshold=0.0)
+def test_fine(prompt, llm):
+    return llm(prompt.format(ticket=TICKETS[0])).text
+"""
+    )
+    status, out = prefill("--dry-run")
+    assert status == 0, out
+    assert "3 requests to make" in out
+    for test, why in (
+        ("test_clock", "it asks something else each time it is run"),
+        ("test_early", "it raises ValueError before it asks a model"),
+        ("test_silent", "it asks no model that is seen"),
+        ("test_wrong", "nowhere"),
+    ):
+        assert any(
+            f"not planned: test_it.py::{test}: " in line and why in line for line in out.splitlines()
+        ), out
+    assert models.calls == 0
+
+
+def test_the_cost_is_shown_at_half_the_price(pytester, suite, models):
+    suite(SUITE)
+    pytester.makefile(
+        ".toml",
+        pyproject="""
+[tool.promptfuzz.prices]
+"gpt-5*" = {input = 2.0, output = 8.0}
+"claude*" = {input = 2.0, output = 8.0}
+""",
+    )
+    _, out = prefill("--dry-run", "test_it.py::test_openai")
+    line = next(each for each in out.splitlines() if "requests to make" in each)
+    full = pytester.runpytest_subprocess("--promptfuzz-dry-run", "test_it.py::test_openai")
+    low, high = re.search(r"\$([0-9.]+) to \$([0-9.]+)", full.stdout.str()).groups()
+    half_low, half_high = re.search(r"\$([0-9.]+) to \$([0-9.]+) at half the price", line).groups()
+    assert float(half_low) == pytest.approx(float(low) / 2, abs=1e-4)
+    assert float(half_high) == pytest.approx(float(high) / 2, abs=1e-4)

@@ -12,7 +12,7 @@ from pytest_promptfuzz.running.batches.state import Submitted, Underway, alone
 from pytest_promptfuzz.running.batches.wanted import Wanted, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_promptfuzz.running.batches.providers import Provider, Result
@@ -118,8 +118,25 @@ class Prefill:
                 groups.setdefault(place, []).append(name)
         for (provider_name, group), names in groups.items():
             provider = self._providers[provider_name]
-            for start in range(0, len(names), provider.most):
-                self._submit_one(underway, provider, group, names[start : start + provider.most])
+            for part in self._parts(provider, group, names):
+                self._submit_one(underway, provider, group, part)
+
+    def _parts(self, provider: Provider, group: tuple[str, ...], names: list[str]) -> Iterator[list[str]]:
+        """The requests of a group in batches that the provider takes."""
+        part: list[str] = []
+        room = provider.most_bytes
+        for name in names:
+            size = provider.size(group, name, self._wanted[name].wire)
+            if size > provider.most_bytes:
+                self._failed(name, f"{size:,} bytes are more than a batch takes; it is asked live")
+                continue
+            if size > room or len(part) == provider.most:
+                yield part
+                part, room = [], provider.most_bytes
+            part.append(name)
+            room -= size
+        if part:
+            yield part
 
     def _place(self, wanted: Wanted) -> tuple[str, tuple[str, ...]] | None:
         for provider in self._providers.values():

@@ -34,13 +34,19 @@ class Provider(Protocol):
     Attributes:
         name: ``openai`` or ``anthropic``.
         most: The most requests in a batch.
+        most_bytes: The most bytes that they may have together.
     """
 
     name: str
     most: int
+    most_bytes: int
 
     def group(self, wire: WireRequest) -> tuple[str, ...] | None:
         """What the requests of one batch have in common; ``None`` for a request that no batch takes."""
+        ...
+
+    def size(self, group: tuple[str, ...], name: str, wire: WireRequest) -> int:
+        """Bytes of one request in a batch."""
         ...
 
     def submit(self, group: tuple[str, ...], requests: Mapping[str, WireRequest], token: str) -> str:
@@ -68,7 +74,8 @@ class OpenAIBatches:
     """``/v1/files`` and ``/v1/batches``."""
 
     name = "openai"
-    most = 20_000  # 50,000 are allowed, in a file of at most 200 MB
+    most = 50_000
+    most_bytes = 200_000_000
 
     def __init__(self) -> None:
         self._target = OpenAITarget("batch")
@@ -81,14 +88,14 @@ class OpenAIBatches:
             return None
         return f"/v1{path}", str(wire.body.get("model", ""))
 
+    def size(self, group: tuple[str, ...], name: str, wire: WireRequest) -> int:
+        """Of its line in the file."""
+        return len(_openai_line(group, name, wire))
+
     def submit(self, group: tuple[str, ...], requests: Mapping[str, WireRequest], token: str) -> str:
         """Upload the requests, and submit them."""
-        lines = [
-            json.dumps({"custom_id": name, "method": "POST", "url": group[0], "body": wire.body})
-            for name, wire in requests.items()
-        ]
         with self._target.client() as client:
-            data = io.BytesIO("".join(f"{line}\n" for line in lines).encode("ascii"))
+            data = io.BytesIO(b"".join(_openai_line(group, name, wire) for name, wire in requests.items()))
             file = client.files.create(file=(f"{token}.jsonl", data), purpose="batch")
             made = client.batches.create(
                 input_file_id=file.id,
@@ -131,6 +138,11 @@ class OpenAIBatches:
             client.batches.cancel(identity)
 
 
+def _openai_line(group: tuple[str, ...], name: str, wire: WireRequest) -> bytes:
+    line = {"custom_id": name, "method": "POST", "url": group[0], "body": wire.body}
+    return json.dumps(line).encode("ascii") + b"\n"
+
+
 def _openai_result(line: dict[str, Any]) -> Result:
     name, response = str(line.get("custom_id", "")), line.get("response") or {}
     body = response.get("body")
@@ -144,7 +156,8 @@ class AnthropicBatches:
     """``/v1/messages/batches``."""
 
     name = "anthropic"
-    most = 20_000  # 100,000 are allowed, in 256 MB
+    most = 100_000
+    most_bytes = 250_000_000  # 256 MB are allowed, the frame included
 
     def __init__(self) -> None:
         self._target = AnthropicTarget("batch")
@@ -154,6 +167,11 @@ class AnthropicBatches:
         if wire.url != self._target.address().url(AnthropicTarget.path) or wire.body.get("stream"):
             return None
         return tuple(f"{name}: {value}" for name, value in sorted(wire.headers.items()))
+
+    def size(self, group: tuple[str, ...], name: str, wire: WireRequest) -> int:
+        """Of its JSON; the SDK writes it no longer."""
+        del group
+        return len(json.dumps({"custom_id": name, "params": wire.body})) + 2
 
     def submit(self, group: tuple[str, ...], requests: Mapping[str, WireRequest], token: str) -> str:
         """Submit the requests; the interface has no place for the token."""

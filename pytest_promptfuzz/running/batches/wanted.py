@@ -24,15 +24,17 @@ class Wanted:
         wire: The request.
         ignore: JSON paths left out of its key.
         test: Who makes it, for messages.
+        nth: Which identical request of its run it is, from 0.
     """
 
     wire: WireRequest
     ignore: tuple[str, ...] = ()
     test: str = ""
+    nth: int = 0
 
     def key(self, redaction: Redaction) -> str:
         """The key under which a run looks for the answer."""
-        return exchange_key(request_digest(self.wire, ignore=self.ignore, redaction=redaction), 0, 0)
+        return exchange_key(self._digest(redaction), 0, self.nth)
 
     def is_stored(self, store: AnswerStore, redaction: Redaction) -> bool:
         """Whether a run would find the answer."""
@@ -50,11 +52,16 @@ class Wanted:
             Why it is not stored; nothing if it is.
         """
         watch = Watch(store=store, ignore=self.ignore, redaction=redaction)
+        for _ in range(self.nth):  # those before it are other calls
+            watch.reserve(self._digest(redaction))
         exchange = Exchange(watch, self.wire)
         exchange.answered(200, "application/json", json.dumps(body).encode("ascii"), seconds=0.0)
         if exchange.error is not None:
             return str(exchange.error)
         return "" if self.is_stored(store, redaction) else "the model refused, which is not kept"
+
+    def _digest(self, redaction: Redaction) -> str:
+        return request_digest(self.wire, ignore=self.ignore, redaction=redaction)
 
 
 def name_of(key: str) -> str:
