@@ -84,17 +84,13 @@ class Engine:
             only=state.trial,
             on_wire=OnWire.of(self.mutate, keys.get("call"), keys.get("match"), self.where),
             skips=lambda error: isinstance(error, pytest.skip.Exception),
-            describe=self._describe,
+            describe=functools.partial(_traceback, self.item),
         )
         job.notes.extend(
             f"overridden on the command line: {key}={value!r} (the test's own is {contract.get(key)!r})"
             for key, value in overridden.items()
         )
         return job
-
-    def _describe(self, error: BaseException) -> str:
-        # Made here, while the frames are alive; pytest cuts its own frames and ours out of it.
-        return str(self.item.repr_failure(pytest.ExceptionInfo.from_exception(error)))
 
     @contextmanager
     def installed(self) -> Iterator[None]:
@@ -226,6 +222,11 @@ class Engine:
         kind = BrittlePrompt if result.verdict == "brittle" else UntrustedVerdict
         # With the body's frames attached, --pdb opens where the body failed.
         raise kind(one_line(report), report).with_traceback(traceback)
+
+
+def _traceback(item: pytest.Item, error: BaseException) -> str:
+    """For people, made while the frames are alive; pytest cuts its own frames and ours out of it."""
+    return str(item.repr_failure(pytest.ExceptionInfo.from_exception(error)))
 
 
 def _location(item: pytest.Item) -> tuple[str, int]:

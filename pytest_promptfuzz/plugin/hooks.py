@@ -146,8 +146,8 @@ class Results:
         """Remember the run that xdist's workers belong to."""
         self._state.run = node.workerinput[RUN]
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Keep it for the table; give one that came from another process its rendering back."""
         if hasattr(report, "promptfuzz"):
             from pytest_promptfuzz.plugin.terminal import collect
@@ -161,6 +161,10 @@ class Results:
             self._state.written.incomplete[report.nodeid] = report.promptfuzz_unrecorded
         elif report.when == "call":
             self._state.written.incomplete.pop(report.nodeid, None)
+        yield
+        if hasattr(report, "promptfuzz"):
+            # pytest keeps every report to its end; by now whoever wanted all of it has had it.
+            report.promptfuzz = self._state.reports[report.promptfuzz["test"]]  # type: ignore[attr-defined]  # ours
 
 
 @pytest.hookimpl(optionalhook=True)

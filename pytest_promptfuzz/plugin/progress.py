@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.reporting.progress import Progress
 
@@ -19,14 +19,13 @@ class ItemProgress:
     def __init__(self, item: pytest.Item) -> None:
         self._test = item.name
         self._ran = 0
-        self._capture = item.config.pluginmanager.getplugin("capturemanager")
         reporter = item.config.pluginmanager.getplugin("terminalreporter")
         quiet = item.config.get_verbosity() < 0
         # What the body prints uncaptured would mix with it.
         printing = item.config.getoption("capture") == "no"
         enabled = reporter is not None and reporter.isatty and not quiet and not printing
-        self._reporter = reporter
-        self._progress = Progress(self._write, enabled=enabled, width=self._width, column=self._column)
+        screen = _Screen(reporter, item.config.pluginmanager.getplugin("capturemanager"))
+        self._progress = Progress(screen.write, enabled=enabled, width=screen.width, column=screen.column)
 
     def ran(self, job: Job) -> None:
         """One more run of the body."""
@@ -41,15 +40,26 @@ class ItemProgress:
         """Take it off the screen."""
         self._progress.clear()
 
-    def _width(self) -> int:
+
+class _Screen:
+    """What pytest writes to."""
+
+    def __init__(self, reporter: Any, capture: Any) -> None:
+        self._reporter = reporter
+        self._capture = capture
+
+    def width(self) -> int:
+        """Its columns."""
         width: int = self._reporter._tw.fullwidth  # noqa: SLF001 - the only way to its width
         return width
 
-    def _column(self) -> int:
-        column: int = self._reporter._tw.width_of_current_line  # noqa: SLF001 - see _width
+    def column(self) -> int:
+        """How many of them the current line takes."""
+        column: int = self._reporter._tw.width_of_current_line  # noqa: SLF001 - see width
         return column
 
-    def _write(self, text: str) -> None:
+    def write(self, text: str) -> None:
+        """Write past the capture of what tests print."""
         if self._capture is None:
             self._put(text)
             return

@@ -47,13 +47,15 @@ def recording_lines(root: Path, tests: Iterable[str]) -> list[str]:
 
 
 def _days(path: Path) -> set[date]:
+    found: set[bytes] = set()
     try:
-        content = path.read_bytes()
-        content = gzip.decompress(content) if path.name.endswith(".gz") else content
+        with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as lines:
+            for line in lines:
+                found.update(_ANSWERED.findall(line))
     except (OSError, EOFError, zlib.error):
         return set()  # said where the recording was read
     days: set[date] = set()
-    for each in set(_ANSWERED.findall(content)):
+    for each in found:
         with contextlib.suppress(ValueError):  # no day of the calendar: the line is refused where it is read
             days.add(date.fromisoformat(each.decode("ascii")))
     return days

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.plugin.lookahead import LookAhead
     from pytest_promptfuzz.plugin.recording import ItemSessions
-    from pytest_promptfuzz.reporting.model import TestReport
+    from pytest_promptfuzz.reporting.model import TestReport, TestSummary
     from pytest_promptfuzz.targets.function import CallableTarget
     from pytest_promptfuzz.targets.model import Target
 
@@ -34,7 +34,7 @@ class State:
     overrides: dict[str, Any]
     patterns: tuple[str, ...]
     choice: Choice
-    reports: dict[str, TestReport] = field(default_factory=dict)
+    reports: dict[str, TestSummary] = field(default_factory=dict)
     expected: dict[str, TestReport] = field(default_factory=dict)
     unmutated: dict[str, None] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

@@ -51,9 +51,10 @@ def _stores(settings: Mapping[str, Any]) -> str:
 def collect(report: pytest.TestReport, state: State) -> None:
     """Keep a finished test's report for the table; a rerun replaces what the run before it left."""
     from pytest_promptfuzz.plugin.outcome import RobustnessRepr
+    from pytest_promptfuzz.reporting.model import summarised
 
     data = report.promptfuzz
-    state.reports[data["test"]] = data
+    state.reports[data["test"]] = summarised(data) if data["verdict"] == "pass" else data
     if report.skipped and hasattr(report, "wasxfail"):
         state.expected[data["test"]] = data
     if isinstance(report.longrepr, str) and data["verdict"] != "pass":  # it crossed a process

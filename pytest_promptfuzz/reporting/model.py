@@ -75,37 +75,42 @@ class TrialReport(TypedDict):
     reproduce: str
 
 
-class TestReport(TypedDict):
-    """One robust test."""
+class TestSummary(TypedDict):
+    """What the table at the end of a run needs to know of a robust test."""
 
-    format: int
     test: str
-    location: tuple[str, int] | None
     verdict: str
     reason: str
-    explanation: str
     score: float | None
     bounds: tuple[float, float]
     threshold: float
+    counts: dict[str, int]
+    target: str
+    oracle_only: bool
+    relation: str
+    trials: list[TrialReport]
+    spent: SpentReport
+    cost: float | None
+    notes: list[str]
+
+
+class TestReport(TestSummary):
+    """One robust test."""
+
+    format: int
+    location: tuple[str, int] | None
+    explanation: str
     adjusted_score: float | None
     interval: tuple[float, float] | None
-    counts: dict[str, int]
     planned: int
     seed: int
     task: str
-    target: str
     model: str
-    oracle_only: bool
-    relation: str
     by_dimension: dict[str, GroupReport]
     by_operator: dict[str, GroupReport]
     by_relation: dict[str, GroupReport]
     prompt: str
     baseline: Any
-    trials: list[TrialReport]
-    spent: SpentReport
-    cost: float | None
-    notes: list[str]
     inputs: list[str]
 
 
@@ -154,7 +159,14 @@ def report_test(
     )
 
 
-def scored(report: TestReport) -> list[TrialReport]:
+def summarised(report: TestReport) -> TestSummary:
+    """What is kept of a test that passed: a long run has thousands. Of its trials, those that deviated."""
+    kept: Any = {key: report.get(key) for key in TestSummary.__annotations__}
+    kept["trials"] = [trial for trial in report["trials"] if trial["outcome"] == "deviation"]
+    return kept  # type: ignore[no-any-return]  # it has the keys of the type
+
+
+def scored(report: TestSummary) -> list[TrialReport]:
     """The trials that score, counts and verdict are of; those of other relations stand beside them."""
     return [trial for trial in report["trials"] if trial["relation"] == report["relation"]]
 

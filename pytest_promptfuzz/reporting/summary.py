@@ -21,7 +21,7 @@ from pytest_promptfuzz.reporting.words import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_promptfuzz.reporting.model import TestReport
+    from pytest_promptfuzz.reporting.model import TestSummary
 
 MOST_NAMED = 5  # tests named in a note below the table
 _WIDE = 100  # columns from which there is room for wider gaps
@@ -36,11 +36,11 @@ _DROPPED_FIRST = ("tokens", "hits", "time", "calls", "min", "und", "err", "M", "
 @dataclass(frozen=True, slots=True)
 class _Column:
     name: str
-    cell: Callable[[TestReport], str]
+    cell: Callable[[TestSummary], str]
     right: bool = True
 
 
-def _tokens(report: TestReport) -> str:
+def _tokens(report: TestSummary) -> str:
     spent = report["spent"]
     known = [each for each in (spent["input_tokens"], spent["output_tokens"]) if each is not None]
     return f"{sum(known):,}" if known else "-"
@@ -62,7 +62,7 @@ _COLUMNS = (
 )
 
 
-def summary_lines(reports: Iterable[TestReport], *, width: int = 80) -> list[Line]:
+def summary_lines(reports: Iterable[TestSummary], *, width: int = 80) -> list[Line]:
     """The table of robust tests, worst first, a total and notes; nothing without tests.
 
     Args:
@@ -85,7 +85,7 @@ def seconds(amount: float) -> str:
     return f"{minutes}m{rest:02d}s"
 
 
-def _table(reports: Sequence[TestReport], width: int) -> list[Line]:
+def _table(reports: Sequence[TestSummary], width: int) -> list[Line]:
     columns_shown = [
         each for each in _COLUMNS if each.name != "und" or any(r["counts"]["undecided"] for r in reports)
     ]
@@ -116,7 +116,7 @@ def _table(reports: Sequence[TestReport], width: int) -> list[Line]:
     return lines
 
 
-def _cell_style(column: str, report: TestReport) -> Style:
+def _cell_style(column: str, report: TestSummary) -> Style:
     if column in {"verdict", "score"}:
         return verdict_style(report["verdict"])
     counts = report["counts"]
@@ -127,7 +127,7 @@ def _cell_style(column: str, report: TestReport) -> Style:
     return "plain"
 
 
-def _total(reports: Sequence[TestReport]) -> list[Line]:
+def _total(reports: Sequence[TestSummary]) -> list[Line]:
     tally: dict[str, int] = {}
     for report in reports:
         tally[report["verdict"]] = tally.get(report["verdict"], 0) + 1
@@ -151,7 +151,7 @@ def _total(reports: Sequence[TestReport]) -> list[Line]:
     return [[(f"{count(len(reports), 'robust test')}: ", "heading"), HANG, ("; ".join(parts), "plain")]]
 
 
-def _money(reports: Sequence[TestReport]) -> list[str]:
+def _money(reports: Sequence[TestSummary]) -> list[str]:
     costs = [report["cost"] for report in reports if report["cost"] is not None]
     unknown = sum(report["spent"]["unpriced"] for report in reports)
     if not costs:
@@ -160,7 +160,7 @@ def _money(reports: Sequence[TestReport]) -> list[str]:
     return [f"${sum(costs):.4f}{but}"]
 
 
-def _notes(reports: Sequence[TestReport]) -> list[Line]:
+def _notes(reports: Sequence[TestSummary]) -> list[Line]:
     lines: list[Line] = []
     made_up = [report for report in reports if simulated(report)]
     if len(made_up) == len(reports):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from pytest_promptfuzz.reporting.model import TestReport, TrialReport
+    from pytest_promptfuzz.reporting.model import TestSummary, TrialReport
     from pytest_promptfuzz.reporting.text import Style
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ def verdict_style(verdict: str) -> Style:
     return _STYLES.get(verdict, "plain")
 
 
-def worst_first(report: TestReport) -> tuple[int, float, str]:
+def worst_first(report: TestSummary) -> tuple[int, float, str]:
     """A sort key: brittle, noisy, inconclusive, pass; the lowest score first; then by name."""
     score = report["score"]
     return _ORDER.get(report["verdict"], -1), -1.0 if score is None else score, report["test"]
@@ -58,7 +58,7 @@ def number(value: float | None, *, against: float | None = None) -> str:
     return repr(value)
 
 
-def score_text(report: TestReport) -> str:
+def score_text(report: TestSummary) -> str:
     """The score as tables show it: where errors leave the verdict open, the lowest and highest it can be."""
     low, high = report["bounds"]
     if report["verdict"] == "inconclusive" and low < high and any(report["counts"].values()):
@@ -76,7 +76,7 @@ def operator_names(trial: TrialReport) -> str:
     return " + ".join(name.partition("@")[0] for name in trial["operators"]) or "unchanged"
 
 
-def simulated(report: TestReport) -> bool:
+def simulated(report: TestSummary) -> bool:
     """Whether the answers came from the simulated model."""
     return report["target"].partition("?")[0] == "simulated"
 

@@ -46,6 +46,7 @@ _SETTINGS: dict[str, Any] = {
     "cull_limit": 0,
     "size_limit": 2**62,
     "disk_min_file_size": 2**62,  # values stand in their rows: no file is read because a row names it
+    "sqlite_cache_size": 512,  # pages, 2 MiB: a run reads an answer once
     "sqlite_mmap_size": 0,  # a mapped file that is truncated kills the process with SIGBUS
     "statistics": 0,
     "tag_index": 0,
@@ -123,8 +124,7 @@ class ResponseStore:
         self._staying: set[int] = set()
         self._generation = 0  # of the open file
         self._read_only: ReadOnly | None = None
-        self._writable = True
-        self._usable = True
+        self._writable = self._usable = True
 
     @property
     def path(self) -> Path:
