@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.targets.function import CallableTarget
+from pytest_promptfuzz.wire.adopting import adopt
 from pytest_promptfuzz.wire.ask import aask
 from pytest_promptfuzz.wire.exchange import IN_PROCESS
 from pytest_promptfuzz.wire.key import exchange_key, request_digest
@@ -311,15 +312,6 @@ class Calls:
 
 def _adopt(watch: Watch, ahead: Watch) -> None:
     """Let the watch of a run have seen what was seen of its call before it began."""
-    for fault in ahead.faults:
-        watch.fault(fault)
     for call in ahead.calls:
         watch.reserve(call.digest)
-        watch.record(call)
-    for text in ahead.notes:
-        watch.note(text)
-    for _ in range(ahead.retries):
-        watch.retried()
-    if watch.fresh is not None and ahead.fresh is not None:
-        for key, answer in ahead.fresh.items():
-            watch.fresh.put(key, answer)
+    adopt(watch, ahead)

@@ -12,6 +12,7 @@ from pytest_promptfuzz.evaluating.inputs import Cases, Input, read_inputs
 from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.on_wire import PREFIX, OnWire
 from pytest_promptfuzz.evaluating.session import Session, installed_embedder, simulated_of
+from pytest_promptfuzz.evaluating.speculating import speculating
 from pytest_promptfuzz.prompts.prompt import as_prompt
 from pytest_promptfuzz.running.drive import adrive, drive, together
 from pytest_promptfuzz.targets.function import CallableTarget
@@ -96,7 +97,8 @@ def evaluate(
     )
     with evaluation.watched(), intercepting():
         for each in evaluation.cases.inputs:
-            drive(evaluation.case(each), evaluation.body)
+            with speculating(evaluation.job) as told:
+                drive(evaluation.case(each), evaluation.body, begin=told.begin, ran=told.ran)
     return evaluation.job.conclude()
 
 

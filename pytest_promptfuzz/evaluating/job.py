@@ -86,6 +86,7 @@ class Job:
         on_wire: What is mutated in the body's requests; ``None`` where the prompt is known before.
         skips: Whether an exception is the test runner's skip.
         describe: A traceback for people.
+        mistaken: Whether a call was made early that a run did not ask for.
     """
 
     contract: Contract
@@ -102,6 +103,7 @@ class Job:
     on_wire: OnWire | None = None
     skips: Callable[[BaseException], bool] = _never
     describe: Callable[[BaseException], str] = _one_line
+    mistaken: bool = False
     trials: list[Trial] = field(default_factory=list)
     failures: dict[str, BaseException] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

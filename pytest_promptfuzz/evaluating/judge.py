@@ -13,6 +13,7 @@ from pytest_promptfuzz.evaluating.on_wire import not_found
 from pytest_promptfuzz.running.arrival import arrived, ignored
 from pytest_promptfuzz.scoring.trial import OracleFailure, Spent, Trial, TrialError
 from pytest_promptfuzz.targets.model import Response, Usage
+from pytest_promptfuzz.wire.faults import NEVER_SENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.wire.watch import Watch
 
 NOT_EXERCISED = (
     "The mutated prompt was never seen: not in a model request, not by the target, not in a rendered Prompt. A cached "
@@ -39,7 +41,7 @@ IGNORED = (
     "unmutated one. Name narrower paths in ignore=."
 )
 
-_NEVER_SENT = frozenset({"unattributed", "budget", "unpriced", "not-allowed", "not-simulated", "interrupted"})
+_NEVER_SENT = frozenset({"unattributed", *NEVER_SENT})
 _PAID = frozenset({"openai", "anthropic", "compatible"})
 
 
@@ -82,24 +84,25 @@ def shown(subject: Any) -> Any:
     return None if subject is None else plain(subject)
 
 
-def spent_by(run: Run, *, counts_runs: bool) -> Spent:
-    """What a run took. ``counts_runs`` counts the run itself as a call where none was seen on the wire."""
-    calls = run.watch.calls
+def spent_on(watch: Watch) -> Spent:
+    """What the calls that a watch saw took."""
+    calls = watch.calls
     sent = [call for call in calls if not call.hit]
     # A stream that broke off is a call already, and a call that could not be attributed was never sent.
-    failed = sum(not fault.begun and fault.kind not in _NEVER_SENT for fault in run.watch.faults)
-    spent = Spent(
-        calls=len(sent) + failed,
-        hits=len(calls) - len(sent),
-        seconds=run.seconds,
-        retries=run.watch.retries,
-    )
+    failed = sum(not fault.begun and fault.kind not in _NEVER_SENT for fault in watch.faults)
+    spent = Spent(calls=len(sent) + failed, hits=len(calls) - len(sent), retries=watch.retries)
     for call in sent:
         usage = call.response.usage if call.response is not None else Usage()
         cost = call.cost
         unpriced = cost is None and call.provider in _PAID
         spent += Spent(usage=usage, cost=cost, unpriced=int(unpriced))
-    if counts_runs and not calls and not run.watch.faults:
+    return spent
+
+
+def spent_by(run: Run, *, counts_runs: bool) -> Spent:
+    """What a run took. ``counts_runs`` counts the run itself as a call where none was seen on the wire."""
+    spent = spent_on(run.watch) + Spent(seconds=run.seconds)
+    if counts_runs and not run.watch.calls and not run.watch.faults:
         spent += Spent(calls=1, usage=Usage())
     return spent
 

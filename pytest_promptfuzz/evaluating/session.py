@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating.semantic import semantic_mend
+from pytest_promptfuzz.running.crew import Crew
 from pytest_promptfuzz.targets.model import Request
 from pytest_promptfuzz.wire.answers import MemoryStore
 from pytest_promptfuzz.wire.gate import LateGate
@@ -59,6 +60,8 @@ class Session:
         tape: The recording of the test that this is the session of; ``None`` for none.
         redaction: What is hidden before anything is stored, shown or hashed.
         secrets: The credentials that were seen, for whoever shows what a test says; in memory only.
+        speculate: Whether calls of sync bodies may be made before they ask.
+        crew: Makes them.
     """
 
     store: AnswerStore | None = None
@@ -69,6 +72,8 @@ class Session:
     tape: Tape | None = None
     redaction: Redaction = DEFAULT
     secrets: set[str] = field(default_factory=set)
+    speculate: bool = True
+    crew: Crew = field(default_factory=Crew)
 
     @property
     def baseline_runs(self) -> int:

@@ -18,6 +18,7 @@ from pytest_promptfuzz.evaluating.contract import Contract
 from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.on_wire import OnWire
 from pytest_promptfuzz.evaluating.session import simulated_of
+from pytest_promptfuzz.evaluating.speculating import speculating
 from pytest_promptfuzz.plugin import commands, examples, freshness, subtests
 from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
 from pytest_promptfuzz.plugin.checking import acheck, check
@@ -145,7 +146,9 @@ class Engine:
             self.progress.ran(self.job)
             return returned
 
-        drive(self.job.case(place.prompt(arguments, self.where)), body, ends_test)
+        with speculating(self.job) as told:
+            steps = self.job.case(place.prompt(arguments, self.where))
+            drive(steps, body, ends_test, begin=told.begin, ran=told.ran)
 
     async def _arun(self, original: Callable[..., Any], arguments: dict[str, Any]) -> None:
         if self.declared is not None:

@@ -94,7 +94,7 @@ SETTINGS: tuple[Setting, ...] = (
         "concurrency",
         values.whole(1),
         8,
-        "calls made at once: of an async test, or of all declarative tests",
+        "calls made at once: of a test, or of all declarative tests",
         "N",
         "int",
     ),
@@ -105,6 +105,13 @@ SETTINGS: tuple[Setting, ...] = (
         "declarative tests after the running one whose calls are made ahead",
         "N",
         "int",
+    ),
+    Setting(
+        "speculate",
+        values.switch,
+        True,
+        "on, off: make the calls of a sync test's mutations at once, before its body asks",
+        "SWITCH",
     ),
     Setting(
         "inconclusive",

@@ -131,6 +131,7 @@ class State:
                 mode=mode,
                 embedder=sessions.installed_embedder(self.settings["model"]),
                 concurrency=self.settings["concurrency"],
+                speculate=self.settings["speculate"],
                 redaction=Redaction(self.patterns),
                 gate=LateGate(functools.partial(make_limits, self)),
                 secrets=set(filter(None, [password_of(shared or "")])),
@@ -160,6 +161,8 @@ class State:
             self._lookahead.close()
             self.unused_calls += self._lookahead.line.unused
             self._lookahead = None
+        if self._items is not None:
+            self._items.session.crew.stop()
 
     def target(self, named: Any) -> Target | CallableTarget | None:
         """The target of a test: what its mark names, else the run's; ``None`` where neither names one."""

@@ -56,6 +56,11 @@ def one_of(*names: str) -> Callable[[str], str]:
     return read
 
 
+def switch(text: str) -> bool:
+    """Either on or off."""
+    return one_of("on", "off")(text) == "on"
+
+
 def text(text: str) -> str:
     """A text."""
     return text

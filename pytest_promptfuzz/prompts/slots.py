@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import UsageError, nearest, unstopped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _SPEC = r"(?:[^{}\n]?[<>=^])?[-+ ]?z?#?0?\d{0,4}[,_]?(?:\.\d{1,3})?[bcdeEfFgGnosxX%]?|%[^{}\n]{1,40}"
 _FIELD = r"[^\W\d]\w*(?:\.\w+|\[[^\]{}\n]{1,40}\])*"
@@ -102,6 +102,52 @@ class Slots:
             position, length = match.end(), end
         parts.append(text[position:])
         return "".join(parts), inputs
+
+    def values_in(self, text: str, shown: str) -> dict[str, str] | None:
+        """The values with which ``text`` stands in ``shown``, filled by whatever engine; ``None`` if it does not.
+
+        What stands before a text that begins with a slot, and after one that ends with a slot, counts as its value.
+        The values of slots with attributes, conversions or format specifications cannot be told.
+        """
+        values: dict[str, str] = {}
+        open_slot, position = "", 0
+        for literal, name in self._split(text):
+            at = shown.find(literal, position)
+            if not literal and not name and open_slot:
+                at = len(shown)
+            if at < 0 or (name and not name.isidentifier()):
+                return None
+            if open_slot and values.setdefault(open_slot, shown[position:at]) != shown[position:at]:
+                return None
+            open_slot, position = name, at + len(literal)
+        return values
+
+    def ends(self, text: str) -> tuple[str, str]:
+        """The slots that a text begins and ends with, if any: what ``values_in`` tells of them may be too long."""
+        pieces = [*self._split(text)]
+        if len(pieces) == 1:
+            return "", ""
+        return "" if pieces[0][0] else pieces[0][1], "" if pieces[-1][0] else pieces[-2][1]
+
+    def _split(self, text: str) -> Iterator[tuple[str, str]]:
+        """The literal pieces of a text as they stand in the filled one, each with the slot behind it, if any."""
+        literal, position = "", 0
+        for match in _SLOT.finditer(text):
+            literal += text[position : match.start()]
+            position = match.end()
+            if match["open"] or match["close"]:
+                literal += self._value(match, {})
+                continue
+            name = match["jinja"] or match["dollar"] or match["field"] or match["percent"]
+            if name is None:
+                literal += match[0]  # a tag or a price, unless a value says otherwise
+                continue
+            if match["dollar"] and self._dollar_is_money:
+                literal += "$"
+            plain = not match["conversion"] and not match["spec"] and match["flags"] in {None, "s"}
+            yield literal, name if plain else "?"
+            literal = ""
+        yield literal + text[position:], ""
 
     def _fills(self, match: re.Match[str], values: Mapping[str, Any]) -> bool:
         name = match["angle"] or match["name"]

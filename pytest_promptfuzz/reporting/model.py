@@ -15,7 +15,10 @@ FORMAT = 1
 
 
 class SpentReport(TypedDict):
-    """Calls sent, some of them again, answers from the store, seconds, tokens, live calls of unknown price."""
+    """Calls sent, some of them again, answers from the store, seconds, tokens, live calls of unknown price.
+
+    ``speculated`` calls were made before a sync body asked, ``unused`` ones in vain.
+    """
 
     calls: int
     retries: int
@@ -24,6 +27,8 @@ class SpentReport(TypedDict):
     input_tokens: int | None
     output_tokens: int | None
     unpriced: int
+    speculated: int
+    unused: int
 
 
 class GroupReport(TypedDict):
@@ -217,4 +222,6 @@ def _spent(spent: Spent) -> SpentReport:
         input_tokens=spent.usage.input_tokens,
         output_tokens=spent.usage.output_tokens,
         unpriced=spent.unpriced,
+        speculated=spent.speculated,
+        unused=spent.unused,
     )

@@ -21,7 +21,7 @@ from pytest_promptfuzz.reporting.words import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_promptfuzz.reporting.model import TestSummary
+    from pytest_promptfuzz.reporting.model import SpentReport, TestSummary
 
 MOST_NAMED = 5  # tests named in a note below the table
 _WIDE = 100  # columns from which there is room for wider gaps
@@ -141,6 +141,7 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
         count(sum(each["hits"] for each in spent), "answer") + " from the store (saved)",
         count(errors, "error"),
         *([count(retries, "call") + " made again"] if retries else []),
+        *_speculated(spent),
         seconds(sum(each["seconds"] for each in spent)),
     ]
     inputs = [each["input_tokens"] for each in spent if each["input_tokens"] is not None]
@@ -149,6 +150,13 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
         parts.append(f"{sum(inputs):,} tokens in, {sum(outputs):,} out")
     parts += _money(reports)
     return [[(f"{count(len(reports), 'robust test')}: ", "heading"), HANG, ("; ".join(parts), "plain")]]
+
+
+def _speculated(spent: Sequence[SpentReport]) -> list[str]:
+    made, unused = sum(each["speculated"] for each in spent), sum(each["unused"] for each in spent)
+    if not made:
+        return []
+    return [f"speculated {count(made, 'call')}" + (f", {unused} of them unused" if unused else "")]
 
 
 def _money(reports: Sequence[TestSummary]) -> list[str]:

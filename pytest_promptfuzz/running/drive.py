@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
+def nothing(*_: object) -> None:
+    """Nobody is told."""
+
+
 def drive(
     steps: Generator[list[Step], list[Run], Result],
     body: Body,
     ends: Ends = ends_everything,
     *,
-    begin: Callable[[list[Step]], None] = lambda _: None,
+    begin: Callable[[list[Step]], None] = nothing,
+    ran: Callable[[Step, Run, list[Step]], None] = nothing,
 ) -> Result:
     """Run every step of a sync body in sequence and return what the generator returns.
 
@@ -35,12 +40,17 @@ def drive(
         body: The sync body.
         ends: Which exceptions end everything.
         begin: Told of each batch before its first run.
+        ran: Told of each run that was made, with those of its batch that are still to be made.
     """
     try:
         batch = next(steps)
         while True:
             begin(batch)
-            batch = steps.send([run_once(body, step, ends) for step in batch])
+            runs: list[Run] = []
+            for number, step in enumerate(batch, 1):
+                runs.append(run_once(body, step, ends))
+                ran(step, runs[-1], batch[number:])
+            batch = steps.send(runs)
     except StopIteration as stop:
         result: Result = stop.value
         return result
@@ -54,7 +64,7 @@ async def adrive(
     ends: Ends = ends_everything,
     *,
     concurrency: int,
-    begin: Callable[[list[Step]], None] = lambda _: None,
+    begin: Callable[[list[Step]], None] = nothing,
 ) -> Result:
     """Run the steps of an async body, those of a batch concurrently.
 

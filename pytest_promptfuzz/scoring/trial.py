@@ -47,6 +47,8 @@ class Spent:
         retries: Calls that repeated a failed one.
         cost: US dollars, of the calls whose price is known; ``None`` if none is.
         unpriced: Live calls whose price is not known.
+        speculated: Calls that were made before the body asked.
+        unused: Those of them that it did not ask for.
     """
 
     calls: int = 0
@@ -56,6 +58,8 @@ class Spent:
     retries: int = 0
     cost: float | None = None
     unpriced: int = 0
+    speculated: int = 0
+    unused: int = 0
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
@@ -69,6 +73,8 @@ class Spent:
             self.retries + other.retries,
             _sum(self.cost, other.cost),
             self.unpriced + other.unpriced,
+            self.speculated + other.speculated,
+            self.unused + other.unused,
         )
 
 

@@ -15,6 +15,7 @@ from pytest_promptfuzz.targets.model import Response
 from pytest_promptfuzz.wire.exchange import IN_PROCESS, Exchange
 from pytest_promptfuzz.wire.intercept import intercepting
 from pytest_promptfuzz.wire.prepared import Prepared, prepared
+from pytest_promptfuzz.wire.trace import Passed
 from pytest_promptfuzz.wire.watch import watching
 
 if TYPE_CHECKING:
@@ -43,9 +44,10 @@ def ask(target: Target, request: Request, watch: Watch) -> Response:
         ConfigurationError: A key, an extra or a model name is missing.
         UsageError: The request cannot be sent, or the target answers with what is no JSON.
     """
+    asked = request
     request, wire = _mutated(target, request, watch)
     exchange = Exchange(watch, wire, parse=target.parse)
-    if exchange.stored() is not None:
+    if _stored(exchange, target, asked):
         return _response(exchange)
     refusal = exchange.sealed()
     if refusal is not None:
@@ -63,9 +65,10 @@ def ask(target: Target, request: Request, watch: Watch) -> Response:
 
 async def aask(target: Target, request: Request, watch: Watch) -> Response:
     """As ``ask``, without blocking the event loop."""
+    asked = request
     request, wire = _mutated(target, request, watch)
     exchange = Exchange(watch, wire, parse=target.parse)
-    if exchange.stored() is not None:
+    if _stored(exchange, target, asked):
         return _response(exchange)
     refusal = exchange.sealed()
     if refusal is not None:
@@ -79,6 +82,17 @@ async def aask(target: Target, request: Request, watch: Watch) -> Response:
     with _on_the_wire(exchange) as expected:
         body = await target.asend(request)
     return _seen(exchange, expected, target, body, time.perf_counter() - started)
+
+
+def _stored(exchange: Exchange, target: Target, asked: Request) -> bool:
+    """Whether a stored answer serves the call; one that was made early is met on the wire."""
+    watch = exchange.watch
+    if (exchange.digest, exchange.nth) in watch.early or exchange.stored() is None:
+        return False
+    if watch.trace is not None:
+        body = exchange.wire.body if watch.in_flight is None else target.prepare(asked).body
+        watch.trace.add(Passed(exchange, body, None))
+    return True
 
 
 def _mutated(target: Target, request: Request, watch: Watch) -> tuple[Request, WireRequest]:
@@ -141,7 +155,8 @@ def _seen(
         again = Exchange(exchange.watch, exchange.wire, parse=target.parse)
         return _answered(again, target, body, seconds)
     response = target.parse(body)
-    return replace(response, latency=0.0 if expected.hit else seconds, cached=expected.hit)
+    took = seconds if expected.seconds is None else expected.seconds
+    return replace(response, latency=0.0 if expected.hit else took, cached=expected.hit)
 
 
 def _answered(exchange: Exchange, target: Target, body: object, seconds: float | None = None) -> Response:

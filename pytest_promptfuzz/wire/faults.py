@@ -39,6 +39,9 @@ _BY_CLASS = {
 # Of the transport's own errors, those that another try meets again.
 _LASTING = {"UnsupportedProtocol", "LocalProtocolError", "DecodingError", "TooManyRedirects"}
 
+NEVER_SENT = frozenset({"budget", "unpriced", "not-allowed", "not-simulated", "interrupted"})
+"""Kinds of faults of calls that did not leave."""
+
 
 def kind_of_status(status: int) -> str:
     """The kind of an HTTP status of 400 or above.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_promptfuzz.targets.model import Usage
     from pytest_promptfuzz.wire.calls import Price
@@ -87,6 +87,10 @@ class Gate(Protocol):
         """The passage of one call. Nothing is waited for or counted yet."""
         ...
 
+    def spares(self, calls: Sequence[Outgoing]) -> bool:
+        """Whether calls that may turn out to be needless can be made, and as much again be asked after them."""
+        ...
+
 
 class LateGate:
     """A gate that is made when the first call leaves: a run from the store loads nothing for it.
@@ -105,10 +109,17 @@ class LateGate:
 
     def enter(self, outgoing: Outgoing) -> Passage:
         """The passage of one call."""
+        return self._gate().enter(outgoing)
+
+    def spares(self, calls: Sequence[Outgoing]) -> bool:
+        """Whether calls that may turn out to be needless can be made."""
+        return self._gate().spares(calls)
+
+    def _gate(self) -> Gate:
         with self._lock:
             if self.made is None:
                 self.made = self._make()
-        return self.made.enter(outgoing)
+        return self.made
 
 
 def output_bound(body: Mapping[str, Any]) -> int | None:

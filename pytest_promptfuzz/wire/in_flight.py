@@ -70,6 +70,10 @@ class InFlight:
         self.unreadable: list[str] = []
         self.signed: dict[str, str] = {}
 
+    def anew(self) -> InFlight:
+        """One that replaces the same, and has seen nothing."""
+        return InFlight(self.role, self._texts)
+
     @property
     def asked(self) -> tuple[Asked, ...]:
         """The run's requests in the order in which they were made; one that was repeated until answered is one."""

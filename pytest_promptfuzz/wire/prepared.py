@@ -16,13 +16,23 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Prepared:
-    """The request that ``ask`` expects to see on the wire, having found no answer, and what became of it there."""
+    """The request that ``ask`` expects to see on the wire, having found no answer, and what became of it there.
+
+    Attributes:
+        wire: The request.
+        digest: Its ``request_digest``.
+        nth: Its index among identical requests of the run.
+        seen: Whether it was seen.
+        hit: Whether it was answered from a store after all.
+        seconds: How long the call took, where it was made early.
+    """
 
     wire: WireRequest
     digest: str
     nth: int
     seen: bool = False
     hit: bool = False
+    seconds: float | None = None
 
     def difference(self, sent: WireRequest, url: str, ignore: Sequence[str]) -> str:
         """What the person must know if another request was sent than was prepared."""

@@ -80,7 +80,7 @@ def send(exchange: Exchange, request: Any, size: int, original: Callable[[], Any
                 beginning.read()
                 failure = beginning.failure
             else:
-                raw, failure = _read(response)
+                raw, failure = read_whole(response)
         except Exception as error:
             if _again(exchange, passage, error):
                 continue
@@ -160,7 +160,8 @@ def _delay(turn: Turn, passage: Passage | None) -> float:
     return passage.delay()
 
 
-def _read(response: Any) -> tuple[bytes, Exception | None]:
+def read_whole(response: Any) -> tuple[bytes, Exception | None]:
+    """The body of a response as it came, and what cut it short."""
     chunks: list[bytes] = []
     try:
         for chunk in response.stream:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.wire import exchange as exchanges
-from pytest_promptfuzz.wire.beginning import STREAM
 from pytest_promptfuzz.wire.calls import Fault
 from pytest_promptfuzz.wire.confining import keep_local
 from pytest_promptfuzz.wire.custom import endpoint_of
 from pytest_promptfuzz.wire.endpoints import is_exempt, is_json, is_model_path
 from pytest_promptfuzz.wire.in_flight import passed_on, resent
-from pytest_promptfuzz.wire.sending import Sent, asend, send
+from pytest_promptfuzz.wire.making import amade, error_answer, made, served
 from pytest_promptfuzz.wire.simulating import simulated
-from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
+from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded
+from pytest_promptfuzz.wire.trace import Passed, Way
 from pytest_promptfuzz.wire.unseen import notice
 from pytest_promptfuzz.wire.watch import Watch, attributed, likely
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from types import ModuleType
 
-    from pytest_promptfuzz.wire.answers import StoredAnswer
 
 _UNATTRIBUTED = (
     "A model call came from a thread that had lost its context while several trials ran at once, so it is "
@@ -49,19 +48,16 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
         if exchange is None:
             keep_local(library, request)
             return original(self, request)
+        _trace(exchange, content, Way(library, self, request, original))
         if exchange.rewritten:
             request, content = resent(library, request, exchange.wire.body)
-        response = _without_network(library, exchange, request, content)
+        early = watch.early.pop((exchange.digest, exchange.nth), None)
+        response = early.adopt(exchange, library) if early is not None else None
+        if response is None:
+            response = _without_network(library, exchange, request, content)
         if response is not None:
             return response
-        sent = send(exchange, request, len(content), lambda: original(self, request))
-        if sent.beginning is not None:
-            exchange.begun()
-            sent.response.stream = streams_of(library).tee(
-                sent.beginning, _stream_end(library, exchange, sent.response)
-            )
-            return sent.response
-        return _whole(library, exchange, sent)
+        return made(library, exchange, request, content, lambda: original(self, request))
 
     return handle_request
 
@@ -84,19 +80,13 @@ def patch_async(
         if exchange is None:
             keep_local(library, request)
             return await original(self, request)
+        _trace(exchange, content, None)
         if exchange.rewritten:
             request, content = resent(library, request, exchange.wire.body)
         response = _without_network(library, exchange, request, content)
         if response is not None:
             return response
-        sent = await asend(exchange, request, len(content), lambda: original(self, request))
-        if sent.beginning is not None:
-            exchange.begun()
-            sent.response.stream = streams_of(library).async_tee(
-                sent.beginning, _stream_end(library, exchange, sent.response)
-            )
-            return sent.response
-        return _whole(library, exchange, sent)
+        return await amade(library, exchange, request, content, lambda: original(self, request))
 
     return handle_async_request
 
@@ -130,83 +120,34 @@ def _plain(library: ModuleType, request: Any, content: bytes) -> bytes:
         return content
 
 
+def _trace(exchange: exchanges.Exchange, content: bytes, way: Way | None) -> None:
+    trace = exchange.watch.trace
+    if trace is not None:
+        body = json.loads(content) if exchange.rewritten else exchange.wire.body
+        trace.add(Passed(exchange, body, way))
+
+
 def _without_network(library: ModuleType, exchange: exchanges.Exchange, request: Any, content: bytes) -> Any:
     """The answer from the store or the simulated model; ``None`` if the provider has to be asked."""
     try:
         answer = exchange.stored()
         if answer is not None:
-            return _served(library, answer)
+            return served(library, answer)
         refusal = exchange.sealed()
         if refusal is not None:
-            return _error(library, str(refusal), "promptfuzz_sealed")
+            return error_answer(library, str(refusal), "promptfuzz_sealed")
         backend = exchange.watch.simulated
         if backend is None:
             return None
         status, given, body = simulated(exchange, backend.model, request.method, content, request.headers)
     except TargetError as error:
         exchange.refused(error)
-        return _error(library, str(exchange.error), "promptfuzz_refused")
+        return error_answer(library, str(exchange.error), "promptfuzz_refused")
     except BaseException as error:
         exchange.failed(error)
         raise
     exchange.answered(status, given.get("content-type", ""), body)
     return build_response(library, status, {**given, CACHE_HEADER: "simulated"}, body)
-
-
-def _served(library: ModuleType, answer: StoredAnswer) -> Any:
-    headers = {"content-type": answer.content_type, CACHE_HEADER: "hit"}
-    return build_response(library, answer.status, headers, answer.body.encode("utf-8"))
-
-
-def _whole(library: ModuleType, exchange: exchanges.Exchange, sent: Sent) -> Any:
-    """Judge a body that was read to its end, and give the reader exactly what came."""
-    if sent.answer is not None:
-        return _served(library, sent.answer)
-    if sent.refusal is not None:
-        return _error(library, str(sent.refusal), "promptfuzz_refused")
-    response, raw = sent.response, sent.raw or b""
-    if sent.failure is not None:
-        exchange.gave_up(sent.failure)
-        response.stream = streams_of(library).broken(raw, sent.failure)
-        return response
-    response.stream = library.ByteStream(raw)
-    body = _decode(library, exchange, response, raw)
-    if body is not None:
-        exchange.answered(response.status_code, response.headers.get("content-type", ""), body)
-    return response
-
-
-def _decode(library: ModuleType, exchange: exchanges.Exchange, response: Any, raw: bytes) -> bytes | None:
-    try:
-        return decoded(library, response.headers.get("content-encoding", ""), raw)
-    except Exception as error:  # noqa: BLE001 - the library's DecodingError, a class we cannot name here
-        exchange.gave_up(error)
-        return None
-
-
-def _stream_end(
-    library: ModuleType, exchange: exchanges.Exchange, response: Any
-) -> Callable[[bytes, BaseException | None, bool], None]:
-    def ended(raw: bytes, error: BaseException | None, early: bool) -> None:
-        if error is not None:
-            exchange.failed(error)
-            return
-        if not early:
-            body = _decode(library, exchange, response, raw)
-            if body is not None:
-                exchange.answered(response.status_code, STREAM, body)
-            return
-        try:
-            body = decoded(library, response.headers.get("content-encoding", ""), raw)
-        except Exception:  # noqa: BLE001 - half a compressed stream need not be decodable
-            exchange.left()
-            return
-        if exchange.ended(body):
-            exchange.answered(response.status_code, STREAM, body)
-        else:
-            exchange.left()
-
-    return ended
 
 
 def _refuse(library: ModuleType, request: Any, running: tuple[Watch, ...]) -> Any:
@@ -216,11 +157,4 @@ def _refuse(library: ModuleType, request: Any, running: tuple[Watch, ...]) -> An
         watch.fault(
             Fault("unattributed", None, f"{watch.redaction.url(str(request.url))}: {_UNATTRIBUTED}", "")
         )
-    return _error(library, _UNATTRIBUTED, "promptfuzz_unattributed")
-
-
-def _error(library: ModuleType, message: str, kind: str) -> Any:
-    """An answer of ours that no SDK repeats."""
-    body = json.dumps({"error": {"message": message, "type": kind}}).encode()
-    headers = {"content-type": "application/json", "x-should-retry": "false"}
-    return build_response(library, 400, headers, body)
+    return error_answer(library, _UNATTRIBUTED, "promptfuzz_unattributed")

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.answers import AnswerStore, MemoryStore, StoredAnswer
     from pytest_promptfuzz.wire.calls import Call, Fault, Price
     from pytest_promptfuzz.wire.claims import Turn
+    from pytest_promptfuzz.wire.early import Early
     from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.in_flight import InFlight
     from pytest_promptfuzz.wire.notebook import Notebook
     from pytest_promptfuzz.wire.recordings.tape import Tape
+    from pytest_promptfuzz.wire.trace import Trace
     from pytest_promptfuzz.wire.unseen import Unseen
 
 
@@ -74,6 +76,8 @@ class Watch:
         given_up: By digest, what a request met the last time it was tried.
         claims: Calls of it that others wait for.
         notebook: Takes the calls that would have to be made, none of which is; ``None`` where they are.
+        trace: The requests in order, where somebody wants to know.
+        early: Calls made early for this run, by digest and index.
     """
 
     def __init__(
@@ -121,6 +125,8 @@ class Watch:
         self.given_up: dict[str, Exception] = {}
         self.claims = Claims()
         self.notebook: Notebook | None = None
+        self.trace: Trace | None = None
+        self.early: dict[tuple[str, int], Early] = {}
         self._taken: dict[str, set[int]] = {}
         self._lock = threading.RLock()
 

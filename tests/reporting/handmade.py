@@ -27,6 +27,8 @@ def spent(
         input_tokens=one,
         output_tokens=other,
         unpriced=0,
+        speculated=0,
+        unused=0,
     )
 
 

@@ -107,6 +107,11 @@ class Budget:
             self.spend(name, self.reserved[name].tokens, self.reserved[name].cost)
         return True
 
+    def holds(self, caps: Caps, calls: int, tokens: float, cost: float) -> bool:
+        """Whether so much more can be spent while the calls on their way take what is reserved for them."""
+        enough = caps.calls is None or self.calls + calls <= caps.calls
+        return enough and not caps.dry and not self._over(caps, tokens, cost)
+
     def reserve(self, call: str, reserved: Reserved, *, again: bool) -> None:
         """A call leaves."""
         self.calls += 1

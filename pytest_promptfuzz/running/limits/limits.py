@@ -9,12 +9,13 @@ import time
 from random import Random
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.running.limits.budget import Caps
 from pytest_promptfuzz.running.limits.ledger import MemoryLedger
 from pytest_promptfuzz.running.limits.settings import Settings
 from pytest_promptfuzz.running.limits.ticket import Queue, Ticket
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pytest_promptfuzz.running.limits.budget import Budget
     from pytest_promptfuzz.running.limits.ledger import Ledger
@@ -54,6 +55,20 @@ class Limits:
         with self._lock:
             queue = self._queues.setdefault(lane, Queue())
             return Ticket(self, queue, lane, outgoing, f"{os.getpid()}-{next(self._numbers)}")
+
+    def spares(self, calls: Sequence[Outgoing]) -> bool:
+        """Whether the budget holds twice what calls may take at the most; always without a budget."""
+        caps = self.settings.caps
+        if caps == Caps():
+            return True
+        tokens, cost = 0.0, 0.0
+        for each in calls:
+            tokens += each.size + (each.bound or 0)
+            price = self.settings.prices.of(each.model, each.url) if caps.cost is not None else None
+            if caps.cost is not None and price is None:
+                return False
+            cost += price.cost(each.size, each.bound or 0) if price is not None else 0.0
+        return self.budget().holds(caps, 2 * len(calls), 2 * tokens, 2 * cost)
 
     def budget(self) -> Budget:
         """What was spent so far."""

@@ -1,0 +1,124 @@
+"""Making one model call: it is sent through its gate, and its answer is accounted for when it ends."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.wire.beginning import STREAM
+from pytest_promptfuzz.wire.sending import Sent, asend, send
+from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from types import ModuleType
+
+    from pytest_promptfuzz.wire.answers import StoredAnswer
+    from pytest_promptfuzz.wire.exchange import Exchange
+
+
+def made(
+    library: ModuleType, exchange: Exchange, request: Any, content: bytes, original: Callable[[], Any]
+) -> Any:
+    """The library's response to a call that is made now; a streamed one is accounted for as it is read.
+
+    Args:
+        library: The HTTP library.
+        exchange: The call.
+        request: The library's request.
+        content: Its body.
+        original: Sends it once, and returns the response, not yet read.
+
+    Raises:
+        Exception: Whatever ``original`` raised the last time.
+    """
+    sent = send(exchange, request, len(content), original)
+    if sent.beginning is not None:
+        exchange.begun()
+        sent.response.stream = streams_of(library).tee(
+            sent.beginning, _stream_end(library, exchange, sent.response)
+        )
+        return sent.response
+    return _whole(library, exchange, sent)
+
+
+async def amade(
+    library: ModuleType,
+    exchange: Exchange,
+    request: Any,
+    content: bytes,
+    original: Callable[[], Awaitable[Any]],
+) -> Any:
+    """As ``made``, in an event loop of asyncio or trio."""
+    sent = await asend(exchange, request, len(content), original)
+    if sent.beginning is not None:
+        exchange.begun()
+        sent.response.stream = streams_of(library).async_tee(
+            sent.beginning, _stream_end(library, exchange, sent.response)
+        )
+        return sent.response
+    return _whole(library, exchange, sent)
+
+
+def served(library: ModuleType, answer: StoredAnswer) -> Any:
+    """A stored answer as the library's transport would return it."""
+    headers = {"content-type": answer.content_type, CACHE_HEADER: "hit"}
+    return build_response(library, answer.status, headers, answer.body.encode("utf-8"))
+
+
+def _whole(library: ModuleType, exchange: Exchange, sent: Sent) -> Any:
+    """Judge a body that was read to its end, and give the reader exactly what came."""
+    if sent.answer is not None:
+        return served(library, sent.answer)
+    if sent.refusal is not None:
+        return error_answer(library, str(sent.refusal), "promptfuzz_refused")
+    response, raw = sent.response, sent.raw or b""
+    if sent.failure is not None:
+        exchange.gave_up(sent.failure)
+        response.stream = streams_of(library).broken(raw, sent.failure)
+        return response
+    response.stream = library.ByteStream(raw)
+    body = _decode(library, exchange, response, raw)
+    if body is not None:
+        exchange.answered(response.status_code, response.headers.get("content-type", ""), body)
+    return response
+
+
+def _decode(library: ModuleType, exchange: Exchange, response: Any, raw: bytes) -> bytes | None:
+    try:
+        return decoded(library, response.headers.get("content-encoding", ""), raw)
+    except Exception as error:  # noqa: BLE001 - the library's DecodingError, a class we cannot name here
+        exchange.gave_up(error)
+        return None
+
+
+def _stream_end(
+    library: ModuleType, exchange: Exchange, response: Any
+) -> Callable[[bytes, BaseException | None, bool], None]:
+    def ended(raw: bytes, error: BaseException | None, early: bool) -> None:
+        if error is not None:
+            exchange.failed(error)
+            return
+        if not early:
+            body = _decode(library, exchange, response, raw)
+            if body is not None:
+                exchange.answered(response.status_code, STREAM, body)
+            return
+        try:
+            body = decoded(library, response.headers.get("content-encoding", ""), raw)
+        except Exception:  # noqa: BLE001 - half a compressed stream need not be decodable
+            exchange.left()
+            return
+        if exchange.ended(body):
+            exchange.answered(response.status_code, STREAM, body)
+        else:
+            exchange.left()
+
+    return ended
+
+
+def error_answer(library: ModuleType, message: str, kind: str) -> Any:
+    """An answer of ours that no SDK repeats."""
+    body = json.dumps({"error": {"message": message, "type": kind}}).encode()
+    headers = {"content-type": "application/json", "x-should-retry": "false"}
+    return build_response(library, 400, headers, body)
