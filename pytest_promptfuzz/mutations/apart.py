@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.mutations.edits import Edit, Ref, replace
+from pytest_promptfuzz.mutations.layout import in_sections
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.order import places
 
@@ -44,11 +45,7 @@ _LISTS = re.compile(
 
 def text_pulled(draft: Draft) -> Iterator[list[Edit]]:
     """The text that a task ends in, put before everything else in its section; the task then ends in a full stop."""
-    by_section: dict[int, list[Line]] = {}
-    for line in draft.lines:
-        if line.kind != "blank":
-            by_section.setdefault(line.section, []).append(line)
-    for lines in by_section.values():
+    for lines in in_sections(line for line in draft.lines if line.kind != "blank"):
         tasks = [task for number in range(len(lines)) for task in _task(draft, lines, number)]
         if len(tasks) == 1 and _alone(lines, tasks[0]):
             edits = _pulled(draft, lines, tasks[0])

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_promptfuzz.mutations.casing import LETTER
 from pytest_promptfuzz.mutations.lexicon.table import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 LineKind = Literal["blank", "prose", "bullet", "number", "heading", "lead", "field", "table", "block"]
 
@@ -109,6 +111,11 @@ def lines_of(text: str, free: str, walls: Sequence[tuple[int, int]]) -> tuple[Li
                 break
             start = stop + 1
     return tuple(lines)
+
+
+def in_sections(lines: Iterable[Line]) -> list[list[Line]]:
+    """The lines of each section."""
+    return [list(group) for _, group in groupby(lines, key=attrgetter("section"))]
 
 
 def _line(text: str, free: str, start: int, end: int, section: int) -> Line:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.instructing import instruction_lines
-from pytest_promptfuzz.mutations.layout import LineIndex
+from pytest_promptfuzz.mutations.layout import LineIndex, in_sections
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.said import TOKENS, tokens_of
@@ -55,11 +55,10 @@ def kinds_of_lines(draft: Draft) -> frozenset[str]:
 
 def told(draft: Draft) -> frozenset[int]:
     """The starts of the lines that cannot be data."""
-    by_section: dict[int, list[Line]] = {}
-    for line in draft.lines:
-        by_section.setdefault(line.section, []).append(line)
     return frozenset(
-        start for lines in by_section.values() for start in instruction_lines(draft, LineIndex(lines), set())
+        start
+        for lines in in_sections(draft.lines)
+        for start in instruction_lines(draft, LineIndex(lines), set())
     )
 
 

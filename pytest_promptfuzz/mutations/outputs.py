@@ -11,10 +11,10 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_promptfuzz.mutations.instructing import heading_above, instruction_lines, titles
-from pytest_promptfuzz.mutations.layout import LineIndex
+from pytest_promptfuzz.mutations.layout import LineIndex, in_sections
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.order import POINTING, counts, leans, places, takes_up
-from pytest_promptfuzz.mutations.said import TOKENS, heard, said_at, tokens_of
+from pytest_promptfuzz.mutations.said import TOKENS, heard, said, said_at, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,6 +82,10 @@ _OUTPUT = re.compile(
     r"|(?:your|the) (?:final )?(?:answer|response|output|reply) (?:must|should|has to|needs to|may|is to|will)\b"
     r"|use (?:json|yaml|xml|html|markdown|csv|plain text|bullet points|a table|a bulleted list|a numbered list)\b)"
 )
+_OUTPUT_HEADS = words(
+    "please kindly always you answer respond reply return output print give provide write state put express present"
+    " format structure wrap keep limit phrase do don never your the use"
+)
 _FORMAT_HEADING = re.compile(
     r"(?:expected |desired |required )?(?:(?:output|response|answer|reply)"
     r"(?: format(?:ting)?| instructions?| requirements?| style| rules?| structure)?|format|formatting):?$"
@@ -100,11 +104,10 @@ _OPENING_TAG = re.compile(r"<[A-Za-z][\w-]*>\s*$", re.ASCII)
 
 def sections(draft: Draft) -> tuple[Section, ...]:
     """The sections of a prompt that hold output instructions which could stand elsewhere."""
-    sentences = draft.sentences
     hits = {
         each.start
-        for each in sentences
-        if each.kind in {"prose", "lead"} and _OUTPUT.match(draft.free[each.start : each.end].lower())
+        for each, own in zip(draft.sentences, draft.once(said), strict=True)
+        if each.kind in {"prose", "lead"} and own.tokens[0] in _OUTPUT_HEADS and _OUTPUT.match(own.free)
     }
     titles = any(
         line.kind == "heading" and _FORMAT_HEADING.match(draft.free[line.content : line.end].strip().lower())
@@ -112,10 +115,7 @@ def sections(draft: Draft) -> tuple[Section, ...]:
     )
     if not hits and not titles:
         return ()
-    by_section: dict[int, list[Line]] = {}
-    for line in draft.lines:
-        by_section.setdefault(line.section, []).append(line)
-    made = (_section(draft, lines, hits) for lines in by_section.values())
+    made = (_section(draft, lines, hits) for lines in in_sections(draft.lines))
     return tuple(each for each in made if each is not None)
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutation_samples import PROMPTS, TEXTS, draft_of
 
-from pytest_promptfuzz.mutations import form_topic, order, registry, sequence, written
+from pytest_promptfuzz.mutations import form_topic, order, outputs, registry, sequence, written
 from pytest_promptfuzz.mutations.lexicon import registers
 from pytest_promptfuzz.mutations.operator import Operator, operator
 from pytest_promptfuzz.mutations.operators import voice
@@ -398,3 +398,31 @@ def test_each_phrase_of_a_register_is_told_by_one_of_its_words(direction: regist
             phrase
         )
     assert not registers.has_phrases(draft_of("Sort it."), direction)
+
+
+ASKED_FOR = (
+    "Answer briefly|Respond with it|Reply in French|Return only it|Output JSON|Print nothing|Give your answer|Provide results"
+    "|Write the reply|State your final answer|Put the answer|Express the result|Present results|Format the output"
+    "|Structure the answer|Wrap the answer|Keep the answer|Limit the answer|Phrase the answer|Do not explain the"
+    "|Don't explain the|Don\u2019t explain the|Never explain the|Do not add comments|Your answer must|The output should"
+    "|Use JSON|Please use JSON|Kindly answer briefly|Always use JSON|You must use JSON|You should answer briefly"
+)
+
+
+def check_output(text: str) -> int:
+    """How many sentences tell of the answer's form: all of them begin with one of the words that are asked for first."""
+    found = [own for own in said(draft_of(text)) if outputs._OUTPUT.match(own.free)]
+    assert [own for own in found if own.tokens[0] not in outputs._OUTPUT_HEADS] == []
+    return len(found)
+
+
+@pytest.mark.parametrize("text", ASKED_FOR.split("|"))
+def test_what_tells_of_the_form_of_an_answer_is_heard_by_its_first_word(text: str) -> None:
+    assert check_output(f"{text}. It is so.") == 1
+    assert check_output(f"{text.upper()} . It is so.") == 1
+
+
+@QUICK
+@given(text=st.one_of(TEXTS, spoken(ASKED_FOR, ".|.")))
+def test_no_sentence_tells_of_form_without_one_of_the_first_words(text: str) -> None:
+    check_output(text)
