@@ -14,7 +14,7 @@ import pytest
 from stored import TIME, URL, answer, entry, fill, key_of, lines, plan, record
 
 from pytest_promptfuzz.cli.main import main
-from pytest_promptfuzz.wire.recordings.entry import Entry, from_line, sealed, to_line, unsealed
+from pytest_promptfuzz.wire.recordings.entry import Entry, PlanEntry, from_line, sealed, to_line, unsealed
 from pytest_promptfuzz.wire.recordings.reading import RecordingFile
 from pytest_promptfuzz.wire.recordings.writing import ordered
 from pytest_promptfuzz.wire.shelf import kept
@@ -649,9 +649,14 @@ def test_diff_sees_a_changed_plan_and_what_ignored_paths_hide(folder, cache_json
     code, found = cache_json("diff", str(old), str(new))
     assert code == 1
     assert [(each["kind"], each["paths"]) for each in found["recordings"][0]["changes"]] == [
-        ("plan", []),
+        ("replanned", []),
         ("answer", ["$.request.id"]),
     ]
+    other_prompt = PlanEntry("test_a", 0, {**plan("test_a", "t2").plan, "prompt": "another"})
+    anew = record(folder, "test_anew.py", test_a=ordered([other_prompt], [entry("test_a", made)]))
+    code, found = cache_json("diff", str(old), str(anew))
+    assert (code, found["replanned"]) == (0, 0)
+    assert [each["kind"] for each in found["recordings"][0]["changes"]] == ["plan"]
 
 
 def test_diff_against_a_commit(folder, cache, cache_json) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.cli.cache.common import counted, day, recordings_in
-from pytest_promptfuzz.cli.cache.history import content_at, recordings_at
+from pytest_promptfuzz.cli.cache.history import commits, content_at, recordings_at
 from pytest_promptfuzz.cli.options import add_output_options, plain
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.reporting.text import HANG, Line
-from pytest_promptfuzz.wire.recordings.difference import Change, difference
+from pytest_promptfuzz.wire.recordings.difference import Change, answers_in, difference
 from pytest_promptfuzz.wire.recordings.entry import HEADER
 from pytest_promptfuzz.wire.recordings.places import is_recording
 from pytest_promptfuzz.wire.recordings.reading import RecordingFile
@@ -29,6 +29,7 @@ _SAID = {
     "asked-again": "was asked again and answered the same",
     "request": "asks something else",
     "plan": "has another plan of mutations",
+    "replanned": "has other mutations of the same prompt, under the same settings",
 }
 
 
@@ -46,7 +47,8 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         "diff",
         help="what changed in recordings, by test",
         description=plain(__doc__),
-        epilog="Exit code 1 where a request is answered otherwise than before, or a line is damaged.",
+        epilog="Exit code 1 where a request is answered otherwise than before, the same prompt has other mutations, "
+        "or a line is damaged.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -55,7 +57,11 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         metavar="PATH",
         help="two recordings, the old and the new; or a recording, a test module or a folder (.), against a commit",
     )
-    parser.add_argument("--against", metavar="COMMIT", help="the commit to compare with (HEAD)")
+    parser.add_argument(
+        "--against",
+        metavar="COMMIT",
+        help="the commit to compare with (HEAD); A..B compares two commits, A...B what B changed since it left A",
+    )
     add_output_options(parser)
     parser.set_defaults(execute=execute)
 
@@ -75,9 +81,11 @@ def execute(options: argparse.Namespace, output: Output) -> int:
             pairs = [_files(*map(Path, options.paths))]
         else:
             pairs = list(_since(options.against or "HEAD", options.paths, Path(folder)))
-        found = [(pair, difference(pair.old, pair.new)) for pair in pairs]
+        elsewhere = answers_in(pair.old for pair in pairs)
+        found = [(pair, difference(pair.old, pair.new, elsewhere)) for pair in pairs]
         damaged = [str(each) for pair in pairs for each in pair.new.problems]
     edited = sum(change.kind == "answer" for _, changes in found for change in changes)
+    replanned = sum(change.kind == "replanned" for _, changes in found for change in changes)
     if options.json:
         output.json(
             {
@@ -86,12 +94,13 @@ def execute(options: argparse.Namespace, output: Output) -> int:
                     for pair, changes in found
                 ],
                 "answered_otherwise": edited,
+                "replanned": replanned,
                 "problems": damaged,
             }
         )
     else:
-        output.lines(_lines([each for each in found if each[1]], damaged, edited, len(pairs)))
-    return 1 if edited or damaged else 0
+        output.lines(_lines([each for each in found if each[1]], damaged, edited, replanned, len(pairs)))
+    return 1 if edited or replanned or damaged else 0
 
 
 def _files(old: Path, new: Path) -> _Pair:
@@ -108,10 +117,11 @@ def _files(old: Path, new: Path) -> _Pair:
 
 
 def _since(ref: str, paths: list[str], folder: Path) -> Iterator[_Pair]:
-    """Each recording now and at a commit; those that are gone since as well."""
+    """Each recording now, or at a second commit, and at a commit; those that are gone since as well."""
     given = Path(paths[0]) if paths else Path()
+    ref, then = commits(ref, given)
     if given.is_dir():
-        now = set(recordings_in([str(given)]))
+        now = set(recordings_in([str(given)]) if then is None else recordings_at(then, given))
         here = sorted(now | set(recordings_at(ref, given)))
     elif is_recording(given):
         here = [given]
@@ -120,18 +130,29 @@ def _since(ref: str, paths: list[str], folder: Path) -> Iterator[_Pair]:
     empty = folder / "empty.calls.jsonl"
     empty.write_text(str(HEADER).replace("'", '"') + "\n", encoding="utf-8")
     for number, path in enumerate(here):
-        before = content_at(ref, path)
-        if before is None and not path.exists():
-            raise UsageError(f"{path} does not exist, neither here nor in {ref}.")
-        old = empty
-        if before is not None:
-            old = folder / f"{number}-{path.name}"
-            old.write_bytes(before)
-        yield _Pair(path, RecordingFile(old), RecordingFile(path if path.exists() else empty))
+        old = _at(ref, path, folder / f"{number}-old")
+        new = (
+            _at(then, path, folder / f"{number}-new") if then is not None else path if path.exists() else None
+        )
+        if old is None and new is None:
+            raise UsageError(
+                f"{path} does not exist, neither {f'in {then}' if then else 'here'} nor in {ref}."
+            )
+        yield _Pair(path, RecordingFile(old or empty), RecordingFile(new or empty))
+
+
+def _at(ref: str, path: Path, folder: Path) -> Path | None:
+    """A recording as a commit has it, in a file of its own; ``None`` where it has none."""
+    content = content_at(ref, path)
+    if content is None:
+        return None
+    folder.mkdir()
+    (folder / path.name).write_bytes(content)
+    return folder / path.name
 
 
 def _lines(
-    found: list[tuple[_Pair, list[Change]]], damaged: list[str], edited: int, compared: int
+    found: list[tuple[_Pair, list[Change]]], damaged: list[str], edited: int, replanned: int, compared: int
 ) -> list[Line]:
     lines: list[Line] = []
     for pair, changes in found:
@@ -142,11 +163,13 @@ def _lines(
         return [[(f"Nothing changed in {counted(compared, 'recording')}.", "good")]]
     total = sum(len(changes) for _, changes in found)
     verdict = f"{counted(total, 'change')}; {counted(edited, 'request')} answered otherwise than before."
-    return [*lines, [(verdict, "bad" if edited or damaged else "plain")]]
+    if replanned:
+        verdict += f" {counted(replanned, 'plan')} changed without its prompt or settings."
+    return [*lines, [(verdict, "bad" if edited or replanned or damaged else "plain")]]
 
 
 def _style(change: Change) -> Any:
-    return {"answer": "bad", "added": "good"}.get(change.kind, "plain")
+    return {"answer": "bad", "replanned": "bad", "added": "good"}.get(change.kind, "plain")
 
 
 def _said(change: Change) -> str:

@@ -9,6 +9,23 @@ from pytest_promptfuzz.errors import UsageError, unstopped
 from pytest_promptfuzz.wire.recordings.places import is_recording
 
 
+def commits(named: str, folder: Path) -> tuple[str, str | None]:
+    """What ``A``, ``A..B`` or ``A...B`` names: the commit before, and the one after (``None``: the files now).
+
+    Raises:
+        UsageError: There is no git, no repository, or no such commit.
+    """
+    before, dots, after = named.partition("...") if "..." in named else named.partition("..")
+    if not dots:
+        return named, None
+    before, after = before or "HEAD", after or "HEAD"
+    if dots == "...":
+        while not folder.is_dir():
+            folder = folder.parent
+        before = _git(folder, "merge-base", "--end-of-options", before, after).decode("ascii").strip()
+    return before, after
+
+
 def recordings_at(ref: str, folder: Path) -> list[Path]:
     """The recordings in a folder and below, as a commit has them.
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.cli.output import Output
     from pytest_promptfuzz.wire.answers import StoredAnswer
 
+_SHOWN = 5  # of what was left out, where nothing else is
+
 
 def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     """The arguments of both."""
@@ -34,6 +36,12 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         allow_abbrev=False,
     )
     export.add_argument("file", metavar="FILE", type=Path, help="written anew")
+    export.add_argument(
+        "--test",
+        action="append",
+        metavar="NODEID",
+        help="only answers to what this test asks, as for pytest; its body is run, and nothing is asked",
+    )
     export.add_argument("--model", action="append", metavar="M", help="only answers of this model")
     export.add_argument("--host", action="append", metavar="H", help="only answers of this host")
     export.add_argument(
@@ -66,9 +74,11 @@ def execute_export(options: argparse.Namespace, output: Output) -> int:
             f"{options.file} is named like a recording, which only tests write. Choose another name, such as "
             "answers.jsonl."
         )
+    asked, left = _asked_by(options) if options.test else (None, [])
     answers: dict[str, StoredAnswer] = {}
-    left: list[str] = []
     for entry in kept(options.cache_dir):
+        if asked is not None and entry.key not in asked:
+            continue
         why = entry.why
         if entry.answer is not None:
             if not _wanted(entry.answer, options):
@@ -83,7 +93,7 @@ def execute_export(options: argparse.Namespace, output: Output) -> int:
     if not answers:
         raise StoreError(
             f"{options.cache_dir} holds no answer to export, so {options.file} was not written."
-            + (f" {counted(len(left), 'entry').replace('entrys', 'entries')} cannot be used." if left else "")
+            + "".join(f" {each}" for each in left[:_SHOWN])
         )
     write_answers(options.file, answers)
     _show(output, options, {"exported": len(answers), "file": str(options.file), "left_out": left}, left)
@@ -135,6 +145,17 @@ def _show(output: Output, options: argparse.Namespace, value: dict[str, Any], sa
     else:
         for each in said:
             output.text(safe(each))
+
+
+def _asked_by(options: argparse.Namespace) -> tuple[set[str], list[str]]:
+    """The keys of what some tests ask, and what is missing of it."""
+    from pytest_promptfuzz.plugin.prefilling import plan_suite
+
+    planned = plan_suite([*options.test, f"--promptfuzz-cache-dir={options.cache_dir.absolute()}"])
+    said = [f"left out: {test}: {why}." for test, why in planned.unknown]
+    if planned.wanted:
+        said.append(f"left out: {counted(len(planned.wanted), 'call')} that nothing stored answers.")
+    return set(planned.answers), said
 
 
 def _wanted(answer: StoredAnswer, options: argparse.Namespace) -> bool:

@@ -11,13 +11,13 @@ from pytest_promptfuzz.wire.key import request_difference
 from pytest_promptfuzz.wire.paths import json_diff
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pytest_promptfuzz.wire.answers import StoredAnswer
     from pytest_promptfuzz.wire.recordings.entry import Entry, Place
     from pytest_promptfuzz.wire.recordings.reading import Recorded, RecordingFile
 
-Kind = Literal["added", "removed", "answer", "asked-again", "request", "plan"]
+Kind = Literal["added", "removed", "answer", "asked-again", "request", "plan", "replanned"]
 
 
 class Change(NamedTuple):
@@ -27,7 +27,8 @@ class Change(NamedTuple):
         test: The test, as pytest names it within its module.
         kind: ``added`` or ``removed`` (an exchange, or a whole test where ``place`` is ``None``), ``answer`` (the same
             request is answered otherwise), ``asked-again`` (answered the same at another time), ``request`` (another
-            request in the same place), ``plan``.
+            request in the same place), ``plan`` (of another prompt or other settings), ``replanned`` (other mutations
+            of the same prompt under the same settings).
         place: Which call of the test.
         paths: JSON paths at which answer or request differ.
         old: The answer before, if there was one.
@@ -55,21 +56,42 @@ class _Rows:
         return cls({each.key: each for each in rows}, {each.place: each for each in rows})
 
 
-def difference(old: RecordingFile, new: RecordingFile) -> list[Change]:
-    """What differs, in the order of the tests' names and of the files."""
+def answers_in(files: Iterable[RecordingFile]) -> dict[str, Entry]:
+    """Every answer of some recordings by its key, whichever test it belongs to; the first where there are several."""
+    found: dict[str, Entry] = {}
+    for file in files:
+        for test in file.tests:
+            for entry in file.read(test).entries:
+                found.setdefault(entry.key, entry)
+    return found
+
+
+def difference(
+    old: RecordingFile, new: RecordingFile, elsewhere: Mapping[str, Entry] | None = None
+) -> list[Change]:
+    """What differs, in the order of the tests' names and of the files.
+
+    Args:
+        old: The recording before.
+        new: The recording now.
+        elsewhere: The answers before of all tests, so that a test or file that was renamed hides none.
+    """
+    elsewhere = answers_in([old]) if elsewhere is None else elsewhere
     changes: list[Change] = []
     for test in sorted({*old.tests, *new.tests}):
         if test not in old.tests:
             changes.append(Change(test, "added"))
+            for entry in new.read(test).entries:
+                changes += _moved(test, entry, elsewhere)
         elif test not in new.tests:
             changes.append(Change(test, "removed"))
         else:
-            changes += _of_test(test, old.read(test), new.read(test))
+            changes += _of_test(test, old.read(test), new.read(test), elsewhere)
     return changes
 
 
-def _of_test(test: str, old: Recorded, new: Recorded) -> list[Change]:
-    changes = [] if _plans(old) == _plans(new) else [Change(test, "plan")]
+def _of_test(test: str, old: Recorded, new: Recorded, elsewhere: Mapping[str, Entry]) -> list[Change]:
+    changes = _of_plans(test, old, new)
     before, now = _Rows.of(old.entries), _Rows.of(new.entries)
     matched: set[str] = set()
     for entry in new.entries:
@@ -80,7 +102,8 @@ def _of_test(test: str, old: Recorded, new: Recorded) -> list[Change]:
             continue
         there = before.places.get(entry.place)
         if there is None or there.key in now.keys:
-            changes.append(Change(test, "added", entry.place, new=entry.answer))
+            moved = _moved(test, entry, elsewhere)
+            changes += moved or [Change(test, "added", entry.place, new=entry.answer)]
             continue
         matched.add(there.key)
         paths = request_difference(_wire(there.answer), _wire(entry.answer))
@@ -91,6 +114,31 @@ def _of_test(test: str, old: Recorded, new: Recorded) -> list[Change]:
         if entry.key not in matched
     ]
     return changes
+
+
+def _moved(test: str, entry: Entry, elsewhere: Mapping[str, Entry]) -> list[Change]:
+    """How an answer that is new to a test differs from the one that another had to the same request."""
+    before = elsewhere.get(entry.key)
+    return (
+        [] if before is None else [each for each in _of_answers(test, before, entry) if each.kind == "answer"]
+    )
+
+
+def _of_plans(test: str, old: Recorded, new: Recorded) -> list[Change]:
+    before, now = ({_occasion(each.plan): each.plan for each in kept.plans} for kept in (old, new))
+    changes: list[Change] = [
+        Change(test, "replanned")
+        for occasion, plan in now.items()
+        if occasion in before and before[occasion].get("mutations") != plan.get("mutations")
+    ]
+    if not changes and _plans(old) != _plans(new):
+        changes.append(Change(test, "plan"))
+    return changes
+
+
+def _occasion(plan: dict[str, Any]) -> str:
+    """What a plan was made from: the same prompt and settings."""
+    return json.dumps([plan.get("prompt"), plan.get("asked")], sort_keys=True)
 
 
 def _of_answers(test: str, old: Entry, new: Entry) -> list[Change]:
