@@ -35,7 +35,8 @@ MARKS = _kinds(
     noun="label category class option choice value tag sentiment intent priority severity urgency word scale",
     either="either entweder soit",
     into="as into between among from als zwischen como comme come entre tra parmi tussen",
-    with_="with about only just exactly mit avec con com met",
+    with_="with about only just exactly mit avec par con com met ausschließlich uniquement seulement exclusivement"
+    " únicamente solamente unicamente soltanto apenas somente",
     to="to",
     of="of",
     be="is are be ist sind est es é è",

@@ -29,7 +29,8 @@ _STOP = vocabulary(
     "been being has have had do does did will would can could should shall must may might i you he she it",
     "we they who which what how why there here and or e.g i.e etc following between among either exactly",
     "ce cet cette ces comme dieser diese dieses als zwischen unter como este esta come tra entre",
-    "parmi questo questa tussen der die das den dem des ein",
+    "parmi par uniquement seulement exclusivement ausschließlich únicamente solamente unicamente soltanto",
+    "apenas somente uitsluitend com questo questa tussen der die das den dem des ein",
     "eine einer einem einen für mit je nach ist sind le la les l un une des du pour avec selon est sont",
     "el los las unos unas para con según es son lo il gli i per os as um uma seu sua het een voor",
 )

@@ -71,7 +71,7 @@ def test_what_the_meaning_hangs_on_survives_everywhere(text: str) -> None:
     numbers = sorted(digits.findall(re.sub(r"(?m)^\d+\. ", "", text)))
     slots = sorted(re.findall(r"\$?\{+ ?\w+ ?\}+", text))
     strong = re.compile(
-        r"\b(?:not|n.t|never|without|only|but|avoid|refrain|leave|just|no|nothing|nicht|nur|cannot)\b|n['’]t\b",
+        r"\b(?:not|n.t|never|without|only|but|avoid|refrain|leave|just|no|nothing|nicht|nur|ausschließlich|cannot)\b|n['’]t\b",
         re.IGNORECASE,
     )
     for each in ALL:

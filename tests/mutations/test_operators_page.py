@@ -33,7 +33,8 @@ list in `numbered-to-bulleted`, and tags in `tags-to-headings`.
 write; `conditional` that this holds in most prompts. The claim was checked by reading: *judged* is the share of
 mutations of the prompts in `tests/mutations/data` (up to 100, drawn by a seed) after which the right answer stayed, by the
 verdict of readers who knew neither operators nor code: first at first sight, then, for operators that were mended or had
-found too few places, other draws from these prompts and sixty more. Under another relation than invariance the reader was
+found too few places, other draws from these prompts and sixty more. What rewords German, French, Spanish, Italian, Dutch or
+Portuguese was read in English only. Under another relation than invariance the reader was
 asked that instead: the same content in the new format, an answer that must change.
 
 This page is written from the registry; `promptfuzz operators` shows the same.

@@ -9,6 +9,7 @@ import warnings
 from collections import Counter
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,27 +21,39 @@ from pytest_promptfuzz.mutations import registry
 from pytest_promptfuzz.mutations.allocation import largest_remainder
 from pytest_promptfuzz.mutations.casing import fold
 from pytest_promptfuzz.mutations.edits import apply_edits, check_edits, insert, replace
+from pytest_promptfuzz.mutations.languages import language_of
 from pytest_promptfuzz.mutations.mutation import Mutation
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.operators.controls import without_label
 from pytest_promptfuzz.mutations.planner import mutate, plan
 from pytest_promptfuzz.prompts.prompt import Prompt
 
-GOLDEN = "e09c79ffd5124fc474a389d9462895852df03a502d34fc35023b83b53a24c5fe"
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GOLDEN = "dcc9b46ad0657305a3aa56195cefe263092496ce8668d129610430ee13479b9c"
+GOLDEN_ENGLISH = "9fb16d729ffa1f5d1f5d4066d8bd3b3c86c2ae4d170016c6336f56146dd46e2a"
 
 
 def name_of(mutation: Mutation) -> str:
     return mutation.operators[0].partition("@")[0]
 
 
-def digest_of_plans() -> str:
-    ids = [[m.id, m.severity, *m.operators] for text in PROMPTS for m in plan(text, 12, seed=7).mutations]
+def digest_of_plans(texts: Sequence[str] = PROMPTS) -> str:
+    ids = [[m.id, m.severity, *m.operators] for text in texts for m in plan(text, 12, seed=7).mutations]
     return hashlib.sha256(json.dumps(ids).encode()).hexdigest()
 
 
 def test_plans_are_what_they_were() -> None:
-    """A change here is a change of some operator's output: raise its version, and say so in the change log."""
+    """A change here is a change of some operator's output: raise its version, and say so in the change log.
+
+    A language that it learns is none: what it makes in others stays, as `test_english_plans_are_what_they_were` sees.
+    """
     assert digest_of_plans() == GOLDEN
+
+
+def test_english_plans_are_what_they_were() -> None:
+    assert digest_of_plans([text for text in PROMPTS if language_of(text) == "en"]) == GOLDEN_ENGLISH
 
 
 def test_plans_do_not_depend_on_the_hash_seed() -> None:
@@ -181,14 +194,19 @@ FRENCH = (
 )
 
 
+JAPANESE = "次の文章を肯定か否定に分類してください。一語で答えてください。Text: ABC"
+
+
 def test_operators_of_another_language_say_so() -> None:
-    only = "English only, and the prompt reads as French"
-    assert only in plan(FRENCH, 4, operators="semantic").notes[0]
-    assert only in plan(FRENCH, 4, operators="synonym").notes[0]
-    assert f"0 of 3 semantic ({only})" in plan(FRENCH, 8).notes[0]
+    assert "English only, and the prompt reads as French" in plan(FRENCH, 4, operators="synonym").notes[0]
+    assert plan(FRENCH, 1, operators="semantic").notes == ()
     assert "reads as" not in plan(FRENCH, 4, operators="azerty-typo").notes[0]
-    (note,) = plan(FRENCH, {"semantic": 2, "upper-case": 2}).notes
-    assert f"(0 of 2 semantic, {only}; 1 of 2 upper-case)" in note
+    known = "German, English, Spanish, French, Italian, Dutch, Portuguese"
+    only = f"{known} only, and the prompt reads as Japanese"
+    assert only in plan(JAPANESE, 4, operators="semantic").notes[0]
+    assert f"0 of 3 semantic ({only})" in plan(JAPANESE, 8).notes[0]
+    (note,) = plan(FRENCH, {"synonym": 2, "upper-case": 2}).notes
+    assert "(0 of 2 synonym, English only, and the prompt reads as French; 1 of 2 upper-case)" in note
 
 
 def test_what_protects_a_whole_prompt_is_said() -> None:

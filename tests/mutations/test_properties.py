@@ -63,6 +63,9 @@ REWORDED = {
     "prior to": "before",
     "otherwise": "if not",
     "feel free to": "not hesitate to",
+    "ausschliesslich": "nur",
+    "únicamente": "solo",
+    "uitsluitend": "alleen",
 }
 """Rewordings of a logical word that say the same: operators of meaning may put one for the other."""
 INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}

@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.mutations import abroad
 from pytest_promptfuzz.mutations.casing import capitalised
 from pytest_promptfuzz.mutations.edits import Edit, Ref
 from pytest_promptfuzz.mutations.lexicon.grammar import BEFORE_VERB, DETERMINERS, IMPERATIVES
@@ -139,11 +140,11 @@ def _calm(match: re.Match[str]) -> bool:
     dimension="semantic",
     severity=0.5,
     preserves="yes",
-    languages=("en",),
+    languages=("en", *abroad.LANGUAGES),
     sources=("S1", "S4", "S5"),
     example=("Return only the label.", "Respond with nothing but the label."),
     trusted=True,
 )
 def instruction_paraphrase(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Turns of phrase of instructions put in other words (half of those that a rule knows)."""
-    return rng.draws(_sites(draft), 0.5)
+    return rng.draws(_sites(draft) if draft.language == "en" else abroad.phrases(draft), 0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.mutations import abroad
 from pytest_promptfuzz.mutations.casing import like
 from pytest_promptfuzz.mutations.edits import Edit, replace
 from pytest_promptfuzz.mutations.fields import data_spans, inside
@@ -113,14 +114,16 @@ def expansion(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     dimension="lexical",
     severity=0.1,
     preserves="yes",
-    languages=("en",),
+    languages=("en", "de", "fr", "es"),
     sources=("S2", "S4"),
     example=("Summarize the color.", "Summarise the colour."),
     trusted=True,
-    cue=lambda draft: not VARIANTS.keys().isdisjoint(draft.once(own_words)),
+    cue=lambda draft: draft.language != "en" or not VARIANTS.keys().isdisjoint(draft.once(own_words)),
 )
 def spelling_variant(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """British spelling for American and the other way (all, then some); not in data or where spelling is the topic."""
+    if draft.language != "en":
+        return rng.all_then_some(abroad.spelled_otherwise(draft))
     if not _SPELLINGS.isdisjoint(draft.once(own_words)):
         return iter(())
     places = [

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.mutations import abroad
 from pytest_promptfuzz.mutations.casing import like
 from pytest_promptfuzz.mutations.edits import Edit, edits_at, insert, replace
 from pytest_promptfuzz.mutations.fields import data_spans, inside
@@ -82,13 +83,15 @@ def lowered(word: Word) -> str:
     severity=0.3,
     version=2,
     preserves="yes",
-    languages=("en",),
+    languages=("en", *abroad.LANGUAGES),
     sources=("S2", "S5"),
     example=("Classify the ticket.", "Please classify the ticket."),
     trusted=True,
 )
 def politeness(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """``Please`` put before an instruction, or taken away (one instruction in three)."""
+    if draft.language != "en":
+        return rng.draws(abroad.requests(draft), 0.34)
 
     def turned(each: Opening) -> Edit | None:
         verb = each.verb

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.mutations import abroad
 from pytest_promptfuzz.mutations.casing import capitalised
 from pytest_promptfuzz.mutations.edits import Edit, edits_at, insert, replace
 from pytest_promptfuzz.mutations.lexicon.sparing import (
@@ -202,7 +203,7 @@ def drop_stop_words(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     dimension="lexical",
     severity=0.2,
     preserves="yes",
-    languages=("en",),
+    languages=("en", *abroad.LANGUAGES),
     sources=("S2", "NL-Augmenter"),
     example=("Give more information.", "Give more info."),
     trusted=True,
@@ -212,7 +213,7 @@ def abbreviation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Words and phrases abbreviated (``info``, ``approx.``, ``ASAP``): all, then some; not where a field is named."""
     from pytest_promptfuzz.mutations.lexicon.shortening import abbreviated
 
-    return rng.all_then_some(abbreviated(draft))
+    return rng.all_then_some(abbreviated(draft) if draft.language == "en" else abroad.abbreviated(draft))
 
 
 @operator(
@@ -221,7 +222,7 @@ def abbreviation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     dimension="lexical",
     severity=0.2,
     preserves="conditional",
-    languages=("en",),
+    languages=("en", *abroad.LANGUAGES),
     sources=("S2", "NL-Augmenter"),
     example=("Give more info.", "Give more information."),
     trusted=True,
@@ -231,4 +232,4 @@ def unabbreviation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Abbreviations with one meaning spelt out (``info``, ``FAQ``): all, then some; not where a field is named."""
     from pytest_promptfuzz.mutations.lexicon.shortening import unabbreviated
 
-    return rng.all_then_some(unabbreviated(draft))
+    return rng.all_then_some(unabbreviated(draft) if draft.language == "en" else abroad.spelt_out(draft))
