@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.selection import read_mutations, read_operators
 from pytest_promptfuzz.mutations.strata import as_operator
 from pytest_promptfuzz.reporting.text import MIN_WIDTH
+from pytest_promptfuzz.running.limits.given import GIVEN, settings_of
+from pytest_promptfuzz.running.tables import read_tool, rules_and_prices
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.running.limits.given import Given
+    from pytest_promptfuzz.running.limits.limits import Limits
+
+_PREFIX = "--"
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +63,39 @@ def add_plan_options(parser: argparse.ArgumentParser, *, mixed: bool = False) ->
         help="only these operators or dimensions (`promptfuzz operators` lists them), or their weights; A:3 and A:20%%"
         " say how much, A+B is one after the other",
     )
+
+
+def add_limit_options(parser: argparse.ArgumentParser) -> None:
+    """``--max-calls``, ``--rpm`` and the others that pytest knows as ``--promptfuzz-…``."""
+    group = parser.add_argument_group("limits and budget")
+    for each in GIVEN:
+        group.add_argument(
+            _PREFIX + each.name.replace("_", "-"),
+            type=functools.partial(_read, each),
+            default=each.default,
+            metavar=each.metavar,
+            help=each.help,
+        )
+
+
+def limits_of(options: argparse.Namespace) -> Limits:
+    """The gate that they make, with limits and prices of pyproject.toml in the working folder.
+
+    Raises:
+        UsageError: That file cannot be read, or they are wrong in it.
+    """
+    from pytest_promptfuzz.running.limits.limits import Limits
+
+    rules, prices = rules_and_prices(read_tool(Path.cwd()))
+    return Limits(settings_of(vars(options), rules=rules, prices=prices, prefix=_PREFIX))
+
+
+def _read(given: Given, text: str) -> Any:
+    try:
+        return given.read(text)
+    except ValueError:
+        expected = (given.read.__doc__ or "").strip(".").lower()
+        raise argparse.ArgumentTypeError(f"{text!r} is not {expected}") from None
 
 
 def _width(text: str) -> int:

@@ -8,7 +8,14 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.options import add_output_options, add_plan_options, plain, written
+from pytest_promptfuzz.cli.options import (
+    add_limit_options,
+    add_output_options,
+    add_plan_options,
+    limits_of,
+    plain,
+    written,
+)
 from pytest_promptfuzz.cli.prompts import filled, read_prompt, read_values
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.reporting.model import report_test
@@ -78,6 +85,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     group.add_argument(
         "--cache-dir", default=_STORE, metavar="DIR", help=f"where answers are kept ({_STORE})"
     )
+    add_limit_options(parser)
     add_output_options(parser)
     parser.set_defaults(execute=execute)
 
@@ -131,8 +139,9 @@ def _reports(
     total = Contract.of(settings, where=options.file).mutations
     for name in targets:
         resolve(name)
+    limits = limits_of(options)
     store = ResponseStore(options.cache_dir, warn=output.error)
-    session = Session(store=store, mode=options.mode, embedder=installed_embedder())
+    session = Session(store=store, mode=options.mode, embedder=installed_embedder(), gate=limits)
     reports: list[TestReport] = []
     try:
         for name in targets:

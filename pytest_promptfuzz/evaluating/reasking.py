@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.targets.credentials import credentials_for
-from pytest_promptfuzz.targets.formats import parse_answer, parse_stream
+from pytest_promptfuzz.targets.formats import parse_answer, parse_stream, request_texts
 from pytest_promptfuzz.targets.formats.reading import parse_json
-from pytest_promptfuzz.wire.endpoints import has_text
-from pytest_promptfuzz.wire.faults import describe_status
+from pytest_promptfuzz.wire.endpoints import has_text, host_of
+from pytest_promptfuzz.wire.faults import describe_status, kind_of_status, may_pass, status_of_kind
+from pytest_promptfuzz.wire.gate import Outgoing, output_bound
 from pytest_promptfuzz.wire.redact import HIDDEN, Redaction, credentials
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from email.message import Message
 
     from pytest_promptfuzz.comparing.comparison import Comparison
     from pytest_promptfuzz.comparing.embedding import Embedder
     from pytest_promptfuzz.targets.model import Response
     from pytest_promptfuzz.wire.answers import StoredAnswer
+    from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.recordings.entry import Entry
 
 SECONDS = 60.0
 """How long an answer may take."""
+_UNREADABLE = frozenset({"malformed", "not-text"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +76,13 @@ def sampled(entries: Iterable[Entry], count: int, seed: int) -> list[Entry]:
 
 
 def reask(
-    entry: Entry, *, allowed: frozenset[str] = frozenset(), embedder: Embedder | None = None
+    entry: Entry, *, gate: Gate, allowed: frozenset[str] = frozenset(), embedder: Embedder | None = None
 ) -> Reasked:
     """Ask once more, and compare with what is recorded.
 
     Args:
         entry: One of ``askable``.
+        gate: What the call passes.
         allowed: Hosts that may be asked besides OpenAI's and Anthropic's.
         embedder: For the semantic tier.
 
@@ -85,7 +92,7 @@ def reask(
     headers = credentials_for(entry.answer.url, allowed)
     try:
         before = _read(entry.answer.url, entry.answer.body.encode("utf-8"), streamed=entry.answer.streamed)
-        now = _read(entry.answer.url, _post(entry.answer, headers), streamed=entry.answer.streamed)
+        now = _asked(entry.answer, headers, gate)
         found: Comparison = compare(before, now, semantic=embedder)
     except (TargetError, UsageError, ValueError) as error:
         said = Redaction(values=credentials(headers)).text(str(error))
@@ -102,8 +109,63 @@ def _read(url: str, body: bytes, *, streamed: bool) -> Response:
     return response
 
 
-def _post(answer: StoredAnswer, credentials: dict[str, str]) -> bytes:
-    import http.client
+def _asked(answer: StoredAnswer, credentials: dict[str, str], gate: Gate) -> Response:
+    """What is answered now; made again as long as the gate lets it."""
+    body = json.dumps(answer.request).encode("utf-8")
+    model = answer.request.get("model")
+    passage = gate.enter(
+        Outgoing(
+            url=answer.url,
+            host=host_of(answer.url),
+            model=model if isinstance(model, str) else "",
+            size=len(body),
+            bound=output_bound(answer.request),
+            words=sum(map(len, request_texts(answer.request))),
+        )
+    )
+    while True:
+        while (delay := passage.delay()) > 0:
+            time.sleep(delay)
+        try:
+            status, headers, content = _post(answer, body, credentials)
+        except (OSError, http.client.HTTPException) as error:
+            if passage.failed(passing=_may_pass(error)):
+                continue
+            raise TargetError(
+                f"It could not be asked: {error}{passage.tries()}.", kind="connection"
+            ) from None
+        try:
+            response = _response(answer, status, content)
+        except TargetError as error:
+            # As a status where the answer reports it; what cannot be read is no failure that passes.
+            told = (
+                status if status >= 400 else 200 if error.kind in _UNREADABLE else status_of_kind(error.kind)
+            )
+            if passage.answered(told, headers):
+                continue
+            passage.left()
+            raise TargetError(f"{error}{passage.tries()}", kind=error.kind, status=error.status) from None
+        passage.answered(status, headers)
+        passage.settled(response.usage, len(response.text))
+        return response
+
+
+def _response(answer: StoredAnswer, status: int, content: bytes) -> Response:
+    if status >= 400:
+        raise TargetError(describe_status(status, content), kind=kind_of_status(status), status=status)
+    return _read(answer.url, content, streamed=answer.streamed)
+
+
+def _may_pass(error: Exception) -> bool:
+    reason = getattr(error, "reason", error)  # of urllib's own exception
+    return isinstance(error, http.client.HTTPException) or may_pass(
+        reason if isinstance(reason, BaseException) else error
+    )
+
+
+def _post(
+    answer: StoredAnswer, body: bytes, credentials: dict[str, str]
+) -> tuple[int, Mapping[str, str], bytes]:
     import urllib.error
     import urllib.request
 
@@ -115,17 +177,16 @@ def _post(answer: StoredAnswer, credentials: dict[str, str]) -> bytes:
 
     request = urllib.request.Request(  # noqa: S310 - http and https only, see askable
         answer.url,
-        json.dumps(answer.request).encode("utf-8"),
+        body,
         {**answer.headers, **credentials, "content-type": "application/json"},
         method="POST",
     )
     try:
         with urllib.request.build_opener(Stay).open(request, timeout=SECONDS) as response:
-            body: bytes = response.read()
-            return body
+            return response.status, _lower(response.headers), response.read()
     except urllib.error.HTTPError as error:
-        raise TargetError(
-            describe_status(error.code, error.read()), kind="server", status=error.code
-        ) from None
-    except (OSError, http.client.HTTPException) as error:
-        raise TargetError(f"It could not be asked: {error}.", kind="connection") from None
+        return error.code, _lower(error.headers), error.read()
+
+
+def _lower(headers: Message) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}

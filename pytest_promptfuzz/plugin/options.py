@@ -14,6 +14,7 @@ import pytest
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.plugin import values
+from pytest_promptfuzz.running.limits.given import GIVEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,16 +136,7 @@ SETTINGS: tuple[Setting, ...] = (
         "more URLs that are models', one a line: a glob of host and path, then text=$.path system=$.path answer=$.path",
         "LINES",
     ),
-    Setting(
-        "attempts", values.whole(1), 4, "times a model call is made at the most, if it fails", "N", "int"
-    ),
-    Setting("rpm", values.whole(1), None, "most requests in a minute to each host and model", "N", "int"),
-    Setting("tpm", values.whole(1), None, "most tokens in a minute of each host and model", "N", "int"),
-    Setting(
-        "max_calls", values.whole(0), None, "most model calls of the whole run; 0: ask nothing", "N", "int"
-    ),
-    Setting("max_tokens", values.whole(0), None, "most tokens of the whole run, in and out", "N", "int"),
-    Setting("max_cost", values.amount, None, "most that the whole run may cost, US dollars", "X", "float"),
+    *(Setting(each.name, each.read, each.default, each.help, each.metavar, each.type) for each in GIVEN),
     Setting(
         "model", values.text, None, "folder of the sentence-transformers model for the semantic tier", "DIR"
     ),

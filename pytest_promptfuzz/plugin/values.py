@@ -5,22 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import nearest
+from pytest_promptfuzz.running.limits.given import whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-def whole(low: int) -> Callable[[str], int]:
-    """A reader of whole numbers from ``low``."""
-
-    def read(text: str) -> int:
-        number = int(text)
-        if number < low:
-            raise ValueError(f"a whole number of {low} or more")
-        return number
-
-    read.__doc__ = "a whole number" if low < 0 else f"a whole number of {low} or more"
-    return read
+__all__ = ["endpoints", "mutations", "one_of", "operators", "seed", "share", "text", "whole"]
 
 
 def seed(text: str) -> int:
@@ -33,14 +23,6 @@ def share(text: str) -> float:
     number = float(text)
     if not 0 <= number <= 1:
         raise ValueError("a number from 0 to 1")
-    return number
-
-
-def amount(text: str) -> float:
-    """A number of 0 or more."""
-    number = float(text)
-    if not 0 <= number < float("inf"):
-        raise ValueError("a number of 0 or more")
     return number
 
 

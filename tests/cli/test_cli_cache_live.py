@@ -10,9 +10,17 @@ from stored import answer, entry, record
 
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.errors import ConfigurationError
+from pytest_promptfuzz.running.limits import retries
 from pytest_promptfuzz.targets.credentials import credentials_for
 from pytest_promptfuzz.targets.model import Request, Response
-from pytest_promptfuzz.testing.faults import RateLimited
+from pytest_promptfuzz.testing.faults import (
+    BadRequest,
+    Dropped,
+    Malformed,
+    Overloaded,
+    RateLimited,
+    ServerError,
+)
 from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.recordings.writing import ordered
 
@@ -117,9 +125,55 @@ def test_a_sample_is_the_same_for_the_same_seed(server, tmp_path, capsys) -> Non
 
 def test_a_failure_is_no_deviation(server, tmp_path, capsys) -> None:
     recorded(server.openai_url + "/chat/completions", "yes", folder=tmp_path)
-    server.fail(RateLimited())
+    server.fail(RateLimited(times=None, retry_after=0.01))
     code, text = verify(capsys)
     assert (code, "error: " in text, "429" in text, "1 error" in text) == (3, True, True, True), text
+    assert (server.calls, "(try 4 of 4)" in text) == (4, True)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "fault",
+    [RateLimited(times=3, retry_after=0.01), ServerError(times=3), Dropped(times=3), Overloaded(times=3)],
+    ids=lambda each: each.name,
+)
+def test_a_failure_that_passes_is_asked_again(server, tmp_path, capsys, monkeypatch, fault, stream) -> None:
+    monkeypatch.setattr(retries, "FIRST_WAIT", 0.005)
+    monkeypatch.setattr(retries, "FIRST_PAUSE", 0.005)
+    recorded(server.openai_url + "/chat/completions", "yes", folder=tmp_path, stream=stream)
+    server.fail(fault)
+    assert (verify(capsys)[0], server.calls) == (0, 4)
+
+
+@pytest.mark.parametrize("fault", [Malformed(times=None), BadRequest(times=None)], ids=lambda each: each.name)
+def test_a_failure_that_stays_is_not(server, tmp_path, capsys, fault) -> None:
+    recorded(server.openai_url + "/chat/completions", "yes", folder=tmp_path)
+    server.fail(fault)
+    assert (verify(capsys)[0], server.calls) == (3, 1)
+
+
+def test_the_budget_holds(server, tmp_path, capsys) -> None:
+    recorded(server.openai_url + "/chat/completions", "yes", "yes", "yes", folder=tmp_path)
+    code, text = verify(capsys, "--max-calls=2")
+    assert (code, server.calls) == (3, 2)
+    assert "The budget is spent: --max-calls is 2, and 2 calls were made." in text
+    server.reset()
+    code, text = verify(capsys, "--max-tokens=30")
+    assert (code, server.calls) == (3, 0)
+    assert "--max-tokens is 30, 0 are spent, and this call may take" in text
+
+
+def test_the_prices_of_the_project_hold(server, tmp_path, capsys) -> None:
+    recorded(server.openai_url + "/chat/completions", "yes", folder=tmp_path)
+    code, text = verify(capsys, "--max-cost=1")
+    assert (code, server.calls) == (3, 0)
+    assert "--max-cost is set, and no price is known of the model" in text
+    prices = '[tool.promptfuzz.prices]\n"*" = { input = 1, output = 1 }\n'
+    (tmp_path / "pyproject.toml").write_text(prices, encoding="utf-8")
+    assert (verify(capsys, "--max-cost=1")[0], server.calls) == (0, 1)
+    (tmp_path / "pyproject.toml").write_text(prices.replace("input", "inputs"), encoding="utf-8")
+    code, text = verify(capsys)
+    assert (code, "unknown key 'inputs'" in text, server.calls) == (2, True, 1)
 
 
 def test_without_a_key_nothing_is_asked(server, tmp_path, capsys, monkeypatch) -> None:

@@ -486,6 +486,50 @@ def test_errors_of_the_provider_leave_the_verdict_open(
     assert "errors: these trials say nothing about the prompt" in out
 
 
+def test_run_keeps_within_the_budget(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from pytest_promptfuzz.testing.server import ModelServer
+
+    with ModelServer() as server:
+        target = f"compatible:simulated@{server.openai_url}"
+        argv = ["run", "p.txt", "--target", target, "--set", TEXT, "-n", "4", "--json"]
+        assert main([*argv, "--max-calls=3"]) == 3
+        report = json.loads(capsys.readouterr().out)
+        assert (report["verdict"], report["reason"], server.calls) == ("inconclusive", "budget-spent", 3)
+        assert "--max-calls is 3, and 3 calls were made." in str(report["trials"])
+        assert main([*argv, "--max-calls=2"]) == 0
+        assert server.calls == 5  # what was answered is stored
+        assert main([*argv, "--mode=live", "--max-calls=0"]) == 3
+        assert server.calls == 5
+
+
+def test_run_tries_as_often_as_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from pytest_promptfuzz.testing.faults import ServerError
+    from pytest_promptfuzz.testing.server import ModelServer
+
+    with ModelServer(faults=[ServerError(times=None)]) as server:
+        target = f"compatible:simulated@{server.openai_url}"
+        assert main(["run", "p.txt", "--target", target, "--set", TEXT, "-n", "2", "--attempts=1"]) == 3
+        assert server.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("--max-calls=-1", "'-1' is not a whole number of 0 or more"),
+        ("--attempts=0", "'0' is not a whole number of 1 or more"),
+        ("--rpm=many", "'many' is not a whole number of 1 or more"),
+        ("--max-cost=nan", "'nan' is not a number of 0 or more"),
+    ],
+)
+def test_limits_that_cannot_be_read(
+    folder: Path, capsys: pytest.CaptureFixture[str], option: str, expected: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "p.txt", "--target", "simulated", option])
+    assert ended.value.code == 2
+    assert f"{option.partition('=')[0]}: {expected}" in " ".join(capsys.readouterr().err.split())
+
+
 def test_serve_reads_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--help"]) == 0
     assert "--port" in capsys.readouterr().out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.cache.common import counted, day
+from pytest_promptfuzz.cli.options import limits_of
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.reporting.text import HANG, Line
 
@@ -39,8 +40,8 @@ def ask_again(recordings: list[Checked], options: argparse.Namespace) -> list[Re
     allowed = frozenset(each.lower() for each in options.host or ())
     for each in chosen:
         credentials_for(each.answer.url, allowed)
-    embedder = installed_embedder()
-    return [reask(each, allowed=allowed, embedder=embedder) for each in chosen]
+    embedder, limits = installed_embedder(), limits_of(options)
+    return [reask(each, gate=limits, allowed=allowed, embedder=embedder) for each in chosen]
 
 
 def code_of(asked: list[Reasked]) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.cache.common import add_paths, add_store, counted, recordings_in
 from pytest_promptfuzz.cli.cache.live import SAMPLE, as_json, ask_again, asked_lines, code_of
-from pytest_promptfuzz.cli.options import add_output_options, plain
+from pytest_promptfuzz.cli.options import add_limit_options, add_output_options, plain
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.wire.recordings.checking import check, secrets_of, why_not
@@ -38,6 +38,7 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         metavar="HOST",
         help="also ask this host, with PROMPTFUZZ_API_KEY if that is set",
     )
+    add_limit_options(parser)
     add_store(parser)
     add_output_options(parser)
     parser.set_defaults(execute=execute)

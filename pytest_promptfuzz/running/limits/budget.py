@@ -22,12 +22,14 @@ class Caps:
         tokens: Tokens in and out.
         cost: US dollars.
         dry: Nothing is asked at all: the run only plans.
+        prefix: What the names of the options that set them begin with.
     """
 
     calls: int | None = None
     tokens: int | None = None
     cost: float | None = None
     dry: bool = False
+    prefix: str = "--promptfuzz-"
 
 
 @dataclass(slots=True)
@@ -81,21 +83,22 @@ class Budget:
             raise TargetError("This is a dry run, which asks no model anything.", kind="not-allowed")
         if caps.calls == 0:
             raise TargetError(
-                "Nothing may be asked of a model: --promptfuzz-max-calls is 0, and the store does not hold the answer.",
+                f"Nothing may be asked of a model: {caps.prefix}max-calls is 0, and the store does not hold the "
+                "answer.",
                 kind="not-allowed",
             )
         if caps.calls is not None and self.calls >= caps.calls:
             raise self._spent(
-                f"--promptfuzz-max-calls is {caps.calls:,}, and {self.calls:,} calls were made."
+                f"{caps.prefix}max-calls is {caps.calls:,}, and {self.calls:,} calls were made."
             )
         if caps.tokens is not None and self.tokens + tokens > caps.tokens:
             raise self._spent(
-                f"--promptfuzz-max-tokens is {caps.tokens:,}, {self.tokens:,.0f} are spent, and this call may take "
+                f"{caps.prefix}max-tokens is {caps.tokens:,}, {self.tokens:,.0f} are spent, and this call may take "
                 f"{tokens:,.0f}."
             )
         if caps.cost is not None and self.cost + cost > caps.cost:
             raise self._spent(
-                f"--promptfuzz-max-cost is ${caps.cost:g}, ${self.cost:.4f} is spent, and this call may take "
+                f"{caps.prefix}max-cost is ${caps.cost:g}, ${self.cost:.4f} is spent, and this call may take "
                 f"${cost:.4f}."
             )
         if not self._over(caps, tokens, cost):

@@ -158,7 +158,8 @@ class Ticket:
             budget.refusals += 1
             model = self._outgoing.model
             raise TargetError(
-                f"--promptfuzz-max-cost is set, and no price is known of the model {model!r} at {self._outgoing.host}. "
+                f"{self._limits.settings.caps.prefix}max-cost is set, and no price is known of the model {model!r} at "
+                f"{self._outgoing.host}. "
                 f'Write it under [tool.promptfuzz.prices] in pyproject.toml, "{model}" = '
                 "{ input = 0.25, output = 2.0 } (US dollars for a million tokens), or install the extra 'prices' if "
                 "the provider is a known one.",
