@@ -18,6 +18,7 @@ from pytest_promptfuzz.evaluating.instability import mixed_models, noisy
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of, told_undone
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
+from pytest_promptfuzz.evaluating.unseen import perhaps_unseen
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.trial import Spent, Trial, TrialError
 from pytest_promptfuzz.scoring.verdict import Judgement, Reason
@@ -179,6 +180,7 @@ class Job:
         self._count(run, case)
         refuse_unrecorded(self.session.tape, [run])
         error = baseline_error(run, self.where, self.skips)
+        self.notes += perhaps_unseen(run)
         if error is None and run.exception is not None:
             (again,) = yield [Step(prompt, self._watch(case, repeat=1))]
             self._count(again, case)

@@ -40,6 +40,15 @@ def refuse_unseen(run: Run, where: str) -> None:
         )
 
 
+def perhaps_unseen(run: Run) -> list[str]:
+    """What to say of a baseline in which no model call was seen, but something that may have been one.
+
+    It is not refused: the target may be a function, or the model be replaced by a stub.
+    """
+    unknown = run.watch.unseen and not run.watch.calls and not run.watch.faults
+    return [nothing_seen(run)] if unknown else []
+
+
 def nothing_seen(run: Run) -> str:
     """What to say of a run in which no model call was seen at all."""
     begun = list(dict.fromkeys(map(str, run.watch.unseen)))

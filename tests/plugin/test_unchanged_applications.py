@@ -454,6 +454,41 @@ def test_a_model_asked_unseen_is_an_error_that_offers_the_proxy(project):
     )
 
 
+def test_a_baseline_without_a_model_call_passes_and_says_what_was_begun(project):
+    result = project(
+        """
+        import httpx
+
+        def answer(prompt):
+            return "billing"
+
+        @robust(TRIAGE, mutations=2)
+        def test_pure(prompt):
+            return answer(str(prompt))
+
+        @robust(TRIAGE, inputs=[TICKET], mutations=2, target=answer)
+        def test_target(response):
+            assert response == "billing"
+
+        @robust(TRIAGE, mutations=2)
+        def test_logging(prompt, promptfuzz_server):
+            httpx.post(f"{promptfuzz_server.url}/logs", json={})
+            return answer(str(prompt))
+
+        @robust(TRIAGE, mutations=2)
+        def test_ignored(prompt):
+            return answer("always the same")
+        """,
+        "-o",
+        "promptfuzz_target=",
+    )
+    result.assert_outcomes(passed=3, errors=1)
+    said = " ".join(result.stdout.str().split())
+    assert said.count("No model call was seen") == 1
+    assert "httpx (POST 127.0.0.1/logs)." in said
+    assert summary_of(result)["test_ignored"] == "inconclusive"
+
+
 def test_endpoints_of_another_protocol(project, pytester):
     ini = pytester.path / "pytest.ini"
     source = """
