@@ -18,6 +18,7 @@ from pytest_promptfuzz.wire.custom import endpoint_of, texts_of
 from pytest_promptfuzz.wire.endpoints import has_text, host_of, provider_of
 from pytest_promptfuzz.wire.faults import (
     describe_exception,
+    describe_page,
     describe_status,
     kind_of_exception,
     kind_of_status,
@@ -225,7 +226,7 @@ class Exchange:
             self._fault(error.kind, str(error), status)
             return
         except (ValueError, RecursionError) as error:
-            self._fault("malformed", f"The answer is not JSON ({error}).", status)
+            self._fault("malformed", describe_page(body) or f"The answer is not JSON ({error}).", status)
             return
         if response is not None:
             response = replace(response, latency=seconds)
@@ -258,7 +259,7 @@ class Exchange:
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             self.release()
         elif isinstance(error, Exception):
-            self._fault(kind_of_exception(error), describe_exception(error), None)
+            self._fault(kind_of_exception(error), describe_exception(error, self.url), None)
         else:
             # Cancelled, by asyncio or trio, or stopped by a plugin's time limit.
             waited = time.perf_counter() - self._started

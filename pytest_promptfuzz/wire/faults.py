@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 
 _SHOWN = 300
 
+_PROXY_REFUSES = 407
 _BY_STATUS = {
     400: "bad-request",
     401: "authentication",
     403: "authentication",
     404: "not-found",
+    _PROXY_REFUSES: "connection",
     408: "timeout",
     413: "bad-request",
     422: "bad-request",
@@ -77,14 +80,58 @@ def may_pass(error: BaseException) -> bool:
     return "CERTIFICATE" not in str(error).upper()
 
 
-def describe_exception(error: BaseException) -> str:
-    """An exception as a sentence: its class and what it says."""
+def describe_exception(error: BaseException, url: str = "") -> str:
+    """An exception as a sentence: its class, what it says, and what may mend it.
+
+    Args:
+        error: What the transport raised.
+        url: What was asked: where a proxy stands before it, that is said.
+    """
     said = " ".join(str(error).split())
-    return f"{type(error).__name__}: {said[:_SHOWN]}" if said else type(error).__name__
+    name = type(error).__name__
+    text = f"{name}: {said[:_SHOWN]}" if said else name
+    if "CERTIFICATE_VERIFY_FAILED" in said:
+        return f"{text}. If the certificate is to be trusted, let SSL_CERT_FILE name a file with it."
+    proxy = _proxy_before(url) if kind_of_exception(error) == "connection" else ""
+    return f"{text} (by way of the proxy that {proxy} names)" if proxy else text
+
+
+def _proxy_before(url: str) -> str:
+    """The environment variable that names a proxy for this address; empty where none does."""
+    import os
+    from urllib.parse import urlsplit
+    from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # it is there, undocumented
+
+    parts = urlsplit(url)
+    if not parts.hostname or proxy_bypass_environment(parts.hostname):
+        return ""
+    names = (f"{parts.scheme}_proxy", "all_proxy")
+    return next((each for name in names for each in (name.upper(), name) if os.environ.get(each)), "")
+
+
+def describe_page(body: bytes) -> str:
+    """A web page in the place of a model's answer, as a sentence; empty for what is none.
+
+    >>> describe_page(b"<!doctype html><title>Sign in</title>")[:48]
+    "The answer is a web page, 'Sign in', and no JSON"
+    """
+    start = body[:4000].lstrip()
+    if not start[:200].lower().startswith((b"<!doctype html", b"<html")):
+        return ""
+    title = re.search(rb"<title[^>]*>(.{1,80}?)</title>", start, re.IGNORECASE | re.DOTALL)
+    named = f", {' '.join(title[1].decode('utf-8', 'replace').split())!r}," if title else ""
+    return (
+        f"The answer is a web page{named} and no JSON: a proxy or the network's sign-in page may answer in the model's "
+        "place, or the base URL be wrong."
+    )
 
 
 def describe_status(status: int, body: bytes) -> str:
     """An error answer as a sentence: the status and the provider's own message."""
+    if status == _PROXY_REFUSES:
+        return f"HTTP {status}: the proxy that HTTP_PROXY names asks for a user and a password."
+    if page := describe_page(body):
+        return f"HTTP {status}: {page}"
     said = body.decode("utf-8", "replace")
     try:
         value = json.loads(body)

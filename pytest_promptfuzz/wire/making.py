@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
 
+from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.wire.beginning import STREAM
+from pytest_promptfuzz.wire.custom import endpoint_of
+from pytest_promptfuzz.wire.endpoints import is_model_path
 from pytest_promptfuzz.wire.sending import Sent, asend, send
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
 
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.wire.answers import StoredAnswer
     from pytest_promptfuzz.wire.exchange import Exchange
+
+_KEEPING = (307, 308)  # redirections that keep method and body
 
 
 def made(
@@ -78,10 +84,28 @@ def _whole(library: ModuleType, exchange: Exchange, sent: Sent) -> Any:
         response.stream = streams_of(library).broken(raw, sent.failure)
         return response
     response.stream = library.ByteStream(raw)
+    away = _led_away(exchange, response)
+    if away:
+        exchange.refused(TargetError(away, kind="malformed", status=response.status_code))
+        return response
     body = _decode(library, exchange, response, raw)
     if body is not None:
         exchange.answered(response.status_code, response.headers.get("content-type", ""), body)
     return response
+
+
+def _led_away(exchange: Exchange, response: Any) -> str:
+    """What is wrong with a redirection, if anything: the model has to be asked the same where it leads."""
+    status = response.status_code
+    if not 300 <= status < 400:
+        return ""
+    there = urljoin(exchange.wire.url, response.headers.get("location", ""))
+    if status in _KEEPING and (is_model_path(urlsplit(there).path) or endpoint_of(there) is not None):
+        return ""
+    return (
+        f"HTTP {status}: a redirection to {exchange.redaction.url(there)}, where no model is asked: a proxy or the "
+        "network's sign-in page may answer in the model's place, or the base URL be wrong."
+    )
 
 
 def _decode(library: ModuleType, exchange: Exchange, response: Any, raw: bytes) -> bytes | None:
