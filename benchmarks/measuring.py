@@ -22,10 +22,14 @@ PLUGIN = "promptfuzz"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds of one process: by the clock, and of the processor (user and system, its own children included)."""
+    """Of one process, its own children included: seconds by the clock, seconds of the processor (user and system).
+
+    ``peak`` is the most memory it held at once, as ``ru_maxrss`` counts it: kibibytes on Linux.
+    """
 
     wall: float
     cpu: float
+    peak: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ def run(
         text = output.read()
     if child.returncode and not fails:
         raise SystemExit(f"{' '.join(command)} ended with exit code {child.returncode}:\n{text}")
-    return Cost(wall, usage.ru_utime + usage.ru_stime), text
+    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss), text
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """Mutations with help from outside: a model that rewords, a wordnet that knows more words."""
 
-from pytest_promptfuzz.assisting.asking import answers_kept_in
 from pytest_promptfuzz.assisting.operators import (
     back_translation,
     model_translation,
@@ -8,6 +7,7 @@ from pytest_promptfuzz.assisting.operators import (
     paraphrase,
 )
 from pytest_promptfuzz.assisting.wordnet import wordnet
+from pytest_promptfuzz.wire.aside import answers_kept_in
 
 __all__ = [
     "answers_kept_in",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextvars
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +12,18 @@ from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzWarning, Targ
 from pytest_promptfuzz.targets.function import CallableTarget
 from pytest_promptfuzz.targets.model import Request, Response
 from pytest_promptfuzz.targets.resolve import resolve
+from pytest_promptfuzz.wire.aside import helper_gate, helper_store
 from pytest_promptfuzz.wire.ask import ask
 from pytest_promptfuzz.wire.intercept import intercepting
 from pytest_promptfuzz.wire.store import ResponseStore
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_promptfuzz.assisting.instructions import Question
     from pytest_promptfuzz.targets.model import Target
     from pytest_promptfuzz.wire.answers import AnswerStore
-    from pytest_promptfuzz.wire.gate import Gate
 
 FOLDER = ".promptfuzz"
 _ROOTS = (FOLDER, "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", ".git")
@@ -34,28 +33,6 @@ _MENDS = {
     "not-found": "Check the model name and the base URL.",
     "bad-request": "Check the model's parameters.",
 }
-
-_store: contextvars.ContextVar[AnswerStore | None] = contextvars.ContextVar(
-    "promptfuzz_helper_store", default=None
-)
-_gate: contextvars.ContextVar[Gate | None] = contextvars.ContextVar("promptfuzz_helper_gate", default=None)
-
-
-@contextmanager
-def answers_kept_in(store: AnswerStore | None, gate: Gate | None = None) -> Iterator[None]:
-    """Have the models that help keep their answers in ``store`` inside the block, if it is one.
-
-    Their calls pass ``gate`` on their way out.
-
-    An operator's own ``store=`` comes first.
-    """
-    token = _store.set(store if store is not None else _store.get())
-    passed = _gate.set(gate if gate is not None else _gate.get())
-    try:
-        yield
-    finally:
-        _store.reset(token)
-        _gate.reset(passed)
 
 
 def project_folder() -> Path:
@@ -113,7 +90,7 @@ class Helper:
         Args:
             sample: Which series; each has draws of its own.
         """
-        return Watch(store=self._kept_in(), repeat=sample, gate=_gate.get())
+        return Watch(store=self._kept_in(), repeat=sample, gate=helper_gate.get())
 
     def ask(self, question: Question, watch: Watch) -> str:
         """The answer to a question, from the store where it is.
@@ -160,7 +137,7 @@ class Helper:
             return target.call(text)
 
     def _kept_in(self) -> AnswerStore:
-        known = self._store if self._store is not None else _store.get()
+        known = self._store if self._store is not None else helper_store.get()
         if known is not None:
             return known
         folder = project_folder()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.assisting.asking import answers_kept_in
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.recorded import check_writable, recorded_plan
 from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.wire.aside import answers_kept_in
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.contract import Contract

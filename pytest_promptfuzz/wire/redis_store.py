@@ -18,7 +18,6 @@ from pytest_promptfuzz.wire.tally import Tally
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SCHEMES = ("redis", "rediss")
 MOST_BYTES = 8 * 1024 * 1024
 """The largest answer that is shared; no answer of a model comes near it, and a planted value may."""
 

@@ -7,7 +7,6 @@ from urllib.parse import unquote
 
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, UsageError, nearest, unstopped
 from pytest_promptfuzz.wire.claims import Both, claim_in
-from pytest_promptfuzz.wire.redis_store import SCHEMES, RedisAddress, RedisStore
 
 if TYPE_CHECKING:
     import os
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.answers import AnswerStore, StoredAnswer, StoreStats
     from pytest_promptfuzz.wire.claims import Claim
 
+SCHEMES = ("redis", "rediss")
 ENTRY_POINTS = "promptfuzz.stores"
 """The group of entry points by which other packages add stores.
 
@@ -102,6 +102,8 @@ def shown_store(url: str) -> str:
     """A store's URL as it may be shown: scheme, host, port and path, without user, password and parameters."""
     scheme, _, rest = url.partition("://")
     if scheme.lower() in SCHEMES:
+        from pytest_promptfuzz.wire.redis_store import RedisAddress
+
         return str(RedisAddress.of(url))
     place = rest.partition("?")[0].partition("#")[0].rpartition("@")[2]
     return f"{scheme}://{place}"
@@ -120,6 +122,8 @@ def _shared(url: str | None, warn: Callable[[str], None] | None) -> Any:
     scheme, separator, _ = url.partition("://")
     scheme = scheme.lower()
     if separator and scheme in SCHEMES:
+        from pytest_promptfuzz.wire.redis_store import RedisAddress, RedisStore
+
         return RedisStore(RedisAddress.of(url), warn=warn)
     installed = {each.name: each for each in _installed()}
     if separator and scheme in installed:

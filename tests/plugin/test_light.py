@@ -38,6 +38,8 @@ NOT_WHEN_WARM = {
     "onnxruntime",
     "openai",
     "pydantic",
+    "pytest_promptfuzz.assisting",
+    "pytest_promptfuzz.wire.redis_store",
     "sentence_transformers",
     "ssl",
     "tokenizers",
