@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -168,3 +169,111 @@ def test_triage(prompt, llm):
     )
     assert leaks(pytester.path, "") == []
     del result
+
+
+PASSWORD = "pw-of-the-base-url"
+BOTH_WAYS = f"""
+import logging, os, sys
+import httpx2
+import openai
+
+def ask(client, **more):
+    return client.chat.completions.create(
+        model="gpt-5-mini",
+        messages=[{{"role": "system", "content": TRIAGE.text}}, {{"role": "user", "content": more.pop("said", "Hi")}}],
+        **more,
+    )
+
+def client(**more):
+    token = os.environ["ODD_TOKEN"]
+    return openai.OpenAI(max_retries=0, default_headers={{"x-internal-token": token}}, **more)
+
+@robust(mutate="role:system", mutations=2, threshold=0.0)
+def test_prints(capfd):
+    with capfd.disabled():
+        pass
+    answer = ask(client(), said=os.environ["ODD_TOKEN"] + " {CUSTOMER}")
+    print("printed", os.environ["ODD_TOKEN"], os.environ["OPENAI_API_KEY"], "{CUSTOMER}")
+    print("to stderr", os.environ["ODD_TOKEN"], file=sys.stderr)
+    logging.getLogger("app").warning("logged %s", os.environ["ODD_TOKEN"])
+    return answer.choices[0].message.content
+
+@robust(mutate="role:system", mutations=2)
+def test_several_texts():
+    one = ask(client())
+    client().chat.completions.create(
+        model="m", messages=[{{"role": "system", "content": "I am " + os.environ["ODD_TOKEN"] + " {CUSTOMER}"}}]
+    )
+
+@robust(mutate="role:system", mutations=2)
+def test_unreachable():
+    local = os.environ["ODD_TOKEN"]
+    ask(client(base_url="http://user:" + os.environ["URL_PASSWORD"] + "@127.0.0.1:9/v1"))
+
+@robust(mutate="role:system", mutations=2)
+def test_raises_with_its_request():
+    try:
+        ask(client(base_url=os.environ["OPENAI_BASE_URL"] + "/nowhere"), extra_query={{"api_key": "{QUERY}"}})
+    except openai.APIError as error:
+        raise RuntimeError(f"{{error.request.url}} {{dict(error.request.headers)}} {{error.request.content}}")
+    raise RuntimeError(os.environ["ODD_TOKEN"])
+
+@robust(mutate="role:system", mutations=2)
+def test_skips():
+    ask(client())
+    import pytest
+    pytest.skip("no " + os.environ["ODD_TOKEN"])
+
+@robust(mutate="role:system", mutations=2)
+def test_refused_body():
+    httpx2.post(
+        os.environ["OPENAI_BASE_URL"] + "/chat/completions?key={QUERY}",
+        content=b"?",
+        headers={{"content-type": "application/json", "authorization": "Bearer " + os.environ["ODD_TOKEN"]}},
+    )
+
+@robust(mutate="role:system", mutations=2)
+def test_killed():
+    answer = ask(client(), said="I am {CUSTOMER} " + os.environ["OPENAI_API_KEY"]).choices[0].message.content
+    if os.environ.get("KILLED") and os.path.exists("again"):
+        os.kill(os.getpid(), 9)
+    open("again", "w").close()
+    return answer
+"""
+
+
+@pytest.mark.parametrize(
+    "options", [("--tb=short",), ("-vv", "--tb=long", "--showlocals"), ("-s", "--tb=native")], ids="_".join
+)
+def test_what_applications_say_of_their_secrets_is_not_shown(
+    pytester: pytest.Pytester, monkeypatch, options
+) -> None:
+    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PYTEST_ADDOPTS", "KILLED"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in (("OPENAI_API_KEY", KEY), ("ODD_TOKEN", ODD), ("URL_PASSWORD", PASSWORD)):
+        monkeypatch.setenv(name, value)
+    pytester.makefile(".ini", pytest=INI)
+    pytester.makepyfile(test_it=PROMPT + BOTH_WAYS)
+    common = ("-p", "no:cacheprovider", "-rA", "--junitxml=junit.xml", "-o", "junit_logging=all", *options)
+    with ModelServer(Leaky()) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        result = pytester.runpytest_subprocess("--promptfuzz-mode=record", *common)
+        shown = result.stdout.str() + result.stderr.str()
+        if "-s" in options:  # what is not captured is the application's own to say
+            shown = "\n".join(
+                line for line in shown.splitlines() if not re.match(r".*(printed|to stderr) \S+", line)
+            )
+        for name in ("stdout", "stderr"):  # pytester's own copies
+            (pytester.path / name).unlink()
+        secrets = (*SECRETS, PASSWORD)
+        assert [f"{each} in {line}" for each in secrets for line in shown.splitlines() if each in line] == []
+        assert leaks(pytester.path, "") == []
+        assert all(name in shown for name in ("test_several_texts", "test_unreachable", "[redacted]"))
+        # A run that is killed leaves what it was answered behind, and no secret in it.
+        monkeypatch.setenv("KILLED", "1")
+        pytester.runpytest_subprocess("--promptfuzz-mode=record", "-k", "killed", *common)
+        for name in ("stdout", "stderr"):
+            (pytester.path / name).unlink()
+        spools = [path for path in (pytester.path / ".promptfuzz").rglob("*") if path.is_file()]
+        assert any("recording" in str(path) for path in spools)
+        assert leaks(pytester.path, "") == []
