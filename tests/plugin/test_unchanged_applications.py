@@ -100,16 +100,27 @@ def test_every_way_of_asking_and_a_second_run_makes_no_call(application):
     def test_user():
         return app.sort(app.TICKET)
 
+    @pytest.fixture(scope="session")
+    def made_once():
+        import openai
+        with openai.OpenAI(api_key="none") as client:
+            yield client
+
+    @robust(mutate="role:system", mutations=4)
+    def test_a_client_of_the_session(made_once):
+        answer = made_once.chat.completions.create(model="m", messages=app.messages(app.SYSTEM, app.LOGIN))
+        return answer.choices[0].message.content
+
     @robust(mutate="role:system", mutations=4)
     def test_llm(llm):
         return llm(app.messages(app.SYSTEM, app.TICKET))
     """
     first = application(source)
-    first.assert_outcomes(passed=7)
-    first.stdout.fnmatch_lines(["7 robust tests: 7 pass; 29 calls *"])
+    first.assert_outcomes(passed=8)
+    first.stdout.fnmatch_lines(["8 robust tests: 8 pass; 34 calls *"])
     again = application(source)
-    again.assert_outcomes(passed=7)
-    again.stdout.fnmatch_lines(["7 robust tests: 7 pass; 0 calls *"])
+    again.assert_outcomes(passed=8)
+    again.stdout.fnmatch_lines(["8 robust tests: 8 pass; 0 calls *"])
 
 
 def test_what_reaches_the_model(application):

@@ -75,6 +75,24 @@ def test_a_model_asked_through_another_library_is_noticed_and_goes_its_way(serve
     assert len(watch.unseen) == 1
 
 
+def test_connections_that_stay_open_are_noticed(server) -> None:
+    aiohttp = pytest.importorskip("aiohttp")
+
+    async def main() -> None:
+        async with aiohttp.ClientSession() as session:
+            for path in ("v1/realtime?model=m", "chatter"):
+                with pytest.raises(aiohttp.WSServerHandshakeError):
+                    await session.ws_connect(f"{server.url}/{path}")
+
+    watch = Watch()
+    with intercepting(), watching(watch):
+        asyncio.run(main())
+    assert [(str(each), each.asks_model, each.is_websocket) for each in watch.unseen] == [
+        ("aiohttp (WebSocket 127.0.0.1/v1/realtime)", True, True),
+        ("aiohttp (WebSocket 127.0.0.1/chatter)", False, True),
+    ]
+
+
 def test_other_requests_ask_no_model(server) -> None:
     watch = Watch()
     with intercepting(), watching(watch):
