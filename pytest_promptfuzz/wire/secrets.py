@@ -87,7 +87,7 @@ def kind_of(text: str) -> str:
 
 def _is_random(value: str) -> bool:
     """Whether a value could be made by a machine: letters and digits, hardly any of them twice."""
-    if not _VALUE.fullmatch(value) or value.isalpha() or not any(each.isdigit() for each in value):
+    if not _VALUE.fullmatch(value) or not any(each.isdigit() for each in value):
         return False
     counts = Counter(value).values()
     bits = -sum(count / len(value) * math.log2(count / len(value)) for count in counts)

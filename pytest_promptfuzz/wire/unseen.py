@@ -72,7 +72,8 @@ def notice(by: str, method: str, host: str, port: int, path: str) -> None:
         port: Of the host.
         path: Its path; a query may follow.
     """
-    if method.upper() not in {"POST", "WEBSOCKET"} or is_exempt(host, port):
+    method = method if method == "WebSocket" else method.upper()
+    if method not in {"POST", "WebSocket"} or is_exempt(host, port):
         return
     watch = likely()
     if watch is not None:

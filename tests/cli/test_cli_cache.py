@@ -354,6 +354,7 @@ def test_a_credential_spread_over_a_stream_is_found(folder, cache) -> None:
         "order 4711-0815, id chatcmpl-9f8a7b6c5d4e3f2a1b, hash 9f86d081884c7d659a2feaa0c55ad015",
         "skeleton-key and task-sk-1",
         "password: ********************",
+        "token: the-name-of-the-provider.is/written-here",
     ],
 )
 def test_ordinary_text_is_no_credential(folder, cache, harmless) -> None:
@@ -422,6 +423,19 @@ def test_prune_by_name_and_by_age(folder, cache) -> None:
     assert recorded_in(path) == ["test_c"]
 
 
+def test_a_test_of_which_any_answer_is_young_stays_and_so_does_one_with_a_longer_name(folder, cache) -> None:
+    import time
+
+    mixed = ordered(
+        [plan("test_a", "t1")],
+        [entry("test_a", answer("old")), entry("test_a", answer("new", created=time.time()), trial="t1")],
+    )
+    path = record(folder, test_a=mixed, test_ab=lines("test_ab", created=time.time()))
+    assert cache("prune", "--older-than", "30d", "--yes")[1] == "Nothing to remove."
+    assert cache("prune", "--test", "test_it.py::test_a", "--yes")[0] == 0
+    assert recorded_in(path) == ["test_ab"]
+
+
 def test_prune_leaves_a_damaged_recording_alone(folder, cache) -> None:
     path = record(folder, test_a=lines("test_a"))
     path.write_bytes(path.read_bytes() + b"garbage\n")
@@ -471,6 +485,22 @@ def test_prune_of_the_cache_takes_the_oldest_and_the_damaged(folder, cache, cach
     assert cache("prune", "--cache", "--older-than", "1d", "--yes")[0] == 0
     assert list(kept(directory)) == []
     assert ResponseStore(directory).stats().entries == 0
+
+
+def test_prune_of_the_cache_goes_by_age_and_counts_what_is_damaged_out_first(
+    folder, cache, cache_json
+) -> None:
+    directory = folder / ".promptfuzz"
+    order = (5, 2, 7, 1, 6, 3, 4)
+    keys = fill(directory, *(answer(f"n{n}", created=TIME + n) for n in order))
+    size = next(iter(kept(directory))).size
+    by_age = [key for _, key in sorted(zip(order, keys, strict=True))]
+    assert cache_json("prune", "--cache", "--max-size", str(2 * size))[1]["entries"] == by_age[:5]
+    with sqlite3.connect(ResponseStore(directory).path) as database:
+        database.execute("UPDATE Cache SET value = ? WHERE key = ?", (b"x" * size, by_age[-1]))
+    database.close()
+    asked = ("prune", "--cache", "--damaged", "--max-size", str(6 * size))
+    assert cache_json(*asked)[1]["entries"] == [by_age[-1]]
 
 
 def test_clear_empties_the_cache_and_leaves_recordings(folder, cache) -> None:

@@ -129,6 +129,7 @@ def test_a_failure_is_no_deviation(server, tmp_path, capsys) -> None:
     code, text = verify(capsys)
     assert (code, "error: " in text, "429" in text, "1 error" in text) == (3, True, True, True), text
     assert (server.calls, "(try 4 of 4)" in text) == (4, True)
+    assert "by another model" not in text
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -188,6 +189,17 @@ def test_a_strange_host_is_sent_nothing(server, tmp_path, capsys, monkeypatch) -
     recorded("https://evil.example/v1/chat/completions", "yes", folder=tmp_path)
     code, text = verify(capsys)
     assert (code, "evil.example is neither where OpenAI nor where Anthropic answers" in text) == (2, True)
+
+
+def test_where_one_host_may_not_be_asked_none_is(server, tmp_path, capsys) -> None:
+    good = answer("0: say yes", "yes", url=server.openai_url + "/chat/completions")
+    bad = answer("1: say yes", "yes", url="https://evil.example/v1/chat/completions")
+    record(
+        folder=tmp_path,
+        **{f"test_{n}": ordered([], [entry(f"test_{n}", made)]) for n, made in enumerate((good, bad))},
+    )
+    code, text = verify(capsys)
+    assert (code, "evil.example is neither" in text, server.calls) == (2, True, 0)
 
 
 def test_an_edited_request_is_sent_to_nobody(server, tmp_path, capsys) -> None:

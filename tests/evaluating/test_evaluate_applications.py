@@ -8,6 +8,7 @@ import openai
 import pytest
 
 from pytest_promptfuzz import ConfigurationError, Session, UsageError, aevaluate, evaluate
+from pytest_promptfuzz.running.drive import together
 from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.answers import MemoryStore
 
@@ -222,3 +223,35 @@ def test_models_that_are_asked_unseen_are_refused_with_the_way_out(server, ask, 
 
     with pytest.raises(ConfigurationError, match=message):
         evaluate("Where is it?", application, session=quiet())
+
+
+def test_plans_that_take_turns_are_sent_their_own_runs_and_closed() -> None:
+    told: list = []
+
+    def plan(name: str, *batches: int):
+        try:
+            for number, size in enumerate(batches):
+                runs = yield [f"{name}{number}{each}" for each in range(size)]
+                told.append((name, runs))
+        finally:
+            told.append((name, "closed"))
+
+    merged = together([plan("a", 1, 2), plan("b"), plan("c", 2, 0, 1)])
+    asked = [next(merged)]
+    while True:
+        try:
+            asked.append(merged.send([each.upper() for each in asked[-1]]))
+        except StopIteration:
+            break
+    assert asked == [["a00", "c00", "c01"], ["a10", "a11"], ["c20"]]
+    assert [each for each in told if each[0] == "c"] == [
+        ("c", ["C00", "C01"]),
+        ("c", []),
+        ("c", ["C20"]),
+        ("c", "closed"),
+    ]
+    told.clear()
+    merged = together([plan("a", 1), plan("b", 1)])
+    next(merged)
+    merged.close()
+    assert told == [("a", "closed"), ("b", "closed")]

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pytest_promptfuzz import Prompt, Session, UsageError, aevaluate, evaluate
+from pytest_promptfuzz import BaselineFailed, Prompt, Session, UsageError, aevaluate, evaluate
 from pytest_promptfuzz.evaluating.inputs import read_inputs
 from pytest_promptfuzz.wire.answers import MemoryStore
 
@@ -108,3 +108,21 @@ def test_names_are_short_and_number_the_inputs() -> None:
     assert len(found[0].name) < 50
     assert found[1].name == "2 ('y')"
     assert read_inputs(None, Prompt("No slot here."), "here")[0].name == ""
+
+
+def test_inputs_at_once_are_mutated_each_for_itself_and_fail_each_for_itself() -> None:
+    one = evaluate(TRIAGE, "simulated", inputs=TICKETS, part="input", mutations=3, session=quiet())
+    other = asyncio.run(
+        aevaluate(TRIAGE, "simulated", inputs=TICKETS, part="input", mutations=3, session=quiet())
+    )
+    assert [(each.case, each.id, each.value) for each in one.trials] == [
+        (each.case, each.id, each.value) for each in other.trials
+    ]
+
+    async def application(prompt: str) -> str:
+        if "crashes" in prompt:
+            raise ValueError("no crash is known")
+        return "fine"
+
+    with pytest.raises(BaselineFailed, match="on input 'crash': ValueError"):
+        asyncio.run(aevaluate(TRIAGE, application, inputs=TICKETS, mutations=2, session=quiet()))

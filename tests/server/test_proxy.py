@@ -100,11 +100,9 @@ def test_answers_are_the_providers_and_outside_a_run_nothing_is_kept(server, pro
     assert messages(anthropic_url) == messages(server.anthropic_url)
     assert asyncio.run(achat(openai_url)) == chat(server.openai_url)
     through, direct = server.requests[0], server.requests[1]
-    assert (through.path, through.body, through.headers["user-agent"]) == (
-        direct.path,
-        direct.body,
-        direct.headers["user-agent"],
-    )
+    for name in ("user-agent", "host", "content-length"):
+        assert through.headers[name] == direct.headers[name]
+    assert (through.path, through.body) == (direct.path, direct.body)
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -205,6 +203,51 @@ def test_bodies_in_chunks_and_what_cannot_be_read(server, proxy) -> None:
     status, said = post(proxy, "/elsewhere/chat/completions", body, headers)
     assert (status, b"no such base URL" in said) == (404, True)
     assert len(server.requests) == 2
+
+
+def test_queries_arrive_and_bodies_that_are_too_long_do_not(server, proxy, monkeypatch) -> None:
+    path = proxy.url(server.openai_url + "?api-version=1").partition(str(proxy.port))[2]
+    body = json.dumps(BODY).encode()
+    headers = {"content-type": "application/json"}
+    assert post(proxy, path + "/chat/completions?beta=true", body, headers)[0] == 200
+    assert server.requests[-1].path == "/v1/chat/completions?api-version=1&beta=true"
+    monkeypatch.setattr("pytest_promptfuzz.testing.proxy.MAX_BODY", len(body) - 1)
+    for more in ({}, {"transfer-encoding": "chunked"}):
+        status, said = post(proxy, path + "/chat/completions", body, {**headers, **more}, chunked=bool(more))
+        assert (status, b"cannot read the request's body" in said) == (400, True)
+    assert len(server.requests) == 1
+
+
+def test_redirections_and_answers_without_a_body_are_the_applications(proxy) -> None:
+    class Elsewhere(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            self.send_response(307)
+            self.send_header("location", "/other")
+            self.send_header("content-length", "5")
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(b"moved")
+
+        do_HEAD = do_GET  # noqa: N815 - http.server's names
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        path = proxy.url(f"http://127.0.0.1:{server.server_address[1]}").partition(str(proxy.port))[2]
+        connection = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=30)
+        for method, said in (("HEAD", b""), ("GET", b"moved"), ("HEAD", b""), ("GET", b"moved")):
+            connection.request(method, f"{path}/models")
+            answer = connection.getresponse()
+            assert (answer.status, answer.headers["location"], answer.read()) == (307, "/other", said)
+        connection.close()
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_base_urls_and_ports_are_checked(proxy, monkeypatch) -> None:

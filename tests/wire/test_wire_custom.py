@@ -200,3 +200,20 @@ def test_the_simulated_model_refuses_what_it_cannot_say(service, line, body, why
     assert why in answer.json()["error"]["message"]
     assert [(fault.kind, why in fault.message) for fault in watch.faults] == [("not-simulated", True)]
     assert (bodies, watch.calls) == ([], [])
+
+
+def test_the_first_line_that_matches_counts() -> None:
+    configure(parse_endpoints("host/a/* answer=$.first\nhost/* answer=$.second"))
+    body = {"first": "1", "second": "2"}
+    assert [endpoint_of(f"http://host/{path}").read(body).text for path in ("a/b", "b")] == ["1", "2"]
+
+
+def test_events_that_are_no_json_are_text_and_the_end_marker_is_none() -> None:
+    stream = b'data: {"text": "a "}\n\ndata: plain\n\ndata: {"no": "text here"}\n\ndata: [DONE]\n\n'
+    assert Endpoint.parse("*/x answer=$.text").read_stream(stream).text == 'a plain{"no": "text here"}'
+
+
+def test_blank_texts_are_nothing_to_mutate() -> None:
+    endpoint = Endpoint.parse("*/x text=$.parts[*].text")
+    body = {"parts": [{"text": "  \n"}, {"text": "Hi"}, {"text": 3}, {"text": ""}]}
+    assert [path for *_, path in endpoint.places(body)] == ["$.parts[1].text"]

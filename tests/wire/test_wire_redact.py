@@ -152,3 +152,9 @@ def test_no_secret_survives_anywhere_in_json(value: object, secret: str) -> None
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_characters="-_"), max_size=200))
 def test_redaction_is_idempotent(text: str) -> None:
     assert redact_text(redact_text(text)) == redact_text(text)
+
+
+def test_a_private_key_that_is_cut_off_is_hidden_to_the_end() -> None:
+    cut = "see -----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\nIB9x"
+    assert redact_text(cut) == "see [redacted]"
+    assert redact_text(cut + "\n-----END EC PRIVATE KEY----- and more") == "see [redacted] and more"

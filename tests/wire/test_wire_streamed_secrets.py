@@ -17,6 +17,7 @@ from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.answers import MemoryStore
 from pytest_promptfuzz.wire.intercept import intercepting
 from pytest_promptfuzz.wire.redact import HIDDEN, Redaction
+from pytest_promptfuzz.wire.storable import storable
 from pytest_promptfuzz.wire.streamed_secrets import hidden_in_stream
 from pytest_promptfuzz.wire.watch import Watch, watching
 
@@ -173,3 +174,11 @@ def test_spans_are_where_text_hides() -> None:
         shown += text[at:start] + HIDDEN
         at = end
     assert shown + text[at:] == f"{HIDDEN} {HIDDEN} api_key={HIDDEN} fine {HIDDEN}"
+
+
+def test_probabilities_of_a_whole_answer_do_not_spell_it_out() -> None:
+    tokens = {"content": [{"token": "CUST-"}, {"token": "9-9 of Oslo", "top_logprobs": [{"token": "Oslo"}]}]}
+    for content, kept in (("CUST-9-9 of Oslo", False), ("none", True)):
+        body = json.dumps({"choices": [{"message": {"content": content}, "logprobs": tokens}]})
+        stored, note = storable(body, REDACTION, "url", lambda *_, **__: None, streamed=False)
+        assert (("token" in stored), bool(note)) == (kept, not kept)

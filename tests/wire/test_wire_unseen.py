@@ -12,6 +12,7 @@ import urllib.request
 import pytest
 
 from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.wire.custom import configure, parse_endpoints
 from pytest_promptfuzz.wire.endpoints import exempt
 from pytest_promptfuzz.wire.intercept import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
@@ -47,7 +48,7 @@ def by_aiohttp(url: str) -> int:
         base, _, path = url.rpartition("/v1/")
         async with (
             aiohttp.ClientSession(base + "/v1/") as session,
-            session.post(path, json=BODY) as answer,
+            session.request("post", path, json=BODY) as answer,
         ):
             return answer.status
 
@@ -101,6 +102,17 @@ def test_other_requests_ask_no_model(server) -> None:
         with pytest.raises(urllib.error.HTTPError):
             by_urllib(f"{server.url}/search?messages")
     assert [(each.what, each.asks_model) for each in watch.unseen] == [("POST 127.0.0.1/search", False)]
+
+
+def test_configured_addresses_are_those_of_models(server) -> None:
+    watch = Watch()
+    configure(parse_endpoints("*/search text=$.q"))
+    try:
+        with intercepting(), watching(watch), pytest.raises(urllib.error.HTTPError):
+            by_urllib(f"{server.url}/search")
+    finally:
+        configure(())
+    assert [each.asks_model for each in watch.unseen] == [True]
 
 
 @pytest.mark.parametrize("arguments", [[sys.executable, "-c", "secret"], (sys.executable,), sys.executable])
