@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from operator import itemgetter
 from pathlib import Path
 
 from pytest_promptfuzz.mutations import registry
@@ -30,12 +31,15 @@ labels, tables, formulas), but for those that are built to: math, code and contr
 list in `numbered-to-bulleted`, and tags in `tags-to-headings`.
 
 `preserves: yes` claims that the right answer stays the same and that the text stays one that a careful person might
-write; `conditional` that this holds in most prompts. The claim was checked by reading: *judged* is the share of
-mutations of the prompts in `tests/mutations/data` (up to 100, drawn by a seed) after which the right answer stayed, by the
-verdict of readers who knew neither operators nor code: first at first sight, then, for operators that were mended or had
-found too few places, other draws from these prompts and sixty more. What rewords German, French, Spanish, Italian, Dutch or
-Portuguese was read in English only. Under another relation than invariance the reader was
-asked that instead: the same content in the new format, an answer that must change.
+write; `conditional` that this holds in most prompts. The claim was checked by reading: *judged* is the share of mutations
+after which the right answer stayed, by the verdict of readers who knew neither operators nor code, round by round. What rewords
+German, French, Spanish, Italian, Dutch or Portuguese was read in English only. Under another relation than invariance they
+were asked that instead: the same content in the new format, an answer that must change. The mutations (up to 100 an operator and round, one of a prompt and seed, drawn by a seed) are of the prompts that
+`tests/mutations/data` held by then; the later rounds read operators that were mended or had found too few places, and draw
+what was not read before as long as there is enough of it:
+
+{rounds}
+In the last round that read it, each operator has {least} readings or more; of all these, {share} held.
 
 This page is written from the registry; `promptfuzz operators` shows the same.
 """
@@ -55,6 +59,26 @@ def shares() -> dict[str, str]:
     return {name: ", then ".join(each) for name, each in found.items()}
 
 
+def counted() -> str:
+    """``HEAD`` with what the rounds held, and the readings of the last round of each operator."""
+    with SHEET.open(encoding="utf-8", newline="") as file:
+        rows = [(row["round"], row["operator"].partition("@")[0], row) for row in csv.DictReader(file)]
+    table = ["| round | operators | prompts | readings | held |", "| ---: | ---: | ---: | ---: | ---: |"]
+    for number in sorted({number for number, _, _ in rows}):
+        read = [(name, row) for each, name, row in rows if each == number]
+        names, prompts = {name for name, _ in read}, {row["prompt"] for _, row in read}
+        held = sum(row["verdict"] == "pass" for _, row in read)
+        table.append(f"| {number} | {len(names)} | {len(prompts)} | {len(read):,} | {held:,} |")
+    last = {name: number for number, name, _ in sorted(rows, key=itemgetter(0))}
+    of_last = [(name, row) for number, name, row in rows if last[name] == number]
+    held = sum(row["verdict"] == "pass" for _, row in of_last)
+    return HEAD.format(
+        rounds="\n".join(table) + "\n",
+        least=min(Counter(name for name, _ in of_last).values()),
+        share=f"{held:,} of {len(of_last):,} ({held / len(of_last):.1%})",
+    )
+
+
 def versions() -> set[str]:
     """The operators as they were last judged: ``name@version``."""
     with SHEET.open(encoding="utf-8", newline="") as file:
@@ -72,7 +96,7 @@ def quoted(text: str) -> str:
 def page() -> str:
     """The whole page."""
     judged, last = shares(), versions()
-    parts = [HEAD]
+    parts = [counted()]
     for dimension in DIMENSIONS:
         parts.append(f"\n## {dimension.capitalize()}\n")
         for each in registry.builtin().values():
