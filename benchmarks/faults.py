@@ -1,29 +1,40 @@
 """What becomes of a call when the provider fails, and what that costs: calls made against calls needed.
 
-Each fault hits the first three requests, then every request, of an application on the openai or the anthropic SDK,
-sync, async and streamed, through the plugin's limits and, for comparison, through the SDK alone (two
-retries, its default).
-Waits between tries are cut short in both, so that the run is over soon; they change no count.
+Each fault hits the first three requests, then every request, of an application that catches whatever its SDK raises:
+OpenAI chat completions, OpenAI Responses and Anthropic Messages, sync, async and streamed both ways, in the modes that
+make calls. A cell holds for all providers and modes, or says which differ. Waits between tries are cut short, so that
+the run is over soon; they change no count.
 
-    python benchmarks/faults.py
+    python benchmarks/faults.py [--fault NAME ...] [--mode MODE ...] [--alone]
+
+It ends with 1 if a failure was taken for an answer or stored, or if another number of calls was made than needed.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import itertools
 import ssl
-from collections import Counter
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
 
 import anthropic
 import openai
 from anthropic import _base_client as anthropic_client
 from openai import _base_client as openai_client
 
+from pytest_promptfuzz.evaluating.session import Session
 from pytest_promptfuzz.running.limits import retries
 from pytest_promptfuzz.running.limits.limits import Limits
 from pytest_promptfuzz.testing import faults
 from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.wire.recordings.library import Recordings
+from pytest_promptfuzz.wire.shelf import kept
+from pytest_promptfuzz.wire.store import ResponseStore
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 TRIES = 4
@@ -34,91 +45,149 @@ FAULTS = {
     "529": lambda **more: faults.ServerError(status=529, **more),
     "408": lambda **more: faults.StatusFault(status=408, **more),
     "409": lambda **more: faults.StatusFault(status=409, **more),
-    "connection dropped": faults.Dropped,
-    "dropped in the body": faults.DroppedMidBody,
+    "dropped": faults.Dropped,
+    "dropped-at-once": lambda **more: faults.DroppedMidBody(after=1, **more),
+    "dropped-within": faults.DroppedMidBody,
     "truncated": faults.Truncated,
+    "overloaded": faults.Overloaded,
+    "overloaded-within": lambda **more: faults.Overloaded(after=None, **more),
     "malformed": faults.Malformed,
+    "html": faults.ContentTypeHtml,
     "401": faults.Unauthorized,
     "400": faults.BadRequest,
 }
-SHAPES = [
-    (sdk, mode, how)
-    for sdk in ("openai", "anthropic")
-    for mode in ("sync", "async")
-    for how in ("whole", "stream")
-]
+LASTING = {"malformed", "html", "401", "400"}
+# Within the answer: of a stream, the application has been given a part.
+WITHIN = {"dropped-within", "truncated", "overloaded-within"}
+PROVIDERS = ("chat", "responses", "messages")
+MODES = ("auto", "record", "live")
+SHAPES = tuple(itertools.product(("sync", "async"), ("whole", "stream")))
+TEXT = "Say something."
+MESSAGES = [{"role": "user", "content": TEXT}]
 
 
-def ask(server: ModelServer, sdk: str, mode: str, how: str) -> bool:
+class Cell(NamedTuple):
+    """What became of one call."""
+
+    outcome: str
+    made: int
+    needed: int
+
+    def __str__(self) -> str:
+        return f"{self.outcome} {self.made}/{self.needed}"
+
+
+def ask(server: ModelServer, provider: str, how: str, form: str) -> bool:
     """One call of an application; whether it got a whole answer."""
-    library, name = (openai, "OpenAI") if sdk == "openai" else (anthropic, "Anthropic")
-    address = server.openai_url if sdk == "openai" else server.anthropic_url
-    messages = [{"role": "user", "content": "Say something."}]
-    arguments = {"model": "m", "messages": messages, "max_tokens": 20, "stream": how == "stream"}
+    library, name = (anthropic, "Anthropic") if provider == "messages" else (openai, "OpenAI")
+    address = server.anthropic_url if provider == "messages" else server.openai_url
+    arguments = {
+        "chat": {"messages": MESSAGES, "max_tokens": 20},
+        "responses": {"input": TEXT, "max_output_tokens": 20},
+        "messages": {"messages": MESSAGES, "max_tokens": 20},
+    }[provider] | {"model": "m", "stream": form == "stream"}
 
     def create(client):
-        return (client.chat.completions if sdk == "openai" else client.messages).create
+        completions = {"chat": lambda: client.chat.completions, "responses": lambda: client.responses}
+        return completions.get(provider, lambda: client.messages)().create
 
     def sync() -> None:
         http = library.DefaultHttpxClient(verify=TLS)
         with getattr(library, name)(api_key="any", base_url=address, http_client=http) as client:
             answer = create(client)(**arguments)
-            if how == "stream":
+            if form == "stream":
                 list(answer)
 
     async def asynchronous() -> None:
         http = library.DefaultAsyncHttpxClient(verify=TLS)
-        async with getattr(library, f"Async{name}")(
-            api_key="any", base_url=address, http_client=http
-        ) as client:
+        made = getattr(library, f"Async{name}")(api_key="any", base_url=address, http_client=http)
+        async with made as client:
             answer = await create(client)(**arguments)
-            if how == "stream":
+            if form == "stream":
                 [_ async for _ in answer]
 
     try:
-        sync() if mode == "sync" else asyncio.run(asynchronous())
+        sync() if how == "sync" else asyncio.run(asynchronous())
     except Exception:
         return False
     return True
 
 
-def row(fault: str, times: int | None) -> str:
-    """The line of one fault: outcomes and calls over all shapes, ours and the SDK's alone."""
-    ours: Counter[str] = Counter()
-    made = needed = alone = wrong = 0
-    for sdk, mode, how in SHAPES:
-        with ModelServer(faults=[FAULTS[fault](times=times)]) as server:
-            watch = Watch(gate=Limits())
-            with intercepting(), watching(watch):
-                well = ask(server, sdk, mode, how)
-            seen = bool(watch.unrecovered())
-            ours["error" if seen else "recovered"] += 1
-            # A failure that the plugin takes for an answer could become a deviation.
-            wrong += not well and not seen
-            made += server.calls
-            passing = fault not in {"malformed", "401", "400"}
-            begun = how == "stream" and fault in {"dropped in the body", "truncated"}
-            needed += 1 if begun or not passing else TRIES
-        with ModelServer(faults=[FAULTS[fault](times=times)]) as server:
-            ask(server, sdk, mode, how)
-            alone += server.calls
-    what = f"first {times}" if times else "all"
-    return f"| {fault} | {what} | {ours['recovered']} | {ours['error']} | {wrong} | {made} | {needed} | {alone} |"
+def cell(fault: str, times: int | None, provider: str, mode: str, how: str, form: str) -> Cell:
+    """What becomes of one call through the plugin's limits and stores."""
+    once = fault in LASTING or (form == "stream" and fault in WITHIN)
+    with tempfile.TemporaryDirectory() as name, ModelServer(faults=[FAULTS[fault](times=times)]) as server:
+        folder, said = Path(name), []
+        store = ResponseStore(folder / "answers", warn=said.append)
+        recordings = Recordings(mode, folder / "spools", cache=store, warn=said.append)
+        tape = None if mode == "live" else recordings.tape(folder / "test_any.py", "test_any", "test_any")
+        watch = Session(store=store, mode=mode, gate=Limits(), tape=tape).test().watch()
+        with intercepting(), watching(watch):
+            ask(server, provider, how, form)
+        failed = bool(watch.unrecovered())
+        well = server.answered > 0
+        # A failure that the plugin takes for an answer could become a deviation; one that is stored, many.
+        store.close()
+        stored = sum(1 for _ in kept(folder / "answers"))
+        if tape is not None:
+            tape.end()
+        outcome = "error" if failed else "recovered"
+        if failed == well or (failed and stored) or said:
+            outcome = "DEVIATION"
+        return Cell(outcome, server.calls, 1 if once else TRIES)
 
 
-def main() -> None:
+def alone(fault: str, times: int | None, provider: str, how: str, form: str) -> int:
+    """Calls of the SDK by itself: two retries, its default."""
+    with ModelServer(faults=[FAULTS[fault](times=times)]) as server:
+        with intercepting(), watching(Watch()):
+            ask(server, provider, how, form)
+        return server.calls
+
+
+def folded(cells: dict[tuple[str, str], Cell]) -> str:
+    """One cell of the table: what holds for all providers and modes, or each by its name."""
+    kinds = dict.fromkeys(cells.values())
+    if len(kinds) == 1:
+        return str(next(iter(kinds)))
+    return "; ".join(
+        f"{each} ({', '.join('/'.join(key) for key, found in cells.items() if found == each)})"
+        for each in kinds
+    )
+
+
+def main() -> int:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--fault", action="append", choices=FAULTS, help="only this fault; may be repeated")
+    parser.add_argument("--mode", action="append", choices=MODES, help="only this mode; may be repeated")
+    parser.add_argument("--alone", action="store_true", help="also count the calls of the SDK by itself")
+    options = parser.parse_args()
     retries.FIRST_WAIT = retries.FIRST_PAUSE = 0.002
     for client in (openai_client, anthropic_client):
         client.INITIAL_RETRY_DELAY, client.MAX_RETRY_DELAY = 0.002, 0.004
-    print(
-        "| fault | requests hit | recovered | error | taken for an answer | calls made | calls needed | SDK alone |"
-    )
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for fault in FAULTS:
-        for times in (TRIES - 1, None):
-            print(row(fault, times), flush=True)
+    heads = [f"{how}, {form}" for how, form in SHAPES] + ["SDK alone"] * options.alone
+    print(f"| fault | requests hit | {' | '.join(heads)} |")
+    print(f"| --- | --- |{' --- |' * len(heads)}")
+    wrong = count = 0
+    for fault, times in itertools.product(options.fault or FAULTS, (TRIES - 1, None)):
+        row = []
+        for how, form in SHAPES:
+            cells = {
+                (provider, mode): cell(fault, times, provider, mode, how, form)
+                for provider, mode in itertools.product(PROVIDERS, options.mode or MODES)
+            }
+            wrong += sum(each.outcome == "DEVIATION" or each.made != each.needed for each in cells.values())
+            count += len(cells)
+            row.append(folded(cells))
+        if options.alone:
+            made = [alone(fault, times, each, *shape) for each in PROVIDERS for shape in SHAPES]
+            row.append(f"{min(made)} to {max(made)}")
+        what = f"first {times}" if times else "all"
+        print(f"| {fault} | {what} | {' | '.join(row)} |", flush=True)
+    print(f"\n{count} calls of applications, {wrong} of them not as they should be.")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
