@@ -73,6 +73,10 @@ class Batches:
         self._batches.clear()
         self._files.clear()
 
+    def lose_last(self) -> None:
+        """Lose the latest batch, as if it had not arrived."""
+        self._batches.popitem()
+
     # OpenAI's
 
     def _openai(self, request: HttpRequest, kind: str, identity: str | None, action: str | None) -> Answer:

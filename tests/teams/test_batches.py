@@ -183,3 +183,46 @@ def test_the_second_of_two_identical_calls_has_an_answer_of_its_own(models, star
     outcome = start(more=[Wanted(wire), Wanted(wire, nth=1)])
     assert outcome.stored == 8
     assert start(more=[Wanted(wire), Wanted(wire, nth=1)]).submitted == 0
+
+
+def test_a_batch_is_found_whatever_the_clocks_say(models, start, tmp_path):
+    models.batches.polls = 10**6
+    start(wait=False)
+    underway = Underway(tmp_path)
+    for each in underway.batches:
+        each.id = ""
+        each.created += 10**7  # this machine's clock went backwards since, or the provider's is late
+    underway.save()
+    models.batches.polls = 0
+    assert start().stored == 6
+    assert models.batches.submitted == [3, 3]
+
+
+def test_an_older_batch_of_the_same_size_is_not_taken_for_ours(models, start, tmp_path):
+    assert start().stored == 6
+    models.batches.polls = 10**6
+    other = resolve("anthropic:claude-sonnet-5")
+    more = [Wanted(other.prepare(as_request(f"Classify: {number}"))) for number in range(3)]
+    start(wait=False, more=more)
+    underway = Underway(tmp_path)
+    (batch,) = underway.batches
+    batch.id = ""
+    underway.save()
+    models.batches.lose_last()
+    models.batches.polls = 0
+    outcome = start(more=more)
+    assert (outcome.submitted, outcome.stored) == (3, 3)
+
+
+def test_what_cannot_be_written_down_is_not_submitted(models, start, tmp_path, monkeypatch):
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(StoreError, match=r"No space left on device.*no batch is submitted"):
+        start()
+    assert models.batches.submitted == []
+    monkeypatch.undo()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written"), alone(tmp_path / "file" / "folder"):
+        pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _OPENAI_PATHS = ("/chat/completions", "/responses", "/embeddings")
 _OPENAI_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _METADATA = "promptfuzz"
+_LISTED = 1000  # batches among which one is looked for
 
 
 class Result(NamedTuple):
@@ -51,6 +53,10 @@ class Provider(Protocol):
 
     def submit(self, group: tuple[str, ...], requests: Mapping[str, WireRequest], token: str) -> str:
         """Submit a batch, once; its ID."""
+        ...
+
+    def latest(self) -> str:
+        """The ID of the latest batch, where ``find`` needs it; no clock has to agree with another then."""
         ...
 
     def find(self, batch: Submitted, known: Sequence[str]) -> str:
@@ -105,15 +111,17 @@ class OpenAIBatches:
             )
             return str(made.id)
 
+    def latest(self) -> str:
+        """None is needed."""
+        return ""
+
     def find(self, batch: Submitted, known: Sequence[str]) -> str:
         """By the token in its metadata."""
         del known
         with self._target.client() as client:
-            for each in client.batches.list(limit=100):
+            for each in itertools.islice(client.batches.list(limit=100), _LISTED):
                 if (each.metadata or {}).get(_METADATA) == batch.token:
                     return str(each.id)
-                if each.created_at < batch.created - 3600:
-                    break
         return ""
 
     def ended(self, identity: str) -> bool:
@@ -181,11 +189,16 @@ class AnthropicBatches:
         with self._target.client() as client:
             return str(client.messages.batches.create(requests=asked, extra_headers=headers).id)
 
-    def find(self, batch: Submitted, known: Sequence[str]) -> str:
-        """By its time and its number of requests: a batch that is not ours only makes its own results unknown."""
+    def latest(self) -> str:
+        """The first of the list."""
         with self._target.client() as client:
-            for each in client.messages.batches.list(limit=100):
-                if each.created_at.timestamp() < batch.created - 60:
+            return next((str(each.id) for each in client.messages.batches.list(limit=1)), "")
+
+    def find(self, batch: Submitted, known: Sequence[str]) -> str:
+        """The one after ``before`` with its number of requests: one that is not ours only makes its results unknown."""
+        with self._target.client() as client:
+            for each in itertools.islice(client.messages.batches.list(limit=100), _LISTED):
+                if each.id == batch.before:
                     break
                 counts = each.request_counts
                 total = sum(

@@ -28,6 +28,7 @@ class Submitted:
         created: When it was about to be submitted, seconds since the epoch.
         names: The IDs of its requests.
         id: The provider's; empty as long as the provider has not said it.
+        before: The ID of the provider's latest batch before this one, where the token is of no use.
     """
 
     provider: str
@@ -35,6 +36,7 @@ class Submitted:
     created: float
     names: list[str]
     id: str = ""
+    before: str = ""
 
 
 class Underway:
@@ -54,14 +56,24 @@ class Underway:
             self.batches = self._read()
 
     def save(self) -> None:
-        """Write, whole or not at all; durable when it returns."""
+        """Write, whole or not at all; durable when it returns.
+
+        Raises:
+            StoreError: It cannot be written; what was there is as it was.
+        """
         work = self.path.with_suffix(".new")
         value = {"format": _FORMAT, "batches": [asdict(each) for each in self.batches]}
-        with work.open("w", encoding="utf-8") as file:
-            json.dump(value, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        work.replace(self.path)
+        try:
+            with work.open("w", encoding="utf-8") as file:
+                json.dump(value, file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            work.replace(self.path)
+        except OSError as error:
+            raise StoreError(
+                f"{self.path} cannot be written ({error.strerror or error}), and no batch is submitted that it does "
+                "not name. Free some space, or mend its permissions."
+            ) from None
 
     def _read(self) -> list[Submitted]:
         try:
@@ -87,15 +99,27 @@ def alone(folder: Path) -> Iterator[None]:
     """Let no other process prefill from this folder while the block lasts; what a dead one held is free.
 
     Raises:
-        StoreError: Another process does.
+        StoreError: Another process does, or the folder cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(folder / "prefill.lock", timeout=0.2, isolation_level=None)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(folder / "prefill.lock", timeout=0.2, isolation_level=None)
+    except (OSError, sqlite3.Error) as error:
+        raise _unwritable(folder, error) from None
     with contextlib.closing(connection):
         try:
             connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
+            if "locked" not in str(error):
+                raise _unwritable(folder, error) from None
             raise StoreError(
                 f"Another prefill is at work in {folder} ({error}). Wait for it to end."
             ) from None
         yield
+
+
+def _unwritable(folder: Path, error: Exception) -> StoreError:
+    return StoreError(
+        f"{folder} cannot be written ({getattr(error, 'strerror', None) or error}), so no batch can be submitted. Free "
+        "some space, or mend its permissions."
+    )
