@@ -210,6 +210,18 @@ def test_closing_one_store_of_a_process_keeps_the_claims_of_the_other(local, tmp
     mine.release()
 
 
+def test_what_is_released_is_free_though_more_is_held(local, tmp_path):
+    store = local()
+    released, kept = store.claim("a-0-0"), store.claim("b-0-0")
+    assert released.take()
+    assert kept.take()
+    released.release()
+    process, said = elsewhere("", tmp_path / ".promptfuzz")
+    killed(process)
+    assert said == "taken"
+    kept.release()
+
+
 def test_two_claims_are_one():
     class Fake:
         def __init__(self, *answers):
