@@ -6,7 +6,7 @@ what it was answered shows its next call in the next rehearsal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import PromptfuzzError
@@ -38,8 +38,9 @@ class Rehearsal(Job):
 
     @classmethod
     def of(cls, job: Job) -> Rehearsal:
-        """A rehearsal of a job that has not begun."""
-        return cls(**{each.name: getattr(job, each.name) for each in fields(Job) if each.init})
+        """A rehearsal of a job that has not begun; no call is made early in it either."""
+        same = {each.name: getattr(job, each.name) for each in fields(Job) if each.init}
+        return cls(**{**same, "session": replace(job.session, speculate=False)})
 
     @property
     def missing(self) -> list[Noted]:
