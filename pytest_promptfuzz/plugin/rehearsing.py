@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,9 +15,43 @@ from pytest_promptfuzz.plugin.engine import Engine
 from pytest_promptfuzz.plugin.progress import ItemProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import asyncio
+    from collections.abc import Callable, Iterator
 
     from pytest_promptfuzz.plugin.prefilling import Planned
+
+_SECONDS = 5.0  # for calls made at once; what a body leaves running for longer is left alone
+
+
+class _RehearsingEngine(Engine):
+    """Lets calls that an async body makes at once all be noted, though the first of them ends it."""
+
+    def _wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        if not inspect.iscoroutinefunction(original):
+            return super()._wrap(original)
+
+        @functools.wraps(original)
+        async def waiting(*args: Any, **arguments: Any) -> Any:
+            before = _tasks()
+            try:
+                return await original(*args, **arguments)
+            finally:
+                begun = _tasks() - before
+                if begun:
+                    import asyncio
+
+                    await asyncio.wait(begun, timeout=_SECONDS)
+
+        return super()._wrap(waiting)
+
+
+def _tasks() -> set[asyncio.Task[Any]]:
+    import asyncio
+
+    try:
+        return asyncio.all_tasks()
+    except RuntimeError:  # a loop of trio
+        return set()
 
 
 @contextmanager
@@ -24,7 +60,7 @@ def rehearsed(item: pytest.Item, planned: Planned) -> Iterator[None]:
     try:
         if not isinstance(item, pytest.Function):
             raise UsageError("it is no Python test function")
-        engine = Engine(item, ItemProgress(item))
+        engine = _RehearsingEngine(item, ItemProgress(item))
         engine.job = rehearsal = Rehearsal.of(engine.job)
         with engine.installed():
             yield

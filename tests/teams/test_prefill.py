@@ -134,10 +134,11 @@ def test_wire():
 @pytest.mark.asyncio
 async def test_at_once(prompt):
     client = openai.AsyncOpenAI()
-    async def ask(ticket):
+    async def ask(ticket, late):
+        await asyncio.sleep(late)
         asked = [{"role": "user", "content": prompt.format(ticket=ticket)}]
         return await client.chat.completions.create(model="gpt-5-mini", messages=asked)
-    answers = await asyncio.gather(ask("It is broken."), ask("It is too dear."))
+    answers = await asyncio.gather(ask("It is broken.", 0), ask("It is too dear.", 0.2))
     return [each.choices[0].message.content for each in answers]
 
 @robust(TRIAGE, mutations=3, threshold=0.0)

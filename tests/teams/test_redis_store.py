@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -121,6 +122,20 @@ def test_a_server_that_starts_anew_is_used_again(redis_server):
     ours.put("b-0-0", ANSWER)
     assert ours.get("b-0-0") == ANSWER
     assert notes == []
+    ours.close()
+
+
+def test_a_server_that_was_never_there_is_not_waited_for(redis_server, monkeypatch):
+    notes: list[str] = []
+    redis_server.stop()
+
+    def waited(_: float) -> None:
+        pytest.fail("it waited for a server that never answered")
+
+    monkeypatch.setattr(redis_store, "time", SimpleNamespace(sleep=waited))
+    ours = store(redis_server.url, notes)
+    assert ours.get("a-0-0") is None
+    assert len(notes) == 1
     ours.close()
 
 
