@@ -138,6 +138,7 @@ AS_IT_IS = [
     ("instruction-paraphrase", "de", "Gib nur zwei Namen an."),
     ("instruction-paraphrase", "de", "Antworte NUR mit dem Namen."),
     ("instruction-paraphrase", "de", "Nicht nur das, auch mehr."),
+    ("instruction-paraphrase", "de", 'Schreibe "Antworte nur mit dem Namen" davor.'),
     ("instruction-paraphrase", "fr", "Répondez uniquement si vous savez."),
     ("instruction-paraphrase", "es", "Está solo en casa."),
     ("instruction-paraphrase", "it", "Rispondi con una sola parola."),
@@ -158,9 +159,11 @@ def test_it_leaves_alone_what_says_something_else(name: str, language: str, text
 def test_data_is_left_alone(language: str) -> None:
     bare = {code: before for code, before, _ in WITHOUT_PLEASE}[language]
     worded = {code: before for code, before, _ in WORDED}[language]
-    head = REST[language].replace("{text}", f"{bare} {worded}").strip()
-    for name in ("politeness", "instruction-paraphrase"):
-        assert outcomes(name, head) == set()
+    short = {code: before for code, before, _ in SHORT}[language]
+    for data in (f"{bare} {worded} {short}", f"\n{bare} {worded} {short}"):
+        text = REST[language].replace(" {text}", data if data[0] == "\n" else f" {data}").strip()
+        for name in ("politeness", "instruction-paraphrase", "abbreviation"):
+            assert outcomes(name, text) == set(), name
 
 
 def test_the_address_is_kept() -> None:

@@ -31,6 +31,7 @@ SHOWN = {
     ),
     "values after a blank line": ("Rate it.\n\nExample output:\n\nprice: good\n\nReview: {review}", ["price: good"]),
     "a row": ("Gib je Beschluss eine Zeile aus.\n\nBeispiel:\nTOP 3; Neuer Anstrich; 11; 4; angenommen\n\n{p}", ["TOP 3; Neuer Anstrich; 11; 4; angenommen"]),
+    "values up to a heading": ("Example:\nfood: 4\n## Text\n\n{text}", ["food: 4"]),
     "Spanish": ("Responde con dos líneas, así:\ncomida: 4\nservicio: s/d\n\nOpinión: {o}", ["comida: 4", "servicio: s/d"]),
     "headings": (
         "Use this outline and leave out a heading without entries:\n\n### New features\n### Fixed errors\n\n* Be brief.",
@@ -47,7 +48,9 @@ FREE = {
         + "\n\nQ: {q}\nA:"
     ),
     "rules with arrows": "Follow them.\n\nThe invoice is wrong -> ask for the number of the invoice first\nThe parcel is late -> apologise and name the new date",
-    "one arrow": "Turn Celsius -> Fahrenheit in the text.\n\nText: {text}",
+    "one arrow": "Turn Celsius -> Fahrenheit\n\nText: {text}",
+    "one field again and again": "Write it.\n\nAnswer: in short\nAnswer: in English\nAnswer: in prose",
+    "values that nobody announced": "The sections matter in what you read:\nprice: good\nfood: bad",
     "rules under a colon": "Follow this format:\nWrite short sentences\nUse plain words\n\nText: {text}",
     "items": "Here is an example:\n- price: good\n- food: bad",
     "prose": "For example:\nThe price: good.\nThat is all.",
