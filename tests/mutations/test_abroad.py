@@ -139,6 +139,7 @@ AS_IT_IS = [
     ("instruction-paraphrase", "de", "Antworte NUR mit dem Namen."),
     ("instruction-paraphrase", "de", "Nicht nur das, auch mehr."),
     ("instruction-paraphrase", "de", 'Schreibe "Antworte nur mit dem Namen" davor.'),
+    ("instruction-paraphrase", "de", "## Antworte nur mit dem Namen"),
     ("instruction-paraphrase", "fr", "Répondez uniquement si vous savez."),
     ("instruction-paraphrase", "es", "Está solo en casa."),
     ("instruction-paraphrase", "it", "Rispondi con una sola parola."),
