@@ -142,7 +142,7 @@ class Rule:
 def learn(baseline: Shown, run: Shown) -> Rule | None:
     """The rule by which the requests of ``run`` follow from those of the baseline.
 
-    It holds for the first requests of ``run``, down to their canonical keys; ``None`` where it holds for none.
+    It holds for the first requests of ``run``, down to their canonical keys; ``None`` if for none that changed.
     """
     fillings, sure = baseline.fillings, True
     if not fillings and run.watch.in_flight is None:
@@ -154,8 +154,9 @@ def learn(baseline: Shown, run: Shown) -> Rule | None:
     if len(found) < len(baseline.passed) and len(fillings) > 1:
         fillings = tuple(nested(baseline.prompt, fillings))
         found = _requests(baseline, run, fillings)
-    if not found:
-        return None
+    asked = zip(found, baseline.passed, run.passed, strict=False)
+    if all(old.exchange.digest == new.exchange.digest for _, old, new in asked):
+        return None  # what did not change tells nothing
     whole = len(found) == len(baseline.passed) == len(run.passed)
     return Rule(tuple(found), whole, fillings, (baseline.answers, run.answers), baseline.prompt, sure)
 
