@@ -141,14 +141,13 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
         count(sum(each["hits"] for each in spent), "answer") + " from the store (saved)",
         count(errors, "error"),
         *([count(retries, "call") + " made again"] if retries else []),
-        *_speculated(spent),
         seconds(sum(each["seconds"] for each in spent)),
     ]
     inputs = [each["input_tokens"] for each in spent if each["input_tokens"] is not None]
     outputs = [each["output_tokens"] for each in spent if each["output_tokens"] is not None]
     if inputs or outputs:
         parts.append(f"{sum(inputs):,} tokens in, {sum(outputs):,} out")
-    parts += _money(reports)
+    parts += [*_money(reports), *_speculated(spent)]
     return [[(f"{count(len(reports), 'robust test')}: ", "heading"), HANG, ("; ".join(parts), "plain")]]
 
 

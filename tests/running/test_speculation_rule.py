@@ -124,6 +124,7 @@ def test_where_a_value_may_end_too_late_nothing_is_foretold(server):
         shown(server, Prompt("Sort this. {ticket}"), body), shown(server, Prompt("SORT this. {ticket}"), body)
     )
     assert rule is not None
+    assert rule.foretell(0, Prompt(moved), {}, Watch()) is None
     assert not rule.confirmed(shown(server, Prompt(moved), body)).sure
 
 
