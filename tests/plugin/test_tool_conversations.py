@@ -88,6 +88,8 @@ def test_noted(server):
 
 
 def test_a_run_says_the_same_in_all_its_requests(project):
-    result = project(SOURCE, "--promptfuzz-mode=live", "--promptfuzz-target=openai:m", app=APP)
+    # In the order of the runs, as `test_noted` reads them.
+    options = ("--promptfuzz-mode=live", "--promptfuzz-target=openai:m", "--promptfuzz-speculate=off")
+    result = project(SOURCE, *options, app=APP)
     result.assert_outcomes(passed=7)
     result.stdout.fnmatch_lines(["6 robust tests: 6 pass; 48 calls made;*"])
