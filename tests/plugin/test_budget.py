@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pytest_promptfuzz.testing.faults import RateLimited
+from pytest_promptfuzz.testing.faults import RateLimited, StatusFault
 from tests.plugin.conftest import summary_of
 
 REPLY = """
@@ -60,6 +60,27 @@ def test_nothing_may_be_asked(project, promptfuzz_server):
     result.assert_outcomes(errors=1)
     assert promptfuzz_server.calls == 0
     result.stdout.fnmatch_lines(["*ConfigurationError: *Nothing may be asked of a model*test_reply[[]0]*"])
+
+
+@pytest.mark.parametrize("cap", ["tokens", "cost"])
+def test_a_budget_of_zero_asks_nothing_and_is_named(project, pytester, promptfuzz_server, cap):
+    pytester.makepyprojecttoml('[tool.promptfuzz.prices]\n"*" = { input = 1, output = 1 }\n')
+    result = project(reply(), *LIVE, f"--promptfuzz-max-{cap}=0")
+    result.assert_outcomes(errors=1)
+    assert promptfuzz_server.calls == 0
+    zero = "0, 0 are" if cap == "tokens" else "$0, $0.0000 is"
+    said = " ".join(result.stdout.str().split())
+    assert f"The budget is spent: --promptfuzz-max-{cap} is {zero} spent, and this call may take" in said
+
+
+def test_a_body_over_the_providers_limit_is_a_mistake_that_is_named(project, promptfuzz_server):
+    promptfuzz_server.fail(StatusFault(status=413, message="The body is larger than 32 MB.", times=None))
+    result = project(reply(), *LIVE)
+    result.assert_outcomes(errors=1)
+    assert promptfuzz_server.calls == 1
+    result.stdout.fnmatch_lines(
+        ["*ConfigurationError: *HTTP 413: The body is larger than 32 MB.*test_reply[[]0]*"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,30 @@ def test_a_changed_request_is_refused_with_what_differs(run, recording, server):
     assert server.calls == asked
 
 
+def test_a_recording_for_another_model_is_refused(run, recording, server):
+    run(SDK, "--promptfuzz-mode=record")
+    asked = server.calls
+    (model,) = {each.answer.request["model"] for each in entries(recording)[1:]}
+    result = run(SDK.replace(f'"{model}"', '"another-model"'), "--promptfuzz-mode=replay")
+    result.assert_outcomes(errors=1)
+    assert "it differs from the nearest recording at $.body.model." in said(result)
+    assert server.calls == asked
+
+
+def test_a_recording_of_another_format_version_is_refused_and_left(run, recording, server):
+    run(LLM, "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    asked = server.calls
+    newer = recording.read_bytes().replace(b'"version": 1', b'"version": 2', 1)
+    recording.write_bytes(newer)
+    result = run(None, "--promptfuzz-mode=replay", "--promptfuzz-cache-dir=none")
+    result.assert_outcomes(errors=1)
+    assert "the recording has format version 2; this release reads 1." in said(result)
+    assert server.calls == asked
+    result = run(None, "--promptfuzz-mode=record")
+    assert "format version 2" in said(result)
+    assert recording.read_bytes() == newer
+
+
 def test_a_missing_trial_is_named_with_its_operator(run, recording, server):
     run(SDK, "--promptfuzz-mode=record")
     asked = server.calls
