@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.cli.cache.common import counted
 from pytest_promptfuzz.reporting.safe import safe
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         if rounds == 1:
             _show_plan(planned, output)
         elif wanted:
-            output.text(f"round {rounds}: {len(wanted)} requests follow from what was answered")
+            output.text(f"round {rounds}: {counted(len(wanted), 'request')} after what was answered")
         if options.dry_run:
             return 0
         if rounds == 1 or wanted:
@@ -99,7 +100,7 @@ def _prefill(planned: Planned, wanted: list[Wanted], options: argparse.Namespace
 
 def _show_plan(planned: Planned, output: Output) -> None:
     output.text(
-        f"{len(planned.wanted)} requests to make, {planned.stored} answered in the store{_cost(planned)}"
+        f"{counted(len(planned.wanted), 'request')} to make, {planned.stored} answered in the store{_cost(planned)}"
     )
     if planned.going_on:
         output.text(

@@ -143,11 +143,11 @@ async def test_at_once(prompt):
 
 @robust(TRIAGE, mutations=3, threshold=0.0)
 def test_chain(prompt, llm):
-    label = llm(prompt.format(ticket=TICKETS[3])).text
     try:
-        return llm("Say in one sentence why a ticket is " + label).text
+        label = llm(prompt.format(ticket=TICKETS[3])).text
     except Exception:
-        raise AssertionError("no answer")
+        label = llm("What would be the label?").text
+    return llm("Say in one sentence why a ticket is " + label).text
 
 @robust(TRIAGE, mutations=3, threshold=0.0)
 def test_twice(prompt, llm):
@@ -274,3 +274,29 @@ def test_the_cost_is_shown_at_half_the_price(pytester, suite, models):
     half_low, half_high = re.search(r"\$([0-9.]+) to \$([0-9.]+) at half the price", line).groups()
     assert float(half_low) == pytest.approx(float(low) / 2, abs=1e-4)
     assert float(half_high) == pytest.approx(float(high) / 2, abs=1e-4)
+
+
+def test_a_text_that_shows_only_later_is_mutated_when_it_shows(pytester, suite, models):
+    suite(
+        """
+import anthropic
+
+@robust(mutate="role:system", mutations=2, threshold=0.0)
+def test_late():
+    client = anthropic.Anthropic()
+    first = client.messages.create(
+        model="claude-sonnet-5", max_tokens=50, messages=[{"role": "user", "content": TICKETS[2]}]
+    )
+    second = client.messages.create(
+        model="claude-sonnet-5", max_tokens=50, system="Classify the ticket as BILLING or OTHER. Answer in one word.",
+        messages=[{"role": "user", "content": first.content[0].text}],
+    )
+    return second.content[0].text
+"""
+    )
+    status, out = prefill()
+    assert status == 0, out
+    assert "1 request to make" in out
+    assert "not planned" not in out
+    assert models.batches.submitted == [1, 3]
+    passes_without_a_call(pytester, models, 1)
