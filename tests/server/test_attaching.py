@@ -137,6 +137,7 @@ def test_an_application_that_is_running_already_is_tested(provider, recorder, py
     assert b"planted" not in kept
     assert b"Classify the message" in kept
     assert b"parcel" not in kept
+    assert b"/via" not in kept, "what a run has is that run's to keep"
 
 
 def test_only_one_run_has_the_requests_and_a_run_that_ended_is_forgotten(provider, recorder) -> None:
