@@ -337,6 +337,14 @@ def test_a_signed_body_is_never_changed_and_its_texts_are_known(unpacking, heade
     assert watch.in_flight.signed == {}
 
 
+def test_all_of_what_is_to_be_replaced_has_to_be_found(server) -> None:
+    watch = Watch(in_flight=InFlight("system", {OLD: NEW, "Another block.": "x"}))
+    with intercepting(), watching(watch):
+        send(server, "messages-blocks", "sync")
+    assert server.requests[-1].body["system"][0]["text"] == NEW
+    assert not watch.in_flight.arrived
+
+
 def test_a_request_that_is_retried_is_one(server) -> None:
     watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system"))
     from pytest_promptfuzz.testing.faults import ServerError
