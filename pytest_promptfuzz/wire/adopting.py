@@ -15,10 +15,11 @@ def adopt(watch: Watch, other: Watch) -> None:
         watch: The run's; the call's index is taken in it.
         other: The call's.
     """
-    for fault in other.faults:
-        watch.fault(fault)
     for call in other.calls:
         watch.record(call)
+    # Faults know whether they were recovered: a call that is recorded after them would say that they were.
+    for fault in other.faults:
+        watch.fault(fault)
     for text in other.notes:
         watch.note(text)
     for _ in range(other.retries):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.targets.model import Response, ToolCall, Usage
-from pytest_promptfuzz.testing.faults import Dropped, ServerError
+from pytest_promptfuzz.testing.faults import Dropped, DroppedMidBody, ServerError
 from pytest_promptfuzz.testing.server import ModelServer
 from tests.plugin.reported import CONFTEST, fresh, reports, threads_left
 
@@ -418,14 +418,22 @@ def recorded(pytester: pytest.Pytester) -> list[Any]:
     return [[json.loads(line).get(name) for name in names] for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("fault", [ServerError(status=500), ServerError(status=400), Dropped()])
-def test_what_fails_fails_as_it_would_have(pytester, live, server, fault):
+@pytest.mark.parametrize(
+    ("fault", "shape"),
+    [
+        (ServerError(status=500), "sdk"),
+        (ServerError(status=400), "sdk"),
+        (Dropped(), "sdk"),
+        (DroppedMidBody(), "streamed"),
+    ],
+)
+def test_what_fails_fails_as_it_would_have(pytester, live, server, fault, shape):
     def unlucky(text: str) -> bool:
         return ORIGINAL not in json.loads(text)["messages"][0]["content"] and len(text) % 2 == 0
 
     seen = []
     for arguments in ((), OFF):
-        body = BODIES["sdk"].replace("@sort", "@robust(Prompt(SORT), mutations=8, threshold=0.0)")
+        body = BODIES[shape].replace("@sort", "@robust(Prompt(SORT), mutations=8, threshold=0.0)")
         pytester.makepyfile(test_it=HEAD + body)
         server.reset()
         server.fail(fault, when=unlucky)
