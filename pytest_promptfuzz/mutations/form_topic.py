@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _LEAST = 3  # free words in a row of data: fewer are a setting (Language: English)
 _STAND_IN = frozenset(["slot", "placeholder", "input"])
 _UNREAD = _STAND_IN | {"code", "json", "url", "path", "identifier"}
+_SPELL = words("spelling spellings spelt spelled")
 _QUOTED = 20  # characters: a quotation that long is the text, a shorter one a word or a label
 _BEFORE, _AFTER = 200, 120  # characters of a sentence that are read around a thing
 _STOP = re.compile("[.!?¿…\n]")
@@ -80,6 +81,16 @@ def form_is_topic(draft: Draft) -> bool:
     said = draft.once(heard) if text.isascii() else frozenset(_WORD.findall(text.lower()))
     topics = _topics(said)
     return bool(topics) and _speaks_of_form(draft, topics) and _stands_here(draft)
+
+
+_SPELLINGS = re.compile(
+    r"\b(?:correct|right|wrong|proper)(?:ly)? (?:spellings?|spelt|spelled)\b", re.IGNORECASE
+)
+
+
+def spelling_is_asked(draft: Draft) -> bool:
+    """Whether one of several spellings is to be chosen: no word may then stand for another."""
+    return not _SPELL.isdisjoint(draft.once(heard)) and _SPELLINGS.search(draft.free) is not None
 
 
 def _topics(said: frozenset[str]) -> list[_Topic]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError, nearest, quoted, unstopped
 from pytest_promptfuzz.mutations.edits import Edit, check_edits
-from pytest_promptfuzz.mutations.form_topic import form_is_topic
+from pytest_promptfuzz.mutations.form_topic import form_is_topic, spelling_is_asked
 from pytest_promptfuzz.mutations.intensity import check_intensity, shown
 from pytest_promptfuzz.mutations.mutation import (
     DIMENSIONS,
@@ -156,12 +156,13 @@ class Operator:
         """Whether it may act on a draft: the language is one of its own, its cue is there, and the task allows it.
 
         A task about the form of a text that stands in the prompt allows no lexical operator, no padding, and no
-        other way to write its numbers.
+        other way to write its numbers; one that chooses among spellings no semantic one either.
         """
         return (
             (not self.languages or draft.language in self.languages)
             and (self.cue is None or self.cue(draft))
             and not (self.dimension in _FORM and draft.once(form_is_topic))
+            and not (self.dimension == "semantic" and draft.once(spelling_is_asked))
         )
 
     def proposals(self, draft: Draft, rng: Rng) -> Iterator[tuple[Edit, ...]]:

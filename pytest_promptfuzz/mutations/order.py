@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.mutations.edits import Edit, reorder
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.said import BOUND, TOKENS, Said, said, tokens_of
+from pytest_promptfuzz.mutations.said import BOUND, TOKENS, Said, said, said_at, tokens_of
 from pytest_promptfuzz.mutations.sequence import build_up, obeyed_in_order, order_counts
 
 if TYPE_CHECKING:
@@ -61,6 +61,12 @@ _SAYING_SO = re.compile(
     r"(?: [\w']+){0,3} so\b(?! that)"
     r"|\b(?:too|either|as well)[.,;!]"
 )
+# "Return only that word.", "A reason must be given for each."
+_SAYING_THAT = re.compile(
+    r"\bthat (?:one|word|label|name|number|letter|line|code|value|category|sentence|list|table|phrase|colou?r|date|term"
+    r"|title|text)\b(?=[.,;!]|$| (?:and|or|in|with|only|alone)\b)|\b(?:for|of|to|with|in|from) each(?=[.,;!]|$)"
+)
+_THAT = frozenset(["that", "each"])
 _SO = frozenset(["so", "too", "either", "well"])  # one of them is in whatever says so
 _GREETING = re.compile(
     r"(?:hi|hello|hey|dear|bonjour|hallo|hola|ciao|good (?:morning|day|afternoon|evening))\b"
@@ -122,6 +128,10 @@ _TAKING_UP = re.compile(
 )
 
 
+_SECOND_TASKS = words("then next afterwards finally")
+_THE_CODE = re.compile(r"\b(?:only|just) the\s(?:code|function|snippet|program|script)\b", re.IGNORECASE)
+
+
 def takes_up(sentence: str, before: Sequence[str]) -> bool:
     """Whether a sentence begins with what the ones before it brought up: "Use four lines. Every line holds ..."."""
     match = _TAKING_UP.match(sentence)
@@ -131,6 +141,19 @@ def takes_up(sentence: str, before: Sequence[str]) -> bool:
     return any(re.search(rf"\b{each}s?\b", text) for each in nouns for text in before)
 
 
+def tied(draft: Draft, sentence: Sentence) -> bool:
+    """Whether what a sentence says of the answer holds in its place only: a second task follows, or code stands near.
+
+    ``Return only the code.`` before a block of code would speak of that block.
+    """
+    after = (
+        draft.once(said_at)[each.start].tokens[0] for each in draft.sentences if each.start > sentence.start
+    )
+    return not _SECOND_TASKS.isdisjoint(after) or (
+        "```" in draft.text and _THE_CODE.search(draft.free, sentence.start, sentence.end) is not None
+    )
+
+
 def leans(text: str, tokens: list[str]) -> bool:
     """Whether a sentence in lower case cannot be understood without the one before it."""
     return (
@@ -138,6 +161,7 @@ def leans(text: str, tokens: list[str]) -> bool:
         or not _LEANING_WORDS.isdisjoint(tokens)
         or (tokens[0] in _LEANING_FIRST and text.startswith(_LEANING_STARTS))
         or (not _SO.isdisjoint(tokens) and _SAYING_SO.search(text) is not None)
+        or (not _THAT.isdisjoint(tokens) and _SAYING_THAT.search(text) is not None)
     )
 
 

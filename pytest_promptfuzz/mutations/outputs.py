@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from pytest_promptfuzz.mutations.instructing import heading_above, instruction_lines, titles
 from pytest_promptfuzz.mutations.layout import LineIndex, in_sections
 from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.order import POINTING, counts, leans, places, takes_up
+from pytest_promptfuzz.mutations.order import POINTING, counts, leans, places, takes_up, tied
 from pytest_promptfuzz.mutations.said import TOKENS, heard, said, said_at, tokens_of
 
 if TYPE_CHECKING:
@@ -179,8 +179,9 @@ def _apart(units: Sequence[Unit]) -> list[Unit]:
 
 def _of_form(draft: Draft, heading: Line) -> bool:
     """Whether a heading says that the form of the answer is told under it."""
-    title = draft.text[heading.content : heading.end].strip(" \t*_=").lower()
-    return _FORMAT_HEADING.match(title) is not None
+    return (
+        _FORMAT_HEADING.match(draft.text[heading.content : heading.end].strip(" \t*_=").lower()) is not None
+    )
 
 
 def _stop(draft: Draft, lines: Sequence[Line], filled: list[int]) -> int:
@@ -240,7 +241,7 @@ def _units_of(
     stop = 0
     while stop < len(group):
         head, stop = stop, stop + 1
-        if group[head].start not in hits or _leaning(draft, group[head]):
+        if group[head].start not in hits or _leaning(draft, group[head]) or tied(draft, group[head]):
             continue
         while stop < len(group) and _leaning(draft, group[stop], [each.text for each in spoken[head:stop]]):
             stop += 1

@@ -34,6 +34,10 @@ _STOP = vocabulary(
     "eine einer einem einen für mit je nach ist sind le la les l un une des du pour avec selon est sont",
     "el los las unos unas para con según es son lo il gli i per os as um uma seu sua het een voor",
 )
+# "yes or no, followed by a reason", "yes or no first": where the list is over, and the sentence says how to answer.
+_RUNS_ON = re.compile(
+    r"(?:followed|preceded|accompanied) (?:by|with)\b|(?<=[^\W_] )first(?=[.;:!?\n]|\Z)", re.IGNORECASE
+)
 _ARTICLES = vocabulary(
     "a an the this that these those his her its their your our my der die das le la les el los las",
 )
@@ -100,7 +104,7 @@ def _item(text: str, position: int) -> tuple[int, int, int] | None:
             group = quoted.lastindex or 0
             return quoted.start(group), quoted.end(group), _after_note(text, quoted.end())
     word = _WORD.match(text, position)
-    if word is None or word[0].lower() in _STOP:
+    if word is None or word[0].lower() in _STOP or _RUNS_ON.match(text, position):
         return None
     end = word.end()
     more = _MORE.match(text, end)
@@ -110,7 +114,7 @@ def _item(text: str, position: int) -> tuple[int, int, int] | None:
             # "done and notify the team": what an article follows is a verb.
             if lower in _ARTICLES:
                 return None
-            if lower in _STOP or lower in _OR:
+            if lower in _STOP or lower in _OR or _RUNS_ON.match(text, end + 1):
                 break
             if count > _SHORT:
                 return None

@@ -83,6 +83,8 @@ MAKES = [
                                                                  "Sort the docs, for example letters."}),
     ("unabbreviation", "Give more info on the app.", {"Give more information on the application."}),
     ("unabbreviation", "Name the dept. and the tutor.", {"Name the department and the tutor."}),
+    ("unabbreviation", "Name the dept., then the tutor.", {"Name the department, then the tutor."}),
+    ("unabbreviation", "Add the link to the FAQ.", {"Add the link to the frequently asked questions."}),
     ("unabbreviation", "Name the dept.", {"Name the department."}),
     ("unabbreviation", "Answer the mail ASAP.", {"Answer the mail as soon as possible."}),
     ("pad-quotes", "Sort {x} now.", {'"Sort {x} now."', "'Sort {x} now.'", "“Sort {x} now.”"}),
@@ -150,6 +152,10 @@ NOTHING = [
     ("unabbreviation", "Wait 5 min or so"),
     ("sentence-case", "Use SELECT and NOT NULL, then answer NONE."),
     ("unabbreviation", "Ask the IT crew about AI art"),
+    ("unabbreviation", "Write the docs for the code above"),
+    ("unabbreviation", "Open the FAQ page"),
+    ("unabbreviation", "Write a FAQ"),
+    ("synonym", "Choose the correct spelling: recieve or receive"),
 ]  # fmt: skip
 
 

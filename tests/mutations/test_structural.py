@@ -248,6 +248,16 @@ ACTS = [
     ),
     (
         "task-first",
+        "{photo}\n\nSay what the repair of the shoe above costs.",
+        "Say what the repair of the shoe below costs.\n\n{photo}",
+    ),
+    (
+        "task-first",
+        "{reviews}\n\nClassify all of the above reviews.",
+        "Classify all of the reviews below.\n\n{reviews}",
+    ),
+    (
+        "task-first",
         "Text: {text}\n\nClassify the text above.",
         "Classify the text below.\n\nText: {text}",
     ),
@@ -473,6 +483,18 @@ STAYS = [
     ("text-first", "Complete the following sentence: {start}\n\nThe next line says: {line}"),
     ("text-first", "Text: {text}\n\nClassify the text above."),
     ("task-first", "Classify the text below.\n\nText: {text}"),
+    ("instruction-reorder", "Answer full, half or none. Return only that word."),
+    ("sentence-shuffle", "Quote every phrase. A better one must be given for each."),
+    ("rule-restyle", "Translate the text between the rules.\n\n---\n\n{letter}\n\n---\n\nBe brief."),
+    # What is to be returned is told before the next task, and not where it would name something else.
+    (
+        "output-instructions-last",
+        "Choose a word for a big dog. Return only the word. Be kind.\n\nThen make a sentence with it. Avoid names.",
+    ),
+    (
+        "output-instructions-first",
+        "```python\nx = 1\n```\n\nTell me the colour that it prints. Return only the code. Be kind.",
+    ),
     ("task-first", "{text}\n\nAs seen earlier, classify the text."),
     # Restyling where the style is spoken of, or is the output's.
     ("heading-restyle", "## Task\nWrite a report with headings.\n\n## Data\n{data}"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 # A word or phrase, then its abbreviation. ">" before it: only to be abbreviated; "<": only to be spelt out.
 _PAIRS = """
-information info|approximately approx.|application <app|applications <apps|document doc|documents docs
+information info|approximately approx.|application <app|applications <apps|document doc|documents >docs
 documentation >docs|configuration config|configurations configs|specification spec|specifications specs
 repository repo|repositories repos|administrator admin|administrators admins|advertisement >ad|advertisements ads
 laboratory lab|laboratories labs|examination exam|examinations exams|mathematics >maths|photograph photo
@@ -19,7 +19,8 @@ parameters params|message msg|messages msgs|synchronization >sync|synchronisatio
 miscellaneous misc.|vegetables veggies|statistics stats|veterinarian >vet|refrigerator fridge|gymnasium gym
 airplane >plane|influenza flu|limousine limo|hours hrs|minutes <mins|seconds <secs
 and so on etc.|and so forth >etc.|et cetera >etc.|for example >e.g.|that is to say >i.e.|as soon as possible ASAP
-for your information FYI|frequently asked question FAQ|frequently asked questions FAQs|artificial intelligence >AI
+for your information FYI|frequently asked question >FAQ|frequently asked questions <FAQ
+frequently asked questions FAQs|artificial intelligence >AI
 machine learning >ML|large language model LLM|large language models LLMs|natural language processing NLP
 human resources HR|public relations >PR|key performance indicator KPI|key performance indicators KPIs
 return on investment ROI|chief executive officer CEO|chief financial officer CFO|estimated time of arrival ETA

@@ -77,6 +77,16 @@ OPENING = words("additionally therefore consequently otherwise kindly") | {
 }
 """Phrases that mean the same only where they open a sentence (``Otherwise, ...``, ``You need to ...``)."""
 
+ABOUT = words(
+    """
+    advice answer answers ask asked call claim claims comment comments complain complained complaint complaints concern
+    concerns decision decisions detail details doubt doubts email enquiries enquiry fact facts feedback guidance
+    information inquiries inquiry know letter message news note notes opinion opinions problem problems question
+    questions remark remarks report rule rules say says something speak statement statements talk tell text think write
+    """
+)
+"""What ``with regard to`` and ``about`` say the same behind."""
+
 VERBAL = words("obtain receive assist commence demonstrate purchase reside") | {
     "attempt to", "endeavor to", "try to", "inquire about", "ask about", "ensure that", "make sure that",
 }  # fmt: skip

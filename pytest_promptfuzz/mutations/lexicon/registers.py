@@ -83,8 +83,10 @@ def phrases(draft: Draft, direction: Direction) -> list[Edit]:
 
 def _fits(phrase: str, before: str, *, opens: bool) -> bool:
     """Whether a phrase has the sense that the register knows, by where it stands and the word before it."""
-    from pytest_promptfuzz.mutations.lexicon.phrases import OPENING, VERBAL
+    from pytest_promptfuzz.mutations.lexicon.phrases import ABOUT, OPENING, VERBAL
 
+    if phrase == "with regard to":
+        return before in ABOUT  # "cancelled with regard to the waves" gives a reason
     if phrase in OPENING:
         return opens
     if phrase in VERBAL:

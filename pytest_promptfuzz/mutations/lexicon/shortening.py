@@ -124,6 +124,25 @@ _STOPPED = words(
 )
 
 
+# One "FAQ" is a list of questions: "the FAQ page" and "a FAQ is" have no room for their plural.
+_PLURALS = frozenset(["frequently asked questions"])
+_SINGULAR = words("a an one each every this that")
+_ROOM = words("and or for of on in at with from to must can should will below above when if before after as")
+_AFTER_STOP = frozenset(" ,;:)")
+
+
+def _alone(free: str, everything: tuple[Word, ...], index: int) -> bool:
+    """Whether neither the word before nor the one behind asks for a singular."""
+    end = everything[index].end
+    following = everything[index + 1] if index + 1 < len(everything) else None
+    behind = following is None or following.start != end + 1 or following.lower in _ROOM
+    return (
+        behind
+        and free[end : end + 1] not in {"-", "'", "’", "/"}
+        and not (index and everything[index - 1].lower in _SINGULAR)
+    )
+
+
 def unabbreviated(draft: Draft) -> list[Edit]:
     """An edit for each abbreviation that can be spelt out, in ascending order."""
     text, free = draft.text, draft.free
@@ -136,12 +155,14 @@ def unabbreviated(draft: Draft) -> list[Edit]:
             continue
         if inside(draft.once(data_spans), word.start):
             continue
+        if long in _PLURALS and not _alone(free, everything, index):
+            continue
         before = free[max(0, word.start - 2) : word.start]
         if "\x00" in before or "." in before or "&" in before:
             continue  # "5 mins" is a quantity, "R&D" one word
         # Its own full stop goes with it, unless it ends the sentence as well.
         end = word.end
-        if text[end : end + 1] == "." and text[end + 1 : end + 2] == " " and word.lower in _STOPPED:
+        if text[end : end + 1] == "." and text[end + 1 : end + 2] in _AFTER_STOP and word.lower in _STOPPED:
             if text[end + 2 : end + 3].isupper():
                 continue  # whether a sentence ends here cannot be told
             end += 1

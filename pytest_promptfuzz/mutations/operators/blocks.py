@@ -45,6 +45,11 @@ _UPWARD = words("above")
 _ABOVE_NOUN = re.compile(
     r"above ([a-z]+)(?=[.,;:!?\n]|$| (?:as|into|in|and|or|to|for|with|by|using|is|are|that|without)\b)"
 )
+# "which floor the lift in the log above reaches": it belongs to the noun before it, not to the verb behind it.
+_NOUN_ABOVE = re.compile(
+    r"\b(?:the|this|these|those|each|every|all)(?: (?!(?:the|this|these|those|all)\b)[a-z]+){1,3} \Z",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def _blocks(draft: Draft) -> list[list[_Block]]:
@@ -155,7 +160,7 @@ def _rotation(
             for match in pattern.finditer(draft.free, block.start, block.end):
                 if not first and match.group().lower() == "above" and draft.free[match.end() :][:1] == " ":
                     after = draft.free[match.end() + 1 : match.end() + 2]
-                    if after.isalpha():
+                    if after.isalpha() and not _NOUN_ABOVE.search(draft.free, block.start, match.start()):
                         noun = _ABOVE_NOUN.match(draft.free, match.start()) if mirror else None
                         if noun is None:
                             return  # "the above text" has no mirror image with "below"

@@ -162,7 +162,7 @@ def _changed(group: tuple[Quantity, ...], *, again: bool) -> list[Edit]:
     "labels-replaced",
     dimension="control",
     severity=0.8,
-    version=3,
+    version=4,
     preserves="no",
     relation="must-change",
     touches=OPEN,

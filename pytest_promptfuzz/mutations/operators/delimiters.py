@@ -69,7 +69,8 @@ _RULE = re.compile(r"^[ \t]{0,3}(?P<rule>-{3,40}|\*{3,40}|_{3,40}|={3,40}|\#{3,4
 _RULES = "-*=#_"
 _SEPARATORS = re.compile(
     r"\b(?:delimit\w*|separat\w*|dash(?:es|ed)?|hash(?:es|tags?)?|asterisks?|equals signs?|hyphens?|underscores?"
-    r"|divid(?:er|ers|ing)|horizontal|rules? line|marked (?:by|with)|markdown)\b",
+    r"|divid(?:er|ers|ing)|horizontal|rules? line|between (?:the |these |both |two ){0,2}(?:rules|lines|bars)"
+    r"|(?:above|below|under|after|before|beneath) the (?:rule|line|bar)|marked (?:by|with)|markdown)\b",
     re.IGNORECASE,
 )
 
@@ -79,6 +80,7 @@ _RULE_AHEAD = re.compile(r"[-*_=#](?:--|\*\*|__|==|##)")  # a class comes first,
 
 @operator(
     "rule-restyle",
+    version=2,
     dimension="structural",
     severity=0.2,
     preserves="conditional",

@@ -49,7 +49,7 @@ def _marker(line: Line, text: str) -> Edit:
     "bullet-reorder",
     dimension="structural",
     severity=0.5,
-    version=2,
+    version=3,
     preserves="conditional",
     languages=("en",),
     sources=("S2",),

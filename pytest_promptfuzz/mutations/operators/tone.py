@@ -109,7 +109,7 @@ def politeness(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     "formality",
     dimension="semantic",
     severity=0.4,
-    version=2,
+    version=3,
     preserves="yes",
     languages=("en",),
     sources=("S2", "S5"),

@@ -101,6 +101,7 @@ _OF_ABILITY = words("find see get think read go guess be do imagine note avoid h
 
 @operator(
     "question-to-imperative",
+    version=2,
     dimension="semantic",
     severity=0.4,
     preserves="conditional",
@@ -122,7 +123,8 @@ def question_to_imperative(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
             verb = match[2]
             if verb in IMPERATIVES and verb not in _OF_ABILITY:
                 opening = f"Please {verb}" if match[1] else capitalised(verb)
-                places.append((replace(sentence.start, match.end(), opening), replace(end - 1, end, ".")))
+                stop = "" if draft.free[end - 2] == "." else "."  # "for the dept.?"
+                places.append((replace(sentence.start, match.end(), opening), replace(end - 1, end, stop)))
     for chosen in rng.all_then_some(places):
         yield [edit for place in chosen for edit in place]
 
@@ -149,6 +151,9 @@ _TRANSITIVE = words(
     submit summarize summarise support test track translate update upload use validate verify write
     """
 )
+# What others do with what is written for them: "Create three questions. The questions must be answered without notes."
+_BY_READERS = words("answer apply complete fill follow open pay read solve submit use")
+_MADE = r"\b(?:create|write|draft|compose|generate|make|prepare|design|invent)\b[^.!?\n]*\b{}s?\b"
 _COUNTED = re.compile(r"(?:an?|each|every|all|any)\b", re.IGNORECASE | re.ASCII)
 _ONGOING = re.compile(r"[,;:]|\b(?:and|but|or|then|so|it|them)\b", re.ASCII)
 
@@ -227,9 +232,18 @@ def _found(draft: Draft, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Mat
             yield start, match
 
 
+def _is_made(draft: Draft, patient: str) -> bool:
+    """Whether the prompt asks for what a sentence speaks of to be written."""
+    noun = patient.partition(" of ")[0].rpartition(" ")[2].lower().removesuffix("s")
+    return re.search(_MADE.format(re.escape(noun)), draft.free.lower()) is not None
+
+
+_BARE = 2  # words of "the package": of more, the last could be the name ("Name the package main")
+
+
 @operator(
     "active-to-passive",
-    version=3,
+    version=4,
     dimension="semantic",
     severity=0.4,
     preserves="conditional",
@@ -256,6 +270,7 @@ def active_to_passive(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         if (
             verb.lower() in _TRANSITIVE
             and bool(negated) == verb.islower()
+            and not (verb.lower() == "name" and len(patient.split()) > _BARE and " of " not in patient)
             and not _scoped(patient, "you", negated)
         ):
             text = f"{capitalised(patient)} must{' not' if negated else ''} be {participle(verb.lower())}"
@@ -265,7 +280,7 @@ def active_to_passive(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 
 @operator(
     "passive-to-active",
-    version=2,
+    version=3,
     dimension="semantic",
     severity=0.4,
     preserves="conditional",
@@ -286,6 +301,7 @@ def passive_to_active(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
             verb is None
             or _scoped(agent or "you", patient, negated)
             or (agent is None and modal in {"may", "can"})
+            or (agent is None and verb in _BY_READERS and _is_made(draft, patient))
         ):
             continue
         text = (

@@ -218,7 +218,7 @@ def abbreviation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 
 @operator(
     "unabbreviation",
-    version=2,
+    version=3,
     dimension="lexical",
     severity=0.2,
     preserves="conditional",
