@@ -167,10 +167,14 @@ STREAMS = [each for each in SHAPES if each[2] == "stream"]
 @pytest.mark.parametrize("fault", EARLY)
 def test_a_stream_that_breaks_off_before_the_answer_is_asked_for_again(server, fault, shape):
     server.fail(EARLY[fault](times=ATTEMPTS - 1))
-    watch = Watch(gate=Limits())
+    store = MemoryStore()
+    watch = Watch(gate=Limits(), store=store)
     assert isinstance(ask(server, shape, watch), str)
     assert (server.calls, server.answered) == (ATTEMPTS, 1)
     assert watch.unrecovered() == ()
+    assert [each.recovered for each in watch.faults] == [True] * (ATTEMPTS - 1)
+    assert isinstance(ask(server, shape, Watch(gate=Limits(), store=store)), str)
+    assert server.calls == ATTEMPTS  # it is stored as the answer to the first request
     server.reset()
     server.fail(EARLY[fault](times=None))
     watch = Watch(gate=Limits())
