@@ -483,6 +483,7 @@ STAYS = [
     ("text-first", "Complete the following sentence: {start}\n\nThe next line says: {line}"),
     ("text-first", "Text: {text}\n\nClassify the text above."),
     ("task-first", "Classify the text below.\n\nText: {text}"),
+    ("context-last", "## Task\n\nLabel the claim.\n\n## Claim\n\n{claim}\n\n## Label"),
     ("instruction-reorder", "Answer full, half or none. Return only that word."),
     ("sentence-shuffle", "Quote every phrase. A better one must be given for each."),
     ("rule-restyle", "Translate the text between the rules.\n\n---\n\n{letter}\n\n---\n\nBe brief."),

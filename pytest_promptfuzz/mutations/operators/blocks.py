@@ -82,7 +82,12 @@ def _blocks(draft: Draft) -> list[list[_Block]]:
         else:
             blocks.append(_Block(start, line.end, role))
         previous = kind
-    if blocks and previous == "lead" and "\n" not in draft.text[blocks[-1].start : blocks[-1].end]:
+    # "Label:" or "## Label" at the end: the answer is to follow it.
+    if (
+        blocks
+        and previous in {"lead", "heading"}
+        and "\n" not in draft.text[blocks[-1].start : blocks[-1].end]
+    ):
         blocks[-1] = blocks[-1]._replace(role="cue")
     found.append(blocks)
     return found
@@ -224,7 +229,7 @@ def _with_swaps(edit: Edit, swaps: list[tuple[int, int, str]]) -> Edit:
     "context-first",
     dimension="structural",
     severity=0.7,
-    version=3,
+    version=4,
     preserves="conditional",
     languages=("en",),
     sources=("S2", "S5"),
@@ -240,7 +245,7 @@ def context_first(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
     "context-last",
     dimension="structural",
     severity=0.7,
-    version=3,
+    version=4,
     preserves="conditional",
     languages=("en",),
     sources=("S2", "S5"),
