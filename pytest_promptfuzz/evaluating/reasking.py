@@ -153,7 +153,10 @@ def _asked(answer: StoredAnswer, credentials: dict[str, str], gate: Gate) -> Res
 def _response(answer: StoredAnswer, status: int, content: bytes) -> Response:
     if status >= 400:
         raise TargetError(describe_status(status, content), kind=kind_of_status(status), status=status)
-    return _read(answer.url, content, streamed=answer.streamed)
+    try:
+        return _read(answer.url, content, streamed=answer.streamed)
+    except ValueError as error:
+        raise TargetError(f"The answer is not JSON ({error}).", kind="malformed") from None
 
 
 def _may_pass(error: Exception) -> bool:

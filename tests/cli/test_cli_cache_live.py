@@ -148,9 +148,11 @@ def test_a_failure_that_passes_is_asked_again(server, tmp_path, capsys, monkeypa
 
 @pytest.mark.parametrize("fault", [Malformed(times=None), BadRequest(times=None)], ids=lambda each: each.name)
 def test_a_failure_that_stays_is_not(server, tmp_path, capsys, fault) -> None:
-    recorded(server.openai_url + "/chat/completions", "yes", folder=tmp_path)
+    recorded(server.openai_url + "/chat/completions", "yes", "yes", folder=tmp_path)
+    one = '[tool.promptfuzz.limits]\n"*" = { concurrency = 1 }\n'  # the second call waits for the first to be over
+    (tmp_path / "pyproject.toml").write_text(one, encoding="utf-8")
     server.fail(fault)
-    assert (verify(capsys)[0], server.calls) == (3, 1)
+    assert (verify(capsys)[0], server.calls) == (3, 2)
 
 
 def test_the_budget_holds(server, tmp_path, capsys) -> None:

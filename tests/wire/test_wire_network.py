@@ -41,7 +41,7 @@ class Between(BaseHTTPRequestHandler):
         if self.path.startswith("http://"):
             self._say(407, PAGE)
         elif self.path.startswith("/away"):
-            self._say(int(self.path.split("/")[2]), location="/login?token=sk-secret-value-1234567890")
+            self._say(int(self.path.split("/")[2]), location="/login?api_key=of-no-known-shape")
         elif self.path.startswith("/moved"):
             self._say(int(self.path.split("/")[2]), location="/v1/chat/completions")
         elif self.path.startswith("/v1"):
@@ -202,7 +202,7 @@ def test_a_redirection_to_no_model(between, status, mode):
     fault = fault_of(watch)
     assert (fault.kind, fault.status, watch.calls) == ("malformed", status, [])
     assert f"HTTP {status}: a redirection to {between}/login" in fault.message
-    assert "sk-secret" not in fault.message
+    assert "of-no-known" not in fault.message
 
 
 @pytest.mark.parametrize("status", [307, 308])
