@@ -227,6 +227,15 @@ class Calls:
             if call is not None and self.line is not None:
                 self.line.begin([call])
 
+    def plan(self) -> None:
+        """Plan the mutations of every input.
+
+        Raises:
+            UsageError: There is nothing to mutate.
+        """
+        for given in self.cases.inputs:
+            self.job.plan(self.cases.prompt_of(given))
+
     def ask_mutations(self, *order: int) -> None:
         """Ask the mutations of every input whose baseline was answered, before a run wants to know.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -78,6 +79,10 @@ class LookAhead:
         if calls is None:
             line = None if target is None else self.line
             calls = engine.calls = Calls(engine.job, cases, Asker(target or declared.target), line)
+            if self._window and engine.job.only is None:
+                # Before the first call: to load all operators takes the processor that calls under way need.
+                with suppress(PromptfuzzError):  # said when its turn comes
+                    calls.plan()
             calls.ask_baselines(NOW, place)
         if self._window and engine.job.only is None:
             coming = [*self._coming(engine.item, place)]
