@@ -31,8 +31,8 @@ from pytest_promptfuzz.prompts.prompt import Prompt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-GOLDEN = "dcc9b46ad0657305a3aa56195cefe263092496ce8668d129610430ee13479b9c"
-GOLDEN_ENGLISH = "9fb16d729ffa1f5d1f5d4066d8bd3b3c86c2ae4d170016c6336f56146dd46e2a"
+GOLDEN = "63bcf4b07f487e8465bb4356654cae6bc854db6ba2ef1fb9c4c055e5d1d55749"
+GOLDEN_ENGLISH = "618aea7b852c4e6960107e54f45d4491beee03b2aca756be02228c4a4208ef7b"
 
 
 def name_of(mutation: Mutation) -> str:
