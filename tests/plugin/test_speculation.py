@@ -421,10 +421,10 @@ def recorded(pytester: pytest.Pytester) -> list[Any]:
 @pytest.mark.parametrize(
     ("fault", "shape"),
     [
-        (ServerError(status=500), "sdk"),
-        (ServerError(status=400), "sdk"),
-        (Dropped(), "sdk"),
-        (DroppedMidBody(), "streamed"),
+        (ServerError(status=500, times=None), "sdk"),
+        (ServerError(status=400, times=None), "sdk"),
+        (Dropped(times=None), "sdk"),
+        (DroppedMidBody(times=None), "streamed"),
     ],
 )
 def test_what_fails_fails_as_it_would_have(pytester, live, server, fault, shape):
