@@ -18,11 +18,15 @@ CUES = _kinds(
     noun="label labels category categories class classes option options choice choices value values tag tags"
     " sentiment sentiments intent intents priority severity urgency topic topics department queue"
     " kategorie kategorien klasse klassen catégorie catégories étiquette étiquettes categoría categorías"
-    " etiqueta etiquetas categoria categorias categorie etichetta etichette categorieën",
+    " etiqueta etiquetas categoria categorias categorie etichetta etichette categorieën valeurs valores werte valori"
+    " waarden optionen opciones opções opzioni opties stimmung sentimiento sentimento priorität dringlichkeit priorité"
+    " urgence prioridad urgencia prioridade urgência priorità urgenza prioriteit urgentie",
     sort="classify classifies classified categorize categorise sort assign route rate mark group decide determine"
-    " whether detect predict judge choose pick select klassifiziere ordne wähle classez classifie classifier"
-    " classifiez choisis clasifica clasifique elige classifique classifica escolha scegli classificeer kies classe"
-    " classer clasificar classificar classificare classificeren klassifizieren",
+    " whether detect predict judge klassifiziere ordne classez classifie classifier"
+    " classifiez clasifica clasifique classifique classifica classificeer classe"
+    " classer clasificar classificar classificare classificeren klassifizieren"
+    " bestimme bestimmen détermine déterminez determina determine bepaal etiqueta",
+    choose="choose pick select wähle wählen choisis choisissez elige elija escolha scegli scelga kies",
     answer="answer respond reply output return antworte réponds répondez responde responda rispondi antwoord",
     of="one any which eine einer einem einen eines un une uno una um uma een één",
 )
@@ -31,7 +35,8 @@ CUES = _kinds(
 MARKS = _kinds(
     open=": ： ( [ =",
     plural="labels categories classes options choices values tags sentiments intents topics kategorien klassen"
-    " catégories étiquettes categorías etiquetas categorias categorie etichette",
+    " catégories étiquettes categorías etiquetas categorias categorie etichette valeurs valores werte valori waarden"
+    " optionen opciones opções opzioni opties",
     noun="label category class option choice value tag sentiment intent priority severity urgency word scale",
     either="either entweder soit",
     into="as into between among from als zwischen como comme come entre tra parmi tussen",

@@ -27,6 +27,10 @@ _OF = re.compile(r"\s(?:of|der|von|aus|des|de|di|delle|dei|das|dos|van)(?!\w)", 
 _ONE_OF = re.compile(
     r"(?:(?:one|any)\sof|eine[rsnm]?\s(?:der|von|aus)|una?\sde|une?\sde|uno\sdi)(?!\w)", re.IGNORECASE
 )
+# "Choose from: red, green", "Pick: red, green".
+_FROM = re.compile(
+    r"(?:\s(?:from|between|one|aus|zwischen|parmi|entre|de|tra|fra|uit|tussen))?\s?", re.IGNORECASE
+)
 _BE = frozenset({"Is", "is", "Are", "are", "Was", "was"})
 # The end of what a cue governs: the end of its sentence or paragraph. Expressions that are searched for begin with a
 # character class where they can: the engine looks for one many times faster than for an alternation or a lookbehind.
@@ -182,7 +186,7 @@ def _in_window(
     objects: list[tuple[int, int]],
 ) -> tuple[list[tuple[int, int]], int]:
     """The items announced by a cue of this ``kind`` between ``begin`` and ``end``, and how far was read."""
-    sorts = kind == "sort"
+    sorts = kind in {"sort", "choose"}
     listy = kind in {"pick", "noun"}
     space = 1 if text.startswith(" ", begin) else 0
     found, read = enumeration(
@@ -205,7 +209,10 @@ def _in_window(
         listy = listy or where in {"noun", "plural"}
         if where == "noun" or (where == "to" and not sorts) or (where == "of" and not listy):
             continue
-        commas = where == "one" or (where == "open" and listy)
+        commas = where == "one" or (
+            where == "open"
+            and (listy or (kind == "choose" and _FROM.fullmatch(text, begin, start) is not None))
+        )
         ands = (where in {"into", "plural"} and (listy or sorts)) or (where == "be" and listy)
         first = (_SPACE if where == "open" else _BLANK).match(text, after, end)
         items, stop = enumeration(text, first.end() if first else after, commas=commas, ands=ands)

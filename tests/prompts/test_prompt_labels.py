@@ -111,3 +111,23 @@ def test_every_label_of_a_list_is_found_and_protected_everywhere(names: list[str
     assert labels(text) == tuple(names)
     covered = [text[s.start : s.end].lower() for s in protected_spans(text)]
     assert covered == [*names, names[0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Choose from: good, bad, ugly.", ("good", "bad", "ugly")),
+        ("Pick one: red, green", ("red", "green")),
+        ("Kies uit: positief, negatief, neutraal.", ("positief", "negatief", "neutraal")),
+        ("Wähle aus: rot, grün, blau.", ("rot", "grün", "blau")),
+        ("Scegli tra: rosso, verde, blu", ("rosso", "verde", "blu")),
+        ("Stimmung bestimmen: positiv, negativ oder gemischt.", ("positiv", "negativ", "gemischt")),
+        ("Valeurs autorisées : positif, négatif, mitigé.", ("positif", "négatif", "mitigé")),
+        ("Indica el sentimiento: positivo, negativo o neutro.", ("positivo", "negativo", "neutro")),
+        ("Sentimento da avaliação: positivo, negativo ou misto?", ("positivo", "negativo", "misto")),
+        ("Select the rows that match this: name, age, city.", ()),
+        ("Pick what you like best in the shop: pears, plums.", ()),
+    ],
+)
+def test_lists_after_verbs_of_choosing_and_nouns_of_other_languages(text, found):
+    assert labels(text) == found
