@@ -1,6 +1,6 @@
 """Blind sheets for a reader, who says whether the right answer stays.
 
-    python benchmarks/judge.py sample FOLDER [--round 2] [--operators a,b]
+    python benchmarks/judge.py sample FOLDER [--round 2] [--operators a,b] [--languages de,fr]
     python benchmarks/judge.py collect FOLDER [--round 2]
 
 `sample` draws up to 100 applications of every operator at its default intensity, from the corpora of
@@ -38,6 +38,7 @@ CORPORA = (
     "corpus_special.jsonl",
     "corpus_rare.jsonl",
     "corpus_daily.jsonl",
+    "corpus_abroad.jsonl",
 )
 WANTED = 100
 SEEDS = 12
@@ -96,10 +97,12 @@ def shown(mutation: Mutation) -> str:
     return " ¦ ".join(pieces)
 
 
-def sample(folder: Path, sheets: int, number: int, names: list[str], wanted: int) -> None:
+def sample(
+    folder: Path, sheets: int, number: int, names: list[str], wanted: int, languages: list[str]
+) -> None:
     """Write the sheets, the prompts and the key."""
     folder.mkdir(parents=True, exist_ok=True)
-    cases = prompts()
+    cases = {key: case for key, case in prompts().items() if not languages or case["language"] in languages}
     read = judged_before(number)
     rows = [(name, *each) for name in names for each in applications(name, cases, number, wanted, read)]
     order = Rng(root_key(0, "sheet"), "judge").shuffled(range(len(rows)))
@@ -169,10 +172,12 @@ def main() -> None:
     parser.add_argument("--round", type=int, default=1)
     parser.add_argument("--wanted", type=int, default=WANTED, help="applications of each operator")
     parser.add_argument("--operators", default="", help="all by default")
+    parser.add_argument("--languages", default="", help="of the prompts; all by default")
     options = parser.parse_args()
     if options.action == "sample":
         names = [each for each in options.operators.split(",") if each] or list(registry.builtin())
-        sample(options.folder, options.sheets, options.round, names, options.wanted)
+        languages = [each for each in options.languages.split(",") if each]
+        sample(options.folder, options.sheets, options.round, names, options.wanted, languages)
     else:
         collect(options.folder, options.round)
 
