@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_promptfuzz.cli.main import main
+from pytest_promptfuzz.mutations.registry import get
 from pytest_promptfuzz.reporting.text import columns
 
 if TYPE_CHECKING:
@@ -142,8 +143,11 @@ def test_mutate_takes_counts_by_name(folder: Path, capsys: pytest.CaptureFixture
     assert main(argv) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["requested"] == 4
-    names = [[name.replace("@2", "@1") for name in each["operators"]] for each in found["mutations"]]
-    assert names[:3] == [["double-space@1:2"], *[["sentence-shuffle@1", "keyboard-typo@1:3"]] * 2]
+    names = [each["operators"] for each in found["mutations"]]
+    assert names[:3] == [
+        [get("double-space").id + ":2"],
+        *[[get("sentence-shuffle").id, get("keyboard-typo").id + ":3"]] * 2,
+    ]
     assert len(found["mutations"][0]["edits"]) == 2
     assert main(["mutate", "p.txt", "-n", "double-space,double-space", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["mutations"]) == 2
@@ -286,7 +290,7 @@ def test_a_composition_is_described(capsys: pytest.CaptureFixture[str]) -> None:
     assert "only when named" in shown
     assert main(["operators", "double-space:2+sentence-shuffle", "--json"]) == 0
     described = json.loads(capsys.readouterr().out)
-    assert described["parts"] == ["double-space@1:2", "sentence-shuffle@2"]
+    assert described["parts"] == [get("double-space").id + ":2", get("sentence-shuffle").id]
     assert described["preserves"] == "conditional"
 
 

@@ -246,7 +246,7 @@ def test_operators_change_the_same_words_in_every_run() -> None:
         if not run.adapted:
             assert (damaged in run.text) == (run.levels["typo"] > 0)
     operators = {each for run in design.mutations for each in run.operators}
-    assert operators == {get("keyboard-typo").id + ":1", get("politeness").id, "text-first@2"}
+    assert operators == {get("keyboard-typo").id + ":1", get("politeness").id, get("text-first").id}
 
 
 def test_the_same_words_twice_are_done_again_and_said() -> None:
