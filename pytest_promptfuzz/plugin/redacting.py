@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.plugin.outcome import RobustnessRepr
+from pytest_promptfuzz.wire.cut_secrets import hide_cut
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import pytest
 
     from pytest_promptfuzz.evaluating.session import Session
@@ -20,15 +24,68 @@ def redaction_of(session: Session) -> Redaction:
 
 def hide(report: pytest.TestReport, redaction: Redaction) -> None:
     """Take what looks like a key out of a report's traceback and captured output."""
-    if report.longrepr is not None and not isinstance(
-        report.longrepr, RobustnessRepr
-    ):  # made of what is redacted
-        said = str(report.longrepr)
-        hidden = redaction.text(said)
-        if hidden != said:
-            if isinstance(report.longrepr, tuple):  # a skip's path, line and reason
-                path, line, reason = report.longrepr
-                report.longrepr = (path, line, redaction.text(reason))
-            else:
+    shown = _Shown(redaction)
+    said: Any = report.longrepr
+    if isinstance(said, tuple):  # a skip's path, line and reason
+        path, line, reason = said
+        report.longrepr = (path, line, shown.text(reason))
+    elif said is not None and not isinstance(said, RobustnessRepr):  # made of what is redacted
+        if hasattr(said, "reprtraceback"):
+            shown.exception(said)
+        else:
+            whole = str(said)
+            hidden = shown.text(whole)
+            if hidden != whole:
                 report.longrepr = hidden
-    report.sections = [(name, redaction.text(content)) for name, content in report.sections]
+    report.sections = [(name, shown.text(content)) for name, content in report.sections]
+
+
+class _Shown:
+    """Redacts pytest's representation of an exception in place: what it is made of stays, and so does its style."""
+
+    def __init__(self, redaction: Redaction) -> None:
+        self._redaction = redaction
+
+    def text(self, text: str) -> str:
+        # What pytest cut first: hiding the first half of a key would leave the other.
+        return self._redaction.text(hide_cut(text, self._redaction.values))
+
+    def exception(self, said: Any) -> None:
+        for traceback, crash, _ in getattr(said, "chain", [(said.reprtraceback, said.reprcrash, None)]):
+            for entry in traceback.reprentries:
+                self._entry(entry)
+            if traceback.extraline:
+                traceback.extraline = self.text(traceback.extraline)
+            self._location(crash)
+        said.sections = [(name, self.text(content), sep) for name, content, sep in said.sections]
+
+    def _entry(self, entry: Any) -> None:
+        if entry.style == "native":  # a frame is one text: its place and its source
+            entry.lines = [
+                self._source(each) if each.startswith("  File ") else self.text(each) for each in entry.lines
+            ]
+            return
+        entry.lines = list(self._lines(entry.lines, entry.style))
+        if entry.reprfuncargs:
+            entry.reprfuncargs.args = [
+                (name, self._argument(name, str(value))) for name, value in entry.reprfuncargs.args
+            ]
+        if entry.reprlocals:
+            entry.reprlocals.lines = self.text("\n".join(entry.reprlocals.lines)).split("\n")
+        self._location(entry.reprfileloc)
+
+    def _lines(self, lines: Sequence[str], style: str) -> Iterable[str]:
+        for is_message, group in groupby(lines, lambda line: style == "value" or line.startswith("E")):
+            whole = "\n".join(group)
+            yield from (self.text(whole) if is_message else self._source(whole)).split("\n")
+
+    def _source(self, text: str) -> str:
+        return self._redaction.source(hide_cut(text, self._redaction.values))
+
+    def _argument(self, name: str, value: str) -> str:
+        # With its name: it can say that the value is a key.
+        return self.text(f"{name} = {value}").removeprefix(f"{name} = ")
+
+    def _location(self, place: Any) -> None:
+        if place is not None:
+            place.message = self.text(place.message)

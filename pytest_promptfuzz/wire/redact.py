@@ -11,7 +11,7 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.wire.secrets import BEARER, SHAPES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 HIDDEN = "[redacted]"
 
@@ -58,6 +58,8 @@ _SECRET_HEADER = re.compile(r"authorization|cookie|(^|-)(api-?key|token|secret|s
 
 _SHAPES = re.compile("|".join(f"(?:{shape})" for shape in SHAPES.values()))
 
+_EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+
 _Json = TypeVar("_Json")
 
 
@@ -101,9 +103,16 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """``text`` with everything that looks like a credential replaced by ``[redacted]``."""
+        return self._text(text, lambda match: match[1] + HIDDEN)
+
+    def source(self, text: str) -> str:
+        """The same of lines of Python, whose expressions (``api_key = os.environ.get(...)``) hold no secret."""
+        return self._text(text, lambda match: match[0] if _is_expression(match) else match[1] + HIDDEN)
+
+    def _text(self, text: str, named: Callable[[re.Match[str]], str]) -> str:
         for value in self.values:
             text = text.replace(value, HIDDEN)
-        text = BEARER.sub(lambda match: match[1] + HIDDEN, _SHAPES.sub(HIDDEN, text))
+        text = BEARER.sub(named, _SHAPES.sub(HIDDEN, text))
         for pattern in self._compiled:
             text = pattern.sub(HIDDEN, text)
         return text
@@ -178,6 +187,13 @@ class Redaction:
             if not _is_secret_parameter(name)
         )
         return urlunsplit((scheme, host, self.text(parts.path), urlencode(query), ""))
+
+
+def _is_expression(match: re.Match[str]) -> bool:
+    """Whether what follows ``api_key =`` in a line of Python is a name, an attribute or a call: not in quotes."""
+    before = match.string[match.string.rfind("\n", 0, match.start(2)) + 1 : match.start(2)]
+    outside = not (before.count("'") % 2 or before.count('"') % 2)
+    return outside and before.rstrip().endswith(("=", ":")) and _EXPRESSION.fullmatch(match[2]) is not None
 
 
 def _is_secret_parameter(name: str) -> bool:

@@ -72,8 +72,9 @@ class Recordings:
         spool = Spool(self._spools, path, test)
         tape = Tape(where, file=path.name, spool=spool)
         if spool.kept and (path, test) not in self._begun:
+            kept = "1 answer of it is" if spool.kept == 1 else f"{spool.kept} answers of it are"
             tape.notes.append(
-                f"an interrupted recording goes on: {spool.kept} answers of it are kept, and only the rest is asked "
+                f"an interrupted recording goes on: {kept} kept, and only the rest is asked "
                 f"(to ask for everything anew, remove {spool.path})"
             )
         self._begun.add((path, test))
