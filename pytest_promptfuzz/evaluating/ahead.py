@@ -51,8 +51,9 @@ class Call:
 
     @property
     def made(self) -> int:
-        """How many calls were really made for it."""
-        return self.watch.misses + len(self.watch.unrecovered())
+        """How many calls were really made for it; one that was refused, or cancelled in its queue, was not."""
+        failed = {(each.digest, each.nth) for each in self.watch.faults if each.sent and not each.recovered}
+        return self.watch.misses + len(failed)
 
 
 class Line:

@@ -13,7 +13,6 @@ from pytest_promptfuzz.evaluating.on_wire import not_found
 from pytest_promptfuzz.running.arrival import arrived, ignored
 from pytest_promptfuzz.scoring.trial import OracleFailure, Spent, Trial, TrialError
 from pytest_promptfuzz.targets.model import Response, Usage
-from pytest_promptfuzz.wire.faults import NEVER_SENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +40,6 @@ IGNORED = (
     "unmutated one. Name narrower paths in ignore=."
 )
 
-_NEVER_SENT = frozenset({"unattributed", *NEVER_SENT})
 _PAID = frozenset({"openai", "anthropic", "compatible"})
 
 
@@ -89,7 +87,7 @@ def spent_on(watch: Watch) -> Spent:
     calls = watch.calls
     sent = [call for call in calls if not call.hit]
     # A stream that broke off is a call already, and a call that could not be attributed was never sent.
-    failed = sum(not fault.begun and fault.kind not in _NEVER_SENT for fault in watch.faults)
+    failed = sum(fault.sent and not fault.begun and fault.kind != "unattributed" for fault in watch.faults)
     spent = Spent(calls=len(sent) + failed, hits=len(calls) - len(sent), retries=watch.retries)
     for call in sent:
         usage = call.response.usage if call.response is not None else Usage()

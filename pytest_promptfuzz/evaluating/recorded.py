@@ -54,6 +54,8 @@ def recorded_plan(
             return tuple(_mutation(each, prompt) for each in plan["mutations"])
         except UsageError as error:
             why = f"has a recorded plan that cannot be used ({error})"
+    if tape.strict and tape.refused:
+        raise NotRecordedError(f"{where} cannot be replayed from {tape.file}: {tape.refused}")
     if tape.strict:
         raise NotRecordedError(f"{where} {why or f'has no plan in {tape.file}'}. {_MEND}")
     if why:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_promptfuzz.wire.faults import NEVER_SENT
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -61,6 +63,7 @@ class Fault:
         recovered: Whether the same request was answered later in the same trial.
         nth: Which identical request of the trial.
         begun: Whether its streamed answer had begun, so that it is among the calls as well.
+        waiting: Whether it ended while the call waited for its turn, before anything was sent.
     """
 
     kind: str
@@ -70,3 +73,9 @@ class Fault:
     recovered: bool = False
     nth: int = 0
     begun: bool = False
+    waiting: bool = False
+
+    @property
+    def sent(self) -> bool:
+        """Whether the call left: it was neither refused before, nor cancelled while it waited."""
+        return not self.waiting and self.kind not in NEVER_SENT

@@ -264,7 +264,8 @@ class Exchange:
             # Cancelled, by asyncio or trio, or stopped by a plugin's time limit.
             waited = time.perf_counter() - self._started
             what = "before its answer" if self._sent else "while it waited for its turn under the limits"
-            self._fault("timeout", f"The call was cancelled after {waited:.1f} s, {what} ({name}).", None)
+            message = f"The call was cancelled after {waited:.1f} s, {what} ({name})."
+            self._fault("timeout", message, None, waiting=not self._sent)
 
     def gave_up(self, error: Exception) -> None:
         """The call ended in an exception and is not made again, whatever the SDK above thinks of it."""
@@ -290,12 +291,12 @@ class Exchange:
             self.passage.left()
         self.watch.release(self.digest, self.nth)
 
-    def _fault(self, kind: str, message: str, status: int | None) -> None:
+    def _fault(self, kind: str, message: str, status: int | None, *, waiting: bool = False) -> None:
         tries = self.passage.tries() if self.passage is not None else ""
         where = f"{self.url}: {self.redaction.text(message)}{tries}"
         self.error = TargetError(where, kind=kind, status=status)
         begun = self._place is not None
-        self.watch.fault(Fault(kind, status, where, self.digest, nth=self.nth, begun=begun))
+        self.watch.fault(Fault(kind, status, where, self.digest, nth=self.nth, begun=begun, waiting=waiting))
         self.release()
 
     def _store(self, status: int, text: str, response: Response | None, *, streamed: bool) -> None:

@@ -157,6 +157,17 @@ def test_stopping_early_says_what_was_spent_for_nothing(pytester, live, server, 
     result.assert_outcomes(passed=5)
 
 
+@pytest.mark.parametrize("cap", ["--promptfuzz-max-calls=0", "--promptfuzz-max-cost=0.01"])
+def test_calls_that_the_budget_refused_were_not_made_ahead(live, server, cap):
+    source = HEAD + TEST.format(shop="bank", check=PASSES, mark="", kind="").replace(
+        "mutations=3", "mutations=3, target='openai:priceless'"
+    )
+    result = live(source, cap)
+    assert server.calls == 0
+    result.assert_outcomes(errors=1)
+    assert spent_ahead(result) == 0, result.stdout.str()
+
+
 def test_the_look_ahead_bounds_what_is_at_risk(live, server):
     result = live(suite({"bakery": "assert False"}), "-x", "--promptfuzz-lookahead=0")
     assert result.parseoutcomes() == {"failed": 1}

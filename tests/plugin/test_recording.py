@@ -218,6 +218,24 @@ def test_ci_replays_where_there_are_recordings_and_says_so(run, recording, serve
     assert server.calls == asked
 
 
+def test_in_ci_what_stands_in_a_recordings_place_and_cannot_be_read_is_an_error_and_asks_nobody(
+    run, recording, server
+):
+    recording.mkdir(parents=True)
+    for arguments in ((), ("test_it.py",)):
+        result = run(LLM, *arguments, CI="true")
+        result.assert_outcomes(errors=1)
+        assert "mode replay (CI is set and there are recordings)" in said(result)
+        assert "test_it.py::test_triage cannot be replayed from __promptfuzz__/test_it.calls.jsonl: " in said(
+            result
+        )
+        assert (
+            sum("recording cannot be read" in line for line in result.outlines if "promptfuzz: " in line) == 1
+        )
+        assert "can no longer be read" not in said(result)
+    assert server.calls == 0
+
+
 def test_workers_hand_their_answers_to_one_writer(run, recording, server):
     tests = "".join(
         LLM.replace("test_triage", f"test_{n}").replace("TICKET)", f"'Ticket {n}')") for n in range(6)

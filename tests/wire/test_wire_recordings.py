@@ -321,3 +321,12 @@ def test_recordings_are_found_below_folders_and_beside_modules(tmp_path: Path) -
     assert recordings_below([tmp_path / "b/test_b.py", tmp_path / "a/none.py"]) == [
         recording_of(tmp_path / "b/test_b.py")
     ]
+
+
+def test_a_folder_in_the_place_of_a_recording_is_found_and_its_trouble_said_once(tmp_path: Path) -> None:
+    path = recording_of(tmp_path / "test_it.py")
+    path.mkdir(parents=True)
+    assert recordings_below([tmp_path]) == [path]
+    file = RecordingFile(path)
+    assert file.read("test_a").refused.startswith("the recording cannot be read (")
+    assert len(file.problems) == 1

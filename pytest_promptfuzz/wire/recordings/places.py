@@ -49,12 +49,20 @@ def recordings_below(roots: Iterable[Path], skip: Iterable[str] = ()) -> list[Pa
 def _below(root: Path, skip: tuple[str, ...]) -> Iterable[Path]:
     from fnmatch import fnmatch
 
-    for folder, folders, files in os.walk(root):
+    closed: list[Path] = []
+
+    def failed(error: OSError) -> None:
+        if (folder := Path(str(error.filename))).name == FOLDER:
+            closed.append(folder)  # nobody can tell that there is none
+
+    for folder, folders, files in os.walk(root, onerror=failed):
         if Path(folder).name == FOLDER:
-            yield from (Path(folder, name) for name in files if is_recording(Path(name)))
+            # Whatever stands in a recording's place is one: a folder there must not pass for no recording.
+            yield from (Path(folder, name) for name in [*files, *folders] if is_recording(Path(name)))
         folders[:] = sorted(
             name for name in folders if name == FOLDER or not any(fnmatch(name, each) for each in skip)
         )
+    yield from closed
 
 
 def _exists(path: Path) -> bool:

@@ -35,10 +35,17 @@ class Problem(NamedTuple):
 
 @dataclass(slots=True)
 class Recorded:
-    """What is recorded of one test, in the order of the file."""
+    """What is recorded of one test, in the order of the file.
+
+    Attributes:
+        plans: Its plans.
+        entries: Its answers.
+        refused: Why nothing of the file can be used; empty where it can.
+    """
 
     plans: list[PlanEntry] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
+    refused: str = ""
 
 
 class _Span(NamedTuple):
@@ -95,7 +102,7 @@ class RecordingFile:
 
     def read(self, test: str) -> Recorded:
         """What is recorded of a test. Lines that cannot be used are left out, and are ``problems``."""
-        recorded = Recorded()
+        recorded = Recorded(refused=self.refused)
         keys: dict[str, Entry] = {}
         for number, line in self._lines(test):
             try:
@@ -118,9 +125,12 @@ class RecordingFile:
         return recorded
 
     def _lines(self, test: str) -> Iterator[tuple[int, bytes]]:
+        spans = self._spans.get(test)
+        if not spans:
+            return
         try:
             with self._open() as content:
-                for span in self._spans.get(test, ()):
+                for span in spans:
                     content.seek(span.start)
                     for offset, line in enumerate(io.BytesIO(content.read(span.size))):
                         yield span.line + offset, line

@@ -83,6 +83,11 @@ class Tape:
         return self.strict or self.recording
 
     @property
+    def refused(self) -> str:
+        """Why nothing of the recording's file can be used; empty where it can."""
+        return self._recorded.refused
+
+    @property
     def empty(self) -> bool:
         """Whether nothing is recorded of the test."""
         return not self._answers and not self._recorded.plans
@@ -164,6 +169,8 @@ class Tape:
         mend = "Record the test again with --promptfuzz-mode=record, and commit the recording."
         if self._cache is not None and self._cache.get(exchange_key(digest, watch.repeat, nth)) is not None:
             return f"{who} asks what only the local cache can answer: it is missing in CI. {mend}"
+        if self.refused:
+            return f"nothing of {self.file} can be used: {self.refused}"
         if self.empty:
             return f"nothing is recorded of this test in {self.file}. {mend}"
         near = self._nearest(watch, wire)
