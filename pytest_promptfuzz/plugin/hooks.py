@@ -100,8 +100,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
                 return (yield)
         plan_only(item)
     from pytest_promptfuzz.plugin.calling import called, unmutated
+    from pytest_promptfuzz.plugin.keys import keys_of
 
-    with called(item) if State.of(item.config).enabled else unmutated(item):
+    state = State.of(item.config)
+    with keys_of(state.settings["mode"]), called(item) if state.enabled else unmutated(item):
         return (yield)
 
 

@@ -105,6 +105,44 @@ def test_what_is_recorded_is_replayed_without_key_cache_or_server(run, recording
     assert recording.read_bytes() == before
 
 
+KEYLESS = """
+import os
+import anthropic
+import openai
+
+@robust(TRIAGE, mutations=4, threshold=0.0)
+def test_openai(prompt):
+    client = openai.OpenAI(max_retries=0)
+    assert client.api_key == os.environ.get("EXPECTED_KEY", client.api_key)
+    return client.chat.completions.create(
+        model="gpt-5-mini", messages=[{"role": "user", "content": prompt.format(ticket=TICKET)}]
+    ).choices[0].message.content
+
+@robust(TRIAGE, mutations=4, threshold=0.0)
+def test_anthropic(prompt):
+    client = anthropic.Anthropic(max_retries=0)
+    return client.messages.create(
+        model="claude-sonnet-5", max_tokens=50, messages=[{"role": "user", "content": prompt.format(ticket=TICKET)}]
+    ).content[0].text
+
+def test_without_a_model():
+    assert "none-in-replay" not in os.environ.values()
+"""
+
+
+def test_in_replay_sdks_need_no_key_and_other_tests_see_none(run, monkeypatch, server):
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.anthropic_url)
+    monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
+    run(KEYLESS, "--promptfuzz-mode=record", ANTHROPIC_API_KEY="any").assert_outcomes(passed=3)
+    asked = server.calls
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    run(None, "--promptfuzz-mode=replay", EXPECTED_KEY="a-key-of-no-known-shape-17").assert_outcomes(passed=3)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    run(None, "--promptfuzz-mode=replay").assert_outcomes(passed=3)
+    run(None, "--promptfuzz-mode=replay", "--promptfuzz=off").assert_outcomes(passed=3)
+    assert server.calls == asked
+
+
 def test_recording_again_asks_everything_anew_and_keeps_other_tests(run, recording, server):
     other = LLM.replace("test_triage", "test_other").replace("TICKET)", "'The app crashes.')")
     run(LLM + other, "--promptfuzz-mode=record").assert_outcomes(passed=2)

@@ -1,0 +1,38 @@
+"""Keys in replay: SDKs refuse to make a client without one, and nothing is sent that would need it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STAND_IN = "none-in-replay"
+# What an SDK reads its key from; the first is set where none of them is.
+_VARIABLES = (("OPENAI_API_KEY",), ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"))
+
+
+@contextmanager
+def keys_of(mode: str) -> Iterator[None]:
+    """Let SDKs find a key while the body of a robust test is replayed, where the environment has none.
+
+    No longer than that: other tests may be skipped, or fail, by whether a key is there.
+    """
+    lacking = [names[0] for names in _VARIABLES if not any(map(os.environ.get, names))]
+    if mode != "replay" or not lacking:
+        yield
+        return
+    before = {name: os.environ.get(name) for name in lacking}
+    os.environ.update(dict.fromkeys(lacking, STAND_IN))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if os.environ.get(name) != STAND_IN:
+                continue  # the test set it for others
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
