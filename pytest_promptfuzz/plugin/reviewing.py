@@ -25,20 +25,22 @@ def recording_lines(root: Path, tests: Iterable[str]) -> list[str]:
 
     Args:
         root: pytest's root.
-        tests: Node IDs of the tests that ran.
+        tests: Node IDs of the robust tests that ran, judged or not.
     """
     from pytest_promptfuzz.wire.recordings.places import recording_of
 
     modules = {test.partition("::")[0]: None for test in tests}
-    paths = [path for path in (recording_of(root / module) for module in modules) if path.is_file()]
-    days = sorted({day for path in paths for day in _days(path)})
-    if not days:
-        return []
-    count = "1 recording" if len(paths) == 1 else f"{len(paths)} recordings"
-    first, last = days[0], days[-1]
-    span = first if first == last else f"{first} to {last}"
-    lines = [f"{count}, answered {span} ({_ago(first)})"]
-    changed = _changed(root, paths)
+    places = [recording_of(root / module) for module in modules]
+    paths = [path for path in places if path.is_file()]
+    lines: list[str] = []
+    if days := sorted({day for path in paths for day in _days(path)}):
+        count = "1 recording" if len(paths) == 1 else f"{len(paths)} recordings"
+        first, last = days[0], days[-1]
+        span = first if first == last else f"{first} to {last}"
+        lines.append(f"{count}, answered {span} ({_ago(first)})")
+    # One that was removed is a change too, and so is one that can no longer be read.
+    packed = [path.with_name(f"{path.name}.gz") for path in places if path not in paths]
+    changed = _changed(root, [*places, *packed]) if places else []
     if changed:
         lines.append(
             f"not as in the last commit: {', '.join(changed)}; `promptfuzz cache diff` shows what changed"
@@ -69,7 +71,7 @@ def _ago(day: date) -> str:
 def _changed(root: Path, paths: list[Path]) -> list[str]:
     """The recordings that differ from the last commit, as git names them; none where git cannot tell."""
     try:
-        done = subprocess.run(  # noqa: S603 - git itself, and files that exist
+        done = subprocess.run(  # noqa: S603 - git itself, and paths
             ["git", "status", "--porcelain", "-z", "--no-renames", "--", *map(str, paths)],  # noqa: S607 - the person's git
             cwd=root,
             env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},

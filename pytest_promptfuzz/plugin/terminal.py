@@ -74,7 +74,7 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
     if state.unmutated:
         names = ", ".join(state.unmutated)
         reporter.write_line(f"Failed on the unmutated prompt, so nothing was mutated: {names}")
-    for line in [*state.written.lines(), *_recordings(state)]:
+    for line in [*state.written.lines(), *_recordings(reporter, state)]:
         reporter.write_line(f"promptfuzz: {line}")
     if state.unused_calls:
         count, were = state.unused_calls, "call was" if state.unused_calls == 1 else "calls were"
@@ -86,14 +86,23 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
         reporter.write_line(f"promptfuzz: {warning}", yellow=True)
 
 
-def _recordings(state: State) -> list[str]:
-    """What to say of the recordings that were used."""
-    if not state.reports or state.settings["mode"] not in {"auto", "replay"}:
+def _recordings(reporter: pytest.TerminalReporter, state: State) -> list[str]:
+    """What to say of the recordings that were used, also by tests that could not be judged."""
+    if state.dry or not state.enabled or state.settings["mode"] not in {"auto", "replay"}:
+        return []
+    unjudged = [
+        each.nodeid
+        for outcome in ("failed", "error")
+        for each in reporter.stats.get(outcome, ())
+        if "robust" in getattr(each, "keywords", ())
+    ]
+    tests = dict.fromkeys([*state.reports, *unjudged])
+    if not tests:
         return []
     from pytest_promptfuzz.plugin.reviewing import recording_lines
     from pytest_promptfuzz.reporting.safe import safe
 
-    return [safe(line) for line in recording_lines(state.config.rootpath, state.reports)]
+    return [safe(line) for line in recording_lines(state.config.rootpath, tests)]
 
 
 def _table(reporter: pytest.TerminalReporter, state: State) -> None:

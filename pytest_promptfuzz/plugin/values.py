@@ -31,7 +31,8 @@ def one_of(*names: str) -> Callable[[str], str]:
 
     def read(text: str) -> str:
         if text not in names:
-            raise ValueError(nearest(text, names))
+            hint = nearest(text, names)
+            raise ValueError("" if hint.startswith("Known") else hint)  # what is expected is said with it
         return text
 
     read.__doc__ = "one of " + ", ".join(names)

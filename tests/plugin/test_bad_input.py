@@ -425,3 +425,10 @@ def test_bad_input_loses_nothing_that_is_stored(project):
     result = project(GOOD)
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*; 0 calls *"])
+
+
+def test_what_a_setting_may_be_is_said_once(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_it(): pass")
+    result = pytester.runpytest_subprocess("--promptfuzz-mode=foo")
+    line = next(each for each in result.stderr.lines if "promptfuzz-mode" in each)
+    assert line == "ERROR: --promptfuzz-mode: 'foo' is not one of auto, record, replay, live."

@@ -62,3 +62,22 @@ def test_age_and_change_of_recordings_are_said(run, pytester):
     path.unlink()
     assert "1 recording, answered 2020-01-02 (the oldest " in run()
     assert "recording, answered" not in run("--promptfuzz-mode=live")
+
+
+def test_change_is_said_where_no_test_was_judged(run, pytester):
+    run("--promptfuzz-mode=record")
+    path = pytester.path / "__promptfuzz__" / "test_it.calls.jsonl"
+    git(pytester.path, "init", "-q")
+    git(pytester.path, "add", "-f", "-A")
+    git(pytester.path, "commit", "-qm", "recorded")
+    assert "last commit" not in run("--promptfuzz-mode=replay")
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text(lines[0][:-20] + "\n", encoding="utf-8")
+    for workers in ((), ("-n", "1")):
+        text = run("--promptfuzz-mode=replay", *workers)
+        assert "prompt robustness" not in text, "it was not judged"
+        assert "not as in the last commit: __promptfuzz__/test_it.calls.jsonl; " in text
+    path.unlink()
+    assert "not as in the last commit: __promptfuzz__/test_it.calls.jsonl; " in run(
+        "--promptfuzz-mode=replay"
+    )
