@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pytest
@@ -159,6 +160,24 @@ OPERATORS = Setting(
 )
 CHOICES = (MUTATIONS, OPERATORS)
 """What ``plugin/choosing.py`` reads: nearer places win over farther ones between the two, too."""
+
+
+_NO_SETTINGS = ("PROMPTFUZZ_API_KEY", "PROMPTFUZZ_BEDROCK_KEY", "PROMPTFUZZ_COLLECTED", "PROMPTFUZZ_LEXICONS")
+
+
+def unknown_variables() -> list[str]:
+    """A sentence for each environment variable that is named like a setting and is none."""
+    known = {each.environment for each in (*SETTINGS, *CHOICES)}
+    unknown = sorted(
+        name for name in os.environ if name.startswith("PROMPTFUZZ_") and name not in {*known, *_NO_SETTINGS}
+    )
+    suffixes = [each.removeprefix("PROMPTFUZZ_") for each in known]
+    sentences = []
+    for name in unknown:  # compared without what all have in common, which would make any two alike
+        close = get_close_matches(name.removeprefix("PROMPTFUZZ_"), sorted(suffixes), n=1)
+        hint = f" Did you mean PROMPTFUZZ_{close[0]}?" if close else ""
+        sentences.append(f"the environment variable {name} is no setting, and is not used.{hint}")
+    return sentences
 
 
 def add_options(parser: pytest.Parser) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.plugin.options import unknown_variables
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -35,7 +37,8 @@ def header(state: State) -> list[str]:
     if state.overrides:
         changed = ", ".join(f"{key}={value}" for key, value in state.overrides.items())
         lines.append([("promptfuzz: ", "label"), (f"overridden on the command line: {changed}", "warn")])
-    return ["".join(text for text, _ in line) for line in lines]
+    unknown = [f"promptfuzz: {sentence}" for sentence in unknown_variables()]
+    return ["".join(text for text, _ in line) for line in lines] + unknown
 
 
 def _stores(settings: Mapping[str, Any]) -> str:

@@ -37,3 +37,25 @@ def test_one_line_tracebacks_name_place_and_verdict(project):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["test_it.py:*: brittle: *2 of 2 deviate*"])
     assert "object at 0x" not in result.stdout.str()
+
+
+def test_a_misspelt_environment_variable_is_named_in_the_header(project, monkeypatch):
+    monkeypatch.setenv("PROMPTFUZZ_MAX_CALL", "3")
+    monkeypatch.setenv("PROMPTFUZZ_MAX_COST", "3")
+    monkeypatch.setenv("PROMPTFUZZ_API_KEY", "none")
+    result = project("def test_nothing(): pass")
+    result.assert_outcomes(passed=1)
+    said = [line for line in result.outlines if "environment variable" in line]
+    (line,) = said
+    assert line.startswith("promptfuzz: the environment variable PROMPTFUZZ_MAX_CALL is no setting")
+    assert line.endswith("Did you mean PROMPTFUZZ_MAX_CALLS?")
+
+
+def test_a_threshold_that_is_no_percentage_gets_no_guess(project):
+    result = project("""
+        @robust(TRIAGE, threshold=1.5)
+        def test_share(prompt, llm):
+            llm(prompt.format(ticket=TICKET))
+    """)
+    assert "threshold=1.5 is out of range; write a number from 0 to 1. " in result.stdout.str() + " "
+    assert "Did you mean" not in result.stdout.str()
