@@ -130,16 +130,19 @@ def _add(whole: Outcome, more: Outcome) -> None:
     whole.stored += more.stored
     whole.failed += more.failed
     whole.waiting = more.waiting
-    for url, count in more.live.items():
-        whole.live[url] = whole.live.get(url, 0) + count
+    for left, count in more.live.items():
+        whole.live[left] = whole.live.get(left, 0) + count
 
 
 def _told(outcome: Outcome) -> list[str]:
-    lines = [f"{outcome.stored} answers stored"]
+    lines = [f"{counted(outcome.stored, 'answer')} stored"]
     if outcome.waiting:
-        lines.append(f"{outcome.waiting} requests under way: `promptfuzz prefill --resume` goes on")
+        lines.append(
+            f"{counted(outcome.waiting, 'request')} under way: `promptfuzz prefill --resume` goes on"
+        )
     lines += [
-        f"left to be asked live: {count} requests to {safe(url)}" for url, count in outcome.live.items()
+        f"left to be asked live: {counted(count, 'request')} to {safe(url)} of {safe(test)}: {why}"
+        for (url, test, why), count in outcome.live.items()
     ]
     lines += [f"no answer: {safe(test)}: {safe(why)}" for test, why in outcome.failed[:_SHOWN]]
     if len(outcome.failed) > _SHOWN:

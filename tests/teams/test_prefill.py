@@ -101,9 +101,29 @@ def test_own(prompt, llm):
     )
     status, out = prefill("--no-bodies")
     assert status == 0, out
-    assert f"left to be asked live: 3 requests to {models.url}/other/v1/chat/completions" in out
+    left = f"left to be asked live: 3 requests to {models.url}/other/v1/chat/completions of test_it.py::test_elsewhere: "
+    assert left + "no batch takes what is asked there" in out
+    assert "0 answers stored" in out
     assert "not planned: test_it.py::test_own: its calls show only when its body runs" in out
     assert models.batches.submitted == []
+
+
+def test_a_stream_is_left_and_said_to_be_one(suite):
+    suite(
+        """
+import openai
+
+@robust(TRIAGE, mutations=2, threshold=0.0)
+def test_streamed(prompt):
+    asked = [{"role": "user", "content": prompt.format(ticket=TICKETS[1])}]
+    parts = openai.OpenAI(api_key="key-of-nobody").chat.completions.create(model="gpt-5-mini", messages=asked, stream=True)
+    return "".join(each.choices[0].delta.content or "" for each in parts if each.choices)
+"""
+    )
+    status, out = prefill()
+    assert status == 0, out
+    assert "left to be asked live: " in out
+    assert " of test_it.py::test_streamed: a stream" in out
 
 
 BODIES = """

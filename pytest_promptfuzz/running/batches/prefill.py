@@ -27,14 +27,14 @@ class Outcome:
     Attributes:
         submitted: Requests handed in.
         stored: Answers stored.
-        live: Requests that no batch takes, by where they go.
+        live: Requests that no batch takes, by where they go, their test, and why.
         failed: Why a request has no answer, by test; each will be asked when its test runs.
         waiting: Requests still under way.
     """
 
     submitted: int = 0
     stored: int = 0
-    live: dict[str, int] = field(default_factory=dict)
+    live: dict[tuple[str, str, str], int] = field(default_factory=dict)
     failed: list[tuple[str, str]] = field(default_factory=list)
     waiting: int = 0
 
@@ -112,8 +112,9 @@ class Prefill:
         for name, wanted in self._wanted.items():
             place = self._place(wanted)
             if place is None:
-                host = self._redaction.url(wanted.wire.url)
-                self.outcome.live[host] = self.outcome.live.get(host, 0) + 1
+                why = "a stream" if wanted.wire.body.get("stream") else "no batch takes what is asked there"
+                left = (self._redaction.url(wanted.wire.url), wanted.test, why)
+                self.outcome.live[left] = self.outcome.live.get(left, 0) + 1
             elif name not in asked:
                 groups.setdefault(place, []).append(name)
         for (provider_name, group), names in groups.items():
