@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 # Plugins that take longer to load than most of our tests take to run; a test that needs one says so with a mark.
 SLOW_TO_LOAD = ("anyio", "hypothesispytest")
+
+# Where a run is started in the background, Ctrl-C is ignored, by the processes that tests start and interrupt too.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Without limits by the clock, which a busy machine would break.
 
