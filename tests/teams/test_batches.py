@@ -111,8 +111,11 @@ def test_other_hosts_and_streams_are_left(models, start):
     elsewhere = resolve(f"compatible:llama@{models.url}/other/v1").prepare(as_request("Hello"))
     whole = resolve("openai:gpt-5-mini").prepare(as_request("Hello"))
     streamed = replace(whole, body={**whole.body, "stream": True})
-    outcome = start(more=[Wanted(elsewhere), Wanted(streamed)])
-    assert outcome.live == {elsewhere.url: 1, streamed.url: 1}
+    outcome = start(more=[Wanted(elsewhere, test="test_a"), Wanted(streamed, test="test_b")])
+    assert outcome.live == {
+        (elsewhere.url, "test_a", "no batch takes what is asked there"): 1,
+        (streamed.url, "test_b", "a stream"): 1,
+    }
     assert outcome.stored == 6
 
 
