@@ -99,6 +99,16 @@ def test_partial_failures_are_told(models, start, what, said):
     assert start().stored == 2
 
 
+def test_a_batch_that_is_refused_as_a_whole_is_why_none_of_its_requests_has_an_answer(start, monkeypatch):
+    monkeypatch.setattr(OpenAIBatches, "group", lambda *_: ("/v1/chat/completions", "any model"))
+    other = resolve("openai:gpt-5").prepare(as_request("Classify as GOOD or BAD: fine"))
+    outcome = start(more=[Wanted(other, test="test_other")])
+    assert outcome.stored == 0
+    tests = [test for test, _ in outcome.failed]
+    assert (len(tests), tests[-1]) == (7, "test_other")
+    assert {why for _, why in outcome.failed} == {"One model and one endpoint a batch. (mismatched_model)"}
+
+
 def test_cancelled_batches_keep_what_was_answered(models, start):
     models.batches.polls = 10**6
     start(wait=False)

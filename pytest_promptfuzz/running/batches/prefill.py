@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.answers import AnswerStore
     from pytest_promptfuzz.wire.redact import Redaction
 
+_MOST_REASONS = 3
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -163,11 +165,16 @@ class Prefill:
             if not provider.ended(batch.id):
                 continue
             missing = dict.fromkeys(batch.names)
+            whole: list[str] = []
             for result in provider.results(batch.id):
+                if not result.name:
+                    whole.append(result.why)
+                    continue
                 missing.pop(result.name, None)
                 self._take(result)
+            why = "; ".join(whole[:_MOST_REASONS]) or "the batch ended without an answer"
             for name in missing:
-                self._failed(name, "the batch ended without an answer")
+                self._failed(name, why)
             underway.batches.remove(batch)
             underway.save()
 

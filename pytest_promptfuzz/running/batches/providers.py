@@ -23,7 +23,7 @@ _LISTED = 1000  # batches among which one is looked for
 
 
 class Result(NamedTuple):
-    """What became of one request: its answer, or why there is none."""
+    """What became of one request: its answer, or why there is none; without a name, why its batch failed."""
 
     name: str
     body: dict[str, Any] | None
@@ -130,7 +130,7 @@ class OpenAIBatches:
             return client.batches.retrieve(identity).status in _OPENAI_ENDED
 
     def results(self, identity: str) -> Iterator[Result]:
-        """From the output file and the error file; a batch that failed as a whole says why for none."""
+        """From the output file and the error file; then why the batch failed, if it did as a whole."""
         with self._target.client() as client:
             batch = client.batches.retrieve(identity)
             for file in filter(None, (batch.output_file_id, batch.error_file_id)):
