@@ -151,7 +151,7 @@ class Prefill:
     def _submit_one(
         self, underway: Underway, provider: Provider, group: tuple[str, ...], names: list[str]
     ) -> None:
-        batch = Submitted(provider.name, uuid.uuid4().hex, time.time(), names, before=provider.latest())
+        batch = Submitted(provider.name, uuid.uuid4().hex, names, before=provider.latest())
         underway.batches.append(batch)
         underway.save()  # before it is submitted: a process that is killed meanwhile leaves a trace of it
         batch.id = provider.submit(group, {name: self._wanted[name].wire for name in names}, batch.token)

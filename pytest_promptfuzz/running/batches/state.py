@@ -25,7 +25,6 @@ class Submitted:
     Attributes:
         provider: ``openai`` or ``anthropic``.
         token: What the batch is called in its metadata.
-        created: When it was about to be submitted, seconds since the epoch.
         names: The IDs of its requests.
         id: The provider's; empty as long as the provider has not said it.
         before: The ID of the provider's latest batch before this one, where the token is of no use.
@@ -33,7 +32,6 @@ class Submitted:
 
     provider: str
     token: str
-    created: float
     names: list[str]
     id: str = ""
     before: str = ""
