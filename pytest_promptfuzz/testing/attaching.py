@@ -11,6 +11,7 @@ import hmac
 import json
 import os
 import secrets
+import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -18,12 +19,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.targets.addresses import address
 from pytest_promptfuzz.wire.confining import is_local
 from pytest_promptfuzz.wire.endpoints import exempt
 from pytest_promptfuzz.wire.folder import make_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from pytest_promptfuzz.targets.addresses import Address
 
 CONTROL = "/promptfuzz/attached"
 TOKEN = "x-promptfuzz-token"  # noqa: S105 - a header's name
@@ -48,8 +52,9 @@ class Attachment:
     """
 
     def __init__(self, token: str) -> None:
-        self.to: str | None = None
+        self.to: Address | None = None
         self._token = token
+        self._lock = threading.Lock()
         self._seen_there = contextlib.ExitStack()
 
     def asked(self, method: str, token: str, body: bytes) -> Answer:
@@ -64,28 +69,28 @@ class Attachment:
             return Answer(200, "Detached.")
         if method != "PUT":
             return Answer(405, "Use PUT or DELETE.")
-        if self.to not in {None, to}:
-            return Answer(409, "Another test run has its requests.")
-        self._seen_there.close()
-        self._seen_there.enter_context(exempt("127.0.0.1", urlsplit(to).port or 0))
-        self.to = to
+        with self._lock:
+            if self.to not in {None, to}:
+                return Answer(409, "Another test run has its requests.")
+            self._seen_there.close()
+            self._seen_there.enter_context(exempt(to.host, urlsplit(to.base).port or 0))
+            self.to = to
         return Answer(200, "Attached.")
 
-    def lost(self, to: str | None) -> None:
-        """Who had the requests does not any more."""
-        if self.to == to:
-            self._seen_there.close()
-            self.to = None
+    def lost(self, to: Address) -> None:
+        """Who had the requests does not any more; another who has them keeps them."""
+        with self._lock:
+            if self.to == to:
+                self._seen_there.close()
+                self.to = None
 
 
-def _target(body: bytes) -> str | None:
+def _target(body: bytes) -> Address | None:
     try:
-        to = json.loads(body)["to"]
-        parts = urlsplit(to)
-        fits = parts.scheme == "http" and parts.hostname == "127.0.0.1" and parts.port
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        to = address(json.loads(body)["to"], "the attached run")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError):
         return None
-    return to if isinstance(to, str) and fits else None
+    return to if to.base.startswith("http://127.0.0.1:") else None
 
 
 @contextlib.contextmanager

@@ -198,8 +198,9 @@ class Proxy:
             route = self._routes.get(name)
         if route is not None:
             return route, slash + rest
-        if self.attachment is not None and self.attachment.to is not None:
-            return Route(address(self.attachment.to, "the attached run"), None), target
+        to = self.attachment.to if self.attachment is not None else None
+        if to is not None:
+            return Route(to, None), target
         return None if self._default is None else (self._default, target)
 
     @contextlib.contextmanager
@@ -268,7 +269,7 @@ class _Handler(BaseHTTPRequestHandler):
         except Exception as error:  # noqa: BLE001 - whatever the library raises, the application is to hear of it
             self.close_connection = True
             if attachment is not None and type(error).__name__ == "ConnectError":
-                attachment.lost(attachment.to)  # a test run that ended without a word
+                attachment.lost(route.upstream)  # a test run that ended without a word
             if not begun:
                 self._refuse(502, f"The provider could not be reached: {type(error).__name__}: {error}")
 

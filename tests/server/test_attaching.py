@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -168,6 +169,24 @@ def test_only_one_run_has_the_requests_and_a_run_that_ended_is_forgotten(provide
     assert provider.calls == 3
 
 
+def test_a_run_keeps_the_requests_when_another_address_does_not_answer(provider) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        gone = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    attachment = Attachment("token")
+    with Proxy(attachment=attachment) as proxy:
+        assert (
+            attachment.asked("PUT", "token", json.dumps({"to": provider.openai_url}).encode()).status == 200
+        )
+        elsewhere = proxy.url(gone)
+        with pytest.raises(urllib.error.HTTPError, match="502"):
+            urllib.request.urlopen(f"{elsewhere}/models")
+        assert str(attachment.to) == provider.openai_url
+        with urllib.request.urlopen(f"http://127.0.0.1:{proxy.port}/models") as answer:
+            assert answer.status == 200
+        attachment.lost(attachment.to)
+
+
 def test_the_file_is_its_users_alone_and_goes_with_the_proxy(provider, tmp_path: Path) -> None:
     command = ["--proxy", provider.openai_url, "--port", "0", "--cache-dir", str(tmp_path / "x")]
     with process("-c", SERVE, *command) as running:
@@ -193,6 +212,7 @@ def test_requests_are_given_to_this_machine_and_to_who_knows_the_token() -> None
         "https://127.0.0.1:1/",
         "http://127.0.0.1/",
         "http://127.0.0.1.x:1/",
+        "http://user@127.0.0.1:1/",
         3,
         None,
     ):
@@ -205,7 +225,7 @@ def test_requests_are_given_to_this_machine_and_to_who_knows_the_token() -> None
     assert asked(to=to) == asked(to=to) == 200
     assert is_exempt("127.0.0.1", 4711)
     assert asked(to=to + "0") == 409
-    assert (asked("DELETE", to=to + "0"), attachment.to) == (200, to)
+    assert (asked("DELETE", to=to + "0"), str(attachment.to)) == (200, to)
     assert (asked("DELETE", to=to), attachment.to) == (200, None)
     assert not is_exempt("127.0.0.1", 4711)
 
