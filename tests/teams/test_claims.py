@@ -369,5 +369,5 @@ def test_same(prompt):
 
 def test_a_stream_that_is_left_open_keeps_no_other_run_waiting(pytester, suite, models):
     suite(STREAMS)
-    result = pytester.runpytest_subprocess("-W", "ignore", timeout=120)
-    assert result.parseoutcomes().get("passed", 0) >= 1, result.stdout.str()
+    result = pytester.runpytest_subprocess("-v", "-W", "ignore", timeout=120)
+    result.stdout.fnmatch_lines(["test_it.py::test_same PASSED*"])
