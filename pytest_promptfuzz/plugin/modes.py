@@ -21,12 +21,14 @@ CI_WITH_RECORDINGS = "CI is set and there are recordings"
 def chosen_mode(config: pytest.Config, settings: Mapping[str, Any]) -> tuple[str, str]:
     """The mode of a run, and why where nobody named it.
 
-    An explicit mode wins. In CI, recordings are replayed where there are any, so that no test needs a key.
+    An explicit mode wins. In CI, recordings are replayed where there are any, so that no test needs a key; a dry run,
+    which tells what would be asked, is never a replay by itself.
     """
     worker = getattr(config, "workerinput", {}).get(WORKER_KEY)
     if worker is not None:
         return worker, ""
-    if not given("mode", config) and in_ci() and _has_recordings(config):
+    dry = config.getoption("promptfuzz_dry_run")
+    if not given("mode", config) and not dry and in_ci() and _has_recordings(config):
         return "replay", CI_WITH_RECORDINGS
     return settings["mode"], ""
 
@@ -40,8 +42,13 @@ def check_mode(config: pytest.Config, mode: str, overrides: Mapping[str, Any]) -
     """Refuse what contradicts the mode.
 
     Raises:
-        pytest.UsageError: A recording of less than the tests ask for.
+        pytest.UsageError: A recording of less than the tests ask for, or a forecast of a replay.
     """
+    if mode == "replay" and config.getoption("promptfuzz_dry_run"):
+        raise pytest.UsageError(
+            "promptfuzz mode 'replay': it asks nothing, so --promptfuzz-dry-run has nothing to tell; leave it out, or "
+            "add --promptfuzz-mode=auto."
+        )
     if mode != "record":
         return
     reason = ""

@@ -259,6 +259,23 @@ def test_a_dry_run_knows_what_the_store_holds_and_its_range_holds_the_cost(
     )
 
 
+def test_a_dry_run_is_no_replay(project, pytester, promptfuzz_server, monkeypatch):
+    source = DECLARED.format(target=f"compatible:mine-1@{promptfuzz_server.openai_url}")
+    project(source, "--promptfuzz-mode=record", "-k", "declared").assert_outcomes(passed=1, deselected=2)
+    refused = project(source, "--promptfuzz-dry-run", "--promptfuzz-mode=replay")
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    (said,) = [line for line in refused.errlines if line.strip()]
+    assert "promptfuzz mode 'replay': it asks nothing, so --promptfuzz-dry-run has nothing to tell" in said
+    monkeypatch.setenv("CI", "true")  # where recordings are replayed, if nobody says otherwise
+    asked = promptfuzz_server.calls
+    planned = project(source, "--promptfuzz-dry-run", "--promptfuzz-cache-dir=none")
+    planned.assert_outcomes(skipped=3)
+    planned.stdout.fnmatch_lines(
+        ["*::test_declared: 10 calls, 10 of them in the store; *", "*::test_own: at least 5 calls; *"]
+    )
+    assert promptfuzz_server.calls == asked
+
+
 def test_in_a_dry_run_not_even_a_fixture_asks(project, promptfuzz_server):
     source = """
     import pytest
