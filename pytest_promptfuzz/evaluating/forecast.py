@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 class Forecast(TypedDict):
     """What one test would ask; plain data, which crosses processes.
 
-    ``stored`` and the costs are ``None`` where they cannot be told; ``exact`` says whether the calls are known and not
-    reckoned from the prompt.
+    ``stored``, the tokens and the costs are ``None`` where they cannot be told; ``exact`` says whether the calls are
+    known and not reckoned from the prompt.
     """
 
     test: str
     calls: int
     stored: int | None
-    tokens: int
+    tokens: int | None
     low: float | None
     high: float | None
     exact: bool
@@ -84,6 +84,11 @@ def forecast(
         high=summed([each.high for each in missing]),
         exact=exact,
     )
+
+
+def unknown(test: str, calls: int) -> Forecast:
+    """What a test would ask whose prompt shows only when its body runs: ``calls`` at the least."""
+    return Forecast(test=test, calls=calls, stored=None, tokens=None, low=None, high=None, exact=False)
 
 
 def _asked(prompt: Prompt, target: Target, session: Session, prices: Prices, ignore: Sequence[str]) -> _Asked:

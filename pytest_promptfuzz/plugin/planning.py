@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError
-from pytest_promptfuzz.evaluating.forecast import Forecast, forecast
+from pytest_promptfuzz.evaluating.forecast import Forecast, forecast, unknown
 from pytest_promptfuzz.plugin.engine import Engine
 from pytest_promptfuzz.plugin.limiting import prices_of
 from pytest_promptfuzz.plugin.marks import merged
@@ -37,6 +37,7 @@ def plan_only(item: pytest.Item) -> None:
     engine = Engine(item, ItemProgress(item))
     target = state.target(merged(item)[1].get("target"))
     arguments = {name: item.funcargs[name] for name in item.funcargs}
+    shows_later = unknown(item.nodeid, 1 + engine.job.contract.mutations)
     try:
         prompts, exact = _prompts(engine, arguments)
     except PromptfuzzError as error:
@@ -45,26 +46,33 @@ def plan_only(item: pytest.Item) -> None:
         planned = item.config.stash.get(PLANNED, None)
         if planned is not None:
             planned.unplanned(item.nodeid, str(error))
+        item.stash[DRY] = shows_later
         pytest.skip(f"dry run: what it asks shows only when its body runs ({error})")
     planned = item.config.stash.get(PLANNED, None)
     if planned is not None:
         planned.add(engine, prompts, target if exact else None)
     asks_ours = engine.declared is not None or bool(_OURS & set(item.fixturenames))
-    item.stash[DRY] = forecast(
-        item.nodeid,
-        prompts,
-        target if asks_ours else None,
-        state.session_of(item),
-        prices_of(state),
-        exact=exact,
-        ignore=engine.job.contract.ignore,
+    item.stash[DRY] = (
+        forecast(
+            item.nodeid,
+            prompts,
+            target if asks_ours else None,
+            state.session_of(item),
+            prices_of(state),
+            exact=exact,
+            ignore=engine.job.contract.ignore,
+        )
+        if prompts
+        else shows_later
     )
     pytest.skip("dry run")
 
 
 def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[Prompt], bool]:
-    """What the test sends, as far as that shows without its body."""
+    """What the test sends, as far as that shows without its body: nothing of what is mutated on the wire."""
     job = engine.job
+    if job.on_wire is not None:
+        return [], False
     if engine.declared is None:
         prompt = find(engine.mutate, arguments, engine.where).prompt(arguments, engine.where)
         return [prompt, *(each.prompt for each in job.plan(prompt))], False
@@ -80,17 +88,18 @@ def lines(forecasts: Sequence[Forecast]) -> list[str]:
     """The forecast for people: a line a test, and the sum."""
     told = [_line(each["test"], each) for each in forecasts]
     stored = [each["stored"] for each in forecasts]
+    tokens = [each["tokens"] for each in forecasts if each["tokens"] is not None]
     lows, highs = [each["low"] for each in forecasts], [each["high"] for each in forecasts]
     whole = Forecast(
         test=f"{len(forecasts)} robust tests" if len(forecasts) != 1 else "1 robust test",
         calls=sum(each["calls"] for each in forecasts),
         stored=None if None in stored else sum(each or 0 for each in stored),
-        tokens=sum(each["tokens"] for each in forecasts),
+        tokens=sum(tokens) if tokens else None,
         low=None if None in lows else sum(each or 0 for each in lows),
         high=None if None in highs else sum(each or 0 for each in highs),
         exact=all(each["exact"] for each in forecasts),
     )
-    told.append(_line(whole["test"], whole))
+    told.append(_line(whole["test"], whole, ", others not known" if len(tokens) < len(forecasts) else ""))
     told.append(
         "No call was made. Tokens in are estimates, four characters each; the cost is for answers of 1 to 1,000 "
         "tokens each where max_tokens does not say otherwise."
@@ -103,7 +112,7 @@ def lines(forecasts: Sequence[Forecast]) -> list[str]:
     return told
 
 
-def _line(name: str, each: Forecast) -> str:
+def _line(name: str, each: Forecast, besides: str = "") -> str:
     at_least = "" if each["exact"] else "at least "
     stored = "" if each["stored"] is None else f", {each['stored']:,} of them in the store"
     cost = (
@@ -112,4 +121,7 @@ def _line(name: str, each: Forecast) -> str:
         else f"${each['low']:.4f} to ${each['high']:.4f}"
     )
     noun = "call" if each["calls"] == 1 else "calls"
-    return f"{name}: {at_least}{each['calls']:,} {noun}{stored}; about {each['tokens']:,} tokens in; {cost}"
+    tokens = (
+        "tokens in not known" if each["tokens"] is None else f"about {each['tokens']:,} tokens in{besides}"
+    )
+    return f"{name}: {at_least}{each['calls']:,} {noun}{stored}; {tokens}; {cost}"

@@ -259,6 +259,33 @@ def test_a_dry_run_knows_what_the_store_holds_and_its_range_holds_the_cost(
     )
 
 
+def test_a_dry_run_guesses_nothing_of_a_prompt_that_only_the_body_shows(project):
+    source = """
+    @robust(mutate="role:system", mutations=7, target="simulated")
+    def test_role(llm):
+        raise AssertionError("the body must not run")
+
+    @robust(TRIAGE, mutations=3, part="input", target="simulated")
+    def test_input(prompt, llm):
+        raise AssertionError("the body must not run")
+    """
+    unknown = [
+        "*::test_role: at least 8 calls; tokens in not known; cost not known",
+        "*::test_input: at least 4 calls; tokens in not known; cost not known",
+    ]
+    both = project(source, "--promptfuzz-dry-run")
+    both.assert_outcomes(skipped=2)
+    total = "2 robust tests: at least 12 calls; tokens in not known; cost not known"
+    both.stdout.fnmatch_lines([*unknown, total])
+    known = """
+    @robust(TRIAGE, mutations=1, target="simulated")
+    def test_known(prompt, llm):
+        raise AssertionError("the body must not run")
+    """
+    total = "3 robust tests: at least 14 calls; about * tokens in, others not known; cost not known"
+    project(source + known, "--promptfuzz-dry-run").stdout.fnmatch_lines([*unknown, total])
+
+
 def test_a_dry_run_is_no_replay(project, pytester, promptfuzz_server, monkeypatch):
     source = DECLARED.format(target=f"compatible:mine-1@{promptfuzz_server.openai_url}")
     project(source, "--promptfuzz-mode=record", "-k", "declared").assert_outcomes(passed=1, deselected=2)
