@@ -152,7 +152,8 @@ class Exchange:
         if not self.watch.sealed:
             return None
         known = self.watch.fresh.answers() if self.watch.fresh is not None else []
-        paths = nearest_difference(known, self.wire, ignore=self.watch.ignore) or []
+        near = nearest_difference(known, self.wire, ignore=self.watch.ignore)
+        paths = [] if near is None else near.paths
         self._fault("sealed", ", ".join(paths[:5]) or "one more call than before", None)
         return self.error
 

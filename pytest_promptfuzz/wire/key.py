@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.targets.model import WireRequest
 from pytest_promptfuzz.wire.paths import json_diff, without
@@ -104,18 +104,34 @@ def request_difference(
     return json_diff(first, second, exact=True)
 
 
+class Difference(NamedTuple):
+    """How a request differs from another.
+
+    Attributes:
+        paths: The JSON paths, ``$.body.temperature``.
+        known: What is hashed of the other one, redacted.
+        asked: What is hashed of the request, redacted.
+    """
+
+    paths: list[str]
+    known: dict[str, Any]
+    asked: dict[str, Any]
+
+
 def nearest_difference(
     known: Iterable[StoredAnswer],
     wire: WireRequest,
     *,
     ignore: Sequence[str] = (),
     redaction: Redaction = DEFAULT,
-) -> list[str] | None:
-    """The JSON paths at which a request differs from the answered one that it is most like; ``None`` without any."""
-    found = [
-        request_difference(
-            WireRequest(each.url, each.request, each.headers), wire, ignore=ignore, redaction=redaction
+) -> Difference | None:
+    """How a request differs from the answered one that it is most like; ``None`` without any."""
+    asked = canonical_request(wire, ignore=ignore, redaction=redaction)
+    answered = (
+        canonical_request(
+            WireRequest(each.url, each.request, each.headers), ignore=ignore, redaction=redaction
         )
         for each in known
-    ]
-    return min(found, key=len, default=None)
+    )
+    found = (Difference(json_diff(each, asked, exact=True), each, asked) for each in answered)
+    return min(found, key=lambda each: len(each.paths), default=None)

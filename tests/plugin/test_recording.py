@@ -165,8 +165,8 @@ def test_a_changed_request_is_refused_with_what_differs(run, recording, server):
     text = said(result)
     assert "NotRecordedError" in text
     assert (
-        "the baseline asks what is not recorded: it differs from the nearest recording at $.body.temperature."
-        in text
+        "the baseline asks what is not recorded: it differs from the nearest recording at $.body.temperature "
+        "(recorded 0, now 1)." in text
     )
     assert "test_it.py::test_sdk" in text
     assert server.calls == asked
@@ -178,8 +178,42 @@ def test_a_recording_for_another_model_is_refused(run, recording, server):
     (model,) = {each.answer.request["model"] for each in entries(recording)[1:]}
     result = run(SDK.replace(f'"{model}"', '"another-model"'), "--promptfuzz-mode=replay")
     result.assert_outcomes(errors=1)
-    assert "it differs from the nearest recording at $.body.model." in said(result)
+    differs = (
+        f"it differs from the nearest recording at $.body.model (recorded '{model}', now 'another-model')."
+    )
+    assert differs in said(result)
     assert server.calls == asked
+
+
+def test_of_what_differs_both_values_are_shown_shortened_and_without_secrets(run, recording, server):
+    asking = """
+import os
+import openai
+
+@robust(TRIAGE, mutations=2, threshold=0.0)
+def test_sdk(prompt):
+    more = {MORE}
+    messages = [{"role": "user", "content": prompt.format(ticket=TICKET)}, {"role": "user", "content": more.pop("said")}]
+    return openai.OpenAI().chat.completions.create(model="m", messages=messages, **more).choices[0].message.content
+"""
+    long = "'The same at its beginning. ' * 9"
+    run(
+        asking.replace("{MORE}", f"dict(said={long} + 'One', seed=1, user={long})"),
+        "--promptfuzz-mode=record",
+    )
+    secret = "'Key ' + os.environ['OPENAI_API_KEY'] + ' and more' * 20"
+    changed = f"dict(said={long} + {secret}, user={long} + '!', tools=[dict(type='function', function=dict(name='f'))])"
+    result = run(asking.replace("{MORE}", changed), "--promptfuzz-mode=replay")
+    result.assert_outcomes(errors=1)
+    text = said(result)
+    assert (
+        "$.body.messages[1].content (recorded '… beginning. One', now '… beginning. Key [redacted] and more and…')"
+        in text
+    )
+    assert "$.body.user (recorded '… beginning. ', now '… beginning. !')" in text
+    assert "$.body.seed (recorded 1, now without it)" in text
+    assert """$.body.tools (recorded without it, now [{"type": "function", "function": {"name…)""" in text
+    assert "a-key-of" not in result.stdout.str()
 
 
 def test_a_recording_of_another_format_version_is_refused_and_left(run, recording, server):

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.errors import StoreError, quoted
 from pytest_promptfuzz.wire.key import exchange_key, nearest_difference
+from pytest_promptfuzz.wire.paths import at
 from pytest_promptfuzz.wire.recordings.entry import Place, PlanEntry, to_time
 from pytest_promptfuzz.wire.recordings.reading import Recorded
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.targets.model import WireRequest
     from pytest_promptfuzz.wire.answers import AnswerStore, StoredAnswer
+    from pytest_promptfuzz.wire.key import Difference
     from pytest_promptfuzz.wire.recordings.spool import Spool
+    from pytest_promptfuzz.wire.redact import Redaction
     from pytest_promptfuzz.wire.watch import Watch
 
 NOT_RECORDED = "not-recorded"
 _SHOWN_PATHS = 6
+_SHOWN_VALUE = 40  # characters of a value
+_SHOWN_BEFORE = 12  # of them before the first that differs
 
 
 @dataclass(slots=True)
@@ -179,17 +185,18 @@ class Tape:
     def _nearest(self, watch: Watch, wire: WireRequest) -> str:
         entries = self._recorded.entries
         same = [entry for entry in entries if entry.place.trial == watch.part.trial] or entries
-        paths = nearest_difference(
+        near = nearest_difference(
             [entry.answer for entry in same], wire, ignore=watch.ignore, redaction=watch.redaction
         )
-        if paths is None:
+        if near is None:
             return "no call is recorded of it"
-        shown = ", ".join(paths[:_SHOWN_PATHS]) + (" and more" if len(paths) > _SHOWN_PATHS else "")
-        return (
-            f"it differs from the nearest recording at {shown}"
-            if shown
-            else "it is one more call than recorded"
-        )
+        if not near.paths:
+            return "it is one more call than recorded"
+        # Before anything is cut: half a secret would be found no more.
+        redaction = watch.redaction.with_values(tuple(sorted(watch.secrets)))
+        shown = ", ".join(_place(path, near, redaction) for path in near.paths[:_SHOWN_PATHS])
+        more = " and more" if len(near.paths) > _SHOWN_PATHS else ""
+        return f"it differs from the nearest recording at {shown}{more}"
 
     def said(self) -> list[str]:
         """What the person must know of where this test's answers came from and went."""
@@ -236,6 +243,30 @@ class Tape:
         with self._lock:
             if note not in self.notes:
                 self.notes.append(note)
+
+
+def _place(path: str, difference: Difference, redaction: Redaction) -> str:
+    """A path with what both requests have there, texts cut to where they differ."""
+    both = [at(value, path) for value in (difference.known, difference.asked)]
+    values = [redaction.json(value) for _, value in both]
+    start = 0
+    if all(isinstance(value, str) for value in values):
+        pairs = enumerate(zip(*values, strict=False))
+        same = next((n for n, (one, other) in pairs if one != other), min(map(len, values)))
+        start = max(0, same - _SHOWN_BEFORE)
+    before, now = (
+        _value(value, start) if there else "without it"
+        for value, (there, _) in zip(values, both, strict=True)
+    )
+    return f"{path} (recorded {before}, now {now})"
+
+
+def _value(value: Any, start: int) -> str:
+    """A JSON value, shortened; of a text what begins at ``start``."""
+    if isinstance(value, str):
+        return quoted("…" + value[start:] if start else value, _SHOWN_VALUE)
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN_VALUE else text[:_SHOWN_VALUE] + "…"
 
 
 def _keys(watch: Watch) -> list[tuple[str, bool]]:
