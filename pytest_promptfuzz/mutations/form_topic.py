@@ -135,5 +135,5 @@ def _stands_here(draft: Draft) -> bool:
     )
     return not stands_in or any(
         len(_WORD.findall(draft.free[start:end].rpartition(":")[2])) >= _LEAST
-        for start, end in data_spans(draft)
+        for start, end in draft.once(data_spans)
     )

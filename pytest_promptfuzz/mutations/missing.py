@@ -11,6 +11,7 @@ from pytest_promptfuzz.errors import quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_promptfuzz.mutations.draft import Draft
     from pytest_promptfuzz.mutations.strata import Stratum
     from pytest_promptfuzz.prompts.prompt import Prompt
 
@@ -54,42 +55,42 @@ class Part:
         return f"{self.got} of {self.quota} {self.stratum.name}"
 
 
-def notes_of(parts: Sequence[Part], *, ready: int, language: str) -> Iterator[str]:
+def notes_of(parts: Sequence[Part], *, ready: int, draft: Draft) -> Iterator[str]:
     """What gave way to what, which controls are missing, and how many mutations are.
 
     Args:
         parts: The strata of the plan.
         ready: How many mutations were given ready made.
-        language: The prompt's, in ISO 639-1, or ``und``.
+        draft: The prompt, as the operators see it.
     """
     total = ready + sum(each.got + each.lent for each in parts)
     if not total:
-        yield _none(parts, language)
+        yield _none(parts, draft)
         return
     controls = [each for each in parts if each.missing and each.stratum.control]
     lost = sum(each.missing for each in controls)
     if lost:
         # Loudest: without its controls a test may pass although it cannot fail.
-        names = "; ".join(_named(each, language) for each in controls)
+        names = "; ".join(_named(each, draft) for each in controls)
         yield (
             f"{lost} control{'s' if lost > 1 else ''} asked for found no place: {names}. Nothing else stands in for a"
             " control."
         )
     if any(each.lent for each in parts):
         short = ", ".join(
-            each.shown + _only_for(each.stratum, language, " ({})") for each in parts if each.got < each.quota
+            each.shown + _barred(each.stratum, draft, " ({})") for each in parts if each.got < each.quota
         )
         gains = ", ".join(f"{each.lent} more {each.stratum.name}" for each in parts if each.lent)
         yield f"The prompt allows {short}; taken instead: {gains}."
     if any(each.missing for each in parts if not each.stratum.control):
-        yield _few(parts, total, total + sum(each.missing for each in parts), language)
+        yield _few(parts, total, total + sum(each.missing for each in parts), draft)
 
 
-def _few(parts: Sequence[Part], total: int, wanted: int, language: str) -> str:
+def _few(parts: Sequence[Part], total: int, wanted: int, draft: Draft) -> str:
     short = [
-        each.shown + _only_for(each.stratum, language, ", {}")
+        each.shown + _barred(each.stratum, draft, ", {}")
         for each in parts
-        if each.missing and (len(parts) > 1 or _only_for(each.stratum, language, "{}"))
+        if each.missing and (len(parts) > 1 or _barred(each.stratum, draft, "{}"))
     ]
     where = f" ({'; '.join(short)})" if short else ""
     verb = "exists" if total == 1 else "exist"
@@ -99,16 +100,16 @@ def _few(parts: Sequence[Part], total: int, wanted: int, language: str) -> str:
     )
 
 
-def _none(parts: Sequence[Part], language: str) -> str:
+def _none(parts: Sequence[Part], draft: Draft) -> str:
     """Nothing was found at all: what each of the first few operators would need."""
-    needs = [f"{each.stratum.name}: {_need(each.stratum, language)}" for each in parts[:_MOST_NAMED]]
+    needs = [f"{each.stratum.name}: {_need(each.stratum, draft)}" for each in parts[:_MOST_NAMED]]
     rest = len(parts) - len(needs)
     more = f"; and {rest} more" if rest else ""
     if len(parts) == 1:
         stratum = parts[0].stratum
         return (
             f"nothing to mutate: {stratum.name!r} finds no place in this prompt where it may act"
-            f" ({_need(stratum, language)})."
+            f" ({_need(stratum, draft)})."
         )
     return (
         "nothing to mutate: none of the operators finds a place in this prompt where it may act ("
@@ -116,30 +117,31 @@ def _none(parts: Sequence[Part], language: str) -> str:
     )
 
 
-def _named(part: Part, language: str) -> str:
+def _named(part: Part, draft: Draft) -> str:
     count = f"{part.got} of {part.quota}, " if part.got else ""
-    return f"{part.stratum.name} ({count}{_need(part.stratum, language)})"
+    return f"{part.stratum.name} ({count}{_need(part.stratum, draft)})"
 
 
-def _need(stratum: Stratum, language: str) -> str:
-    """What its operator does, from which one sees what it needs; the language first, where that is why."""
-    only = _only_for(stratum, language, "{}")
-    if only or stratum.capped:
-        return only or f"{len(stratum.operators)} operators"
+def _need(stratum: Stratum, draft: Draft) -> str:
+    """What its operator does, from which one sees what it needs; what bars it first, where that is why."""
+    barred = _barred(stratum, draft, "{}")
+    if barred or stratum.capped:
+        return barred or f"{len(stratum.operators)} operators"
     summary = stratum.operators[0].summary.replace("``", "'").rstrip(" .:")
     return summary or "an operator of one's own"
 
 
-def _only_for(stratum: Stratum, language: str, form: str) -> str:
-    """That none of its operators works on the prompt's language; empty where one does, or nothing can be told."""
-    if not stratum.operators or any(
-        not each.languages or language in each.languages for each in stratum.operators
-    ):
+def _barred(stratum: Stratum, draft: Draft, form: str) -> str:
+    """Why none of its operators acts on the prompt, its language or its task; empty where nothing can be told."""
+    if not stratum.operators:
         return ""
+    if any(not each.languages or draft.language in each.languages for each in stratum.operators):
+        refused = stratum.operators[0].refused(draft)  # the others are of the same dimension
+        return form.format(refused) if refused else ""
     known = sorted({code for each in stratum.operators for code in each.languages})
     only = f"{', '.join(_LANGUAGES.get(code, code) for code in known)} only"
-    if language in _LANGUAGES:
-        only += f", and the prompt reads as {_LANGUAGES[language]}"
+    if draft.language in _LANGUAGES:
+        only += f", and the prompt reads as {_LANGUAGES[draft.language]}"
     return form.format(only)
 
 

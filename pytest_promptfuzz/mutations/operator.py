@@ -161,9 +161,16 @@ class Operator:
         return (
             (not self.languages or draft.language in self.languages)
             and (self.cue is None or self.cue(draft))
-            and not (self.dimension in _FORM and draft.once(form_is_topic))
-            and not (self.dimension == "semantic" and draft.once(spelling_is_asked))
+            and not self.refused(draft)
         )
+
+    def refused(self, draft: Draft) -> str:
+        """Why the task of a draft allows no operator of its dimension; empty where it does."""
+        if self.dimension in _FORM and draft.once(form_is_topic):
+            return "the task is about the form of a text in the prompt"
+        if self.dimension == "semantic" and draft.once(spelling_is_asked):
+            return "the task is to choose a spelling"
+        return ""
 
     def proposals(self, draft: Draft, rng: Rng) -> Iterator[tuple[Edit, ...]]:
         """The alternatives for one prompt, checked unless safe by construction; empty ones are left out.

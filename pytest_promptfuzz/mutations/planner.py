@@ -207,8 +207,7 @@ class _Filler:
             Part(stratum, quota, own, len(all_) - own, lacking)
             for stratum, quota, own, all_, lacking in zip(strata, quotas, got, taken, short, strict=True)
         ]
-        language = self.draft.language
-        return self._plan(taken, notes_of(parts, ready=len(self.ready), language=language))
+        return self._plan(taken, notes_of(parts, ready=len(self.ready), draft=self.draft))
 
     def _plan(self, taken: Sequence[Sequence[Mutation]], notes: Iterable[str] = ()) -> Plan:
         return Plan((*self.ready, *(each for part in taken for each in part)), self.n, tuple(notes))

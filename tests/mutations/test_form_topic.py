@@ -114,6 +114,20 @@ def test_no_operator_changes_how_such_a_text_looks(name: str) -> None:
     assert plan(ABOUT_FORM[0], 4, operators=f"{name}+{name}").mutations == ()
 
 
+def test_a_plan_says_that_the_task_bars_it() -> None:
+    (note,) = plan(ABOUT_FORM[0], 2, operators="contraction").notes
+    assert note == (
+        "nothing to mutate: 'contraction' finds no place in this prompt where it may act (the task is about the form of a"
+        " text in the prompt)."
+    )
+    notes = plan(ABOUT_FORM[0], 8).notes
+    assert "0 of 3 lexical (the task is about the form of a text in the prompt)" in notes[0]
+    (note,) = plan("Choose the correct spelling: recieve or receive.", 2, operators=["synonym"]).notes
+    assert "(the task is to choose a spelling)" in note
+    (note,) = plan(NOT_ABOUT_FORM[0], 2, operators="contraction").notes
+    assert "the task is" not in note
+
+
 def test_numbers_keep_their_form_where_it_is_the_topic() -> None:
     asked = (
         "How many words does the sentence have?\n\nSentence: It took 3 days and 12000 steps to sort 5 bags."
