@@ -111,7 +111,10 @@ def kill_once(server: ModelServer, at: int, later: float, host: str) -> tuple[in
         time.sleep(later)
         kept = shared(client)
         running[host].send_signal(signal.SIGKILL)
-        running[host].wait()
+        if running[host].wait() != -signal.SIGKILL:
+            raise SystemExit(
+                f"{host} came to its end before it was killed:\n{(root / f'{host}.log').read_text()}"
+            )
         arrived = server.calls
         (other,) = (name for name in HOSTS if name != host)
         finish(root, other, running[other])
