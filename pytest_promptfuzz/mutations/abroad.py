@@ -81,7 +81,7 @@ def phrases(draft: Draft) -> list[Edit]:
 
 def abbreviated(draft: Draft) -> list[Edit]:
     """Phrases that have an abbreviation; not where its full stop would meet another one."""
-    return _exchanged(draft, BRIEF.get(draft.language, {}), r"(?![\w.…-])(?=.)")
+    return _exchanged(draft, BRIEF[draft.language], r"(?![\w.…-])(?=.)")
 
 
 def spelt_out(draft: Draft) -> list[Edit]:
@@ -91,12 +91,10 @@ def spelt_out(draft: Draft) -> list[Edit]:
 
 def spelled_otherwise(draft: Draft) -> list[Edit]:
     """Words with another right spelling."""
-    return _exchanged(draft, SPELLINGS.get(draft.language, {}), r"(?![\w-])")
+    return _exchanged(draft, SPELLINGS[draft.language], r"(?![\w-])")
 
 
 def _exchanged(draft: Draft, forms: Mapping[str, str], after: str) -> list[Edit]:
-    if not forms:
-        return []
     spoken = tuple(_spoken(draft))
     found = []
     for match in _alternatives(tuple(forms), after).finditer(draft.free):
