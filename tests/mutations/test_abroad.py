@@ -168,8 +168,9 @@ def test_data_is_left_alone(language: str) -> None:
 
 
 def test_the_address_is_kept() -> None:
-    for text, please in (("Noem de prijs voor u.", "alstublieft"), ("Noem de prijs.", "alsjeblieft")):
-        assert {each for each in outcomes("politeness", text + REST["nl"]) if please not in each} == set()
+    rest = REST["nl"]
+    assert outcomes("politeness", f"Noem de prijs voor u.{rest}") == {f"Noem alstublieft de prijs voor u.{rest}"}
+    assert outcomes("politeness", f"Noem de prijs.{rest}") == {f"Noem alsjeblieft de prijs.{rest}"}
 
 
 def test_the_tables_hold_together() -> None:
@@ -187,7 +188,7 @@ def test_the_tables_hold_together() -> None:
 
 def test_it_is_never_asked_in_english() -> None:
     assert "en" not in abroad.LANGUAGES
-    assert outcomes("politeness", "Classify the ticket.") <= {
+    assert outcomes("politeness", "Classify the ticket.") == {
         "Please classify the ticket.",
         "Kindly classify the ticket.",
     }
