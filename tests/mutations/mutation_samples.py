@@ -14,6 +14,9 @@ Ticket: {ticket}
 
 Label:"""
 
+PARTIAL_ROUNDS = {"6"}
+"""Rounds of readings that read an operator in some languages only; they stand beside the last one, not in its place."""
+
 PROMPTS = [
     TRIAGE,
     (

@@ -169,7 +169,9 @@ def test_data_is_left_alone(language: str) -> None:
 
 def test_the_address_is_kept() -> None:
     rest = REST["nl"]
-    assert outcomes("politeness", f"Noem de prijs voor u.{rest}") == {f"Noem alstublieft de prijs voor u.{rest}"}
+    assert outcomes("politeness", f"Noem de prijs voor u.{rest}") == {
+        f"Noem alstublieft de prijs voor u.{rest}"
+    }
     assert outcomes("politeness", f"Noem de prijs.{rest}") == {f"Noem alsjeblieft de prijs.{rest}"}
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import pytest
+from mutation_samples import PARTIAL_ROUNDS
 
 from pytest_promptfuzz import Prompt
 from pytest_promptfuzz.mutations import registry
@@ -116,17 +117,16 @@ def judgements() -> dict[str, list[dict[str, str]]]:
     last: dict[str, str] = {}
     for row in rows:
         name = row["operator"].partition("@")[0]
-        if row["round"] not in PARTIAL:
+        if row["round"] not in PARTIAL_ROUNDS:
             last[name] = max(last.get(name, ""), row["round"])
     found: dict[str, list[dict[str, str]]] = {}
     for row in rows:
         name = row["operator"].partition("@")[0]
-        if row["round"] in {last[name], *PARTIAL} and registry.builtin()[name].id == row["operator"]:
+        if row["round"] in {last[name], *PARTIAL_ROUNDS} and registry.builtin()[name].id == row["operator"]:
             found.setdefault(name, []).append(row)
     return found
 
 
-PARTIAL = {"6"}
 FEWEST = 12
 HELD = 0.95
 

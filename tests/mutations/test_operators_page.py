@@ -7,13 +7,13 @@ from collections import Counter
 from operator import itemgetter
 from pathlib import Path
 
+from mutation_samples import PARTIAL_ROUNDS
+
 from pytest_promptfuzz.mutations import registry
 from pytest_promptfuzz.mutations.mutation import DIMENSIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
 SHEET = Path(__file__).parent / "data" / "judgement.csv"
-# Rounds that read an operator in some languages only; they stand beside the last round, not in its place.
-PARTIAL = {"6"}
 SOURCES = {
     "S1": "mutation-based robustness testing: lexical, semantic and structural changes in tiers of severity",
     "S2": "consistency benchmarks for enterprise prompts: general, positional and format perturbations",
@@ -71,7 +71,9 @@ def counted() -> str:
         names, prompts = {name for name, _ in read}, {row["prompt"] for _, row in read}
         held = sum(row["verdict"] == "pass" for _, row in read)
         table.append(f"| {number} | {len(names)} | {len(prompts)} | {len(read):,} | {held:,} |")
-    last = {name: number for number, name, _ in sorted(rows, key=itemgetter(0)) if number not in PARTIAL}
+    last = {
+        name: number for number, name, _ in sorted(rows, key=itemgetter(0)) if number not in PARTIAL_ROUNDS
+    }
     of_last = [(name, row) for number, name, row in rows if last[name] == number]
     held = sum(row["verdict"] == "pass" for _, row in of_last)
     return HEAD.format(
