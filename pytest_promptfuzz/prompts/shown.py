@@ -33,6 +33,7 @@ _ANSWER = vocabulary(
 _ARROW = re.compile(r"[^\n]*\S[ \t]*(?:->|=>|→)[ \t]*(?P<value>[^\n]*)")
 _ARROWS = ("->", "=>", "→")
 _MOST_AFTER_ARROW = 3  # words; more may be a rule: "no answer -> ask for the number"
+_LINE_OF_COLON = re.compile(r"[:：][*_ \t]*\n")
 # The last words of a line that announces what an answer looks like; headings may be named anywhere in it.
 _ANNOUNCED = re.compile(
     r"(?<!\w)(?:like this|(?:as|like) (?:follows|in this example)|this (?:way|pattern)|formats?|examples?|outputs?"
@@ -41,7 +42,7 @@ _ANNOUNCED = re.compile(
     r"|ainsi|comme suit|exemples?|suivante?s?|titres|así|(?:por )?ejemplo|formato|apartados|encabezados|secciones"
     r"|così|(?:ad |per )?esempio|come segue|titoli|sezioni|assim|(?:por )?exemplo|títulos|seções"
     r"|als volgt|(?:bij)?voorbeeld|zo|koppen|kopjes)"
-    r"(?: exactly| only| genau)?[ ]?[:：](?:\*\*)?[ \t]*\Z",
+    r"(?: exactly| only| genau)?(?:\*\*)?[ ]?[:：]\Z",
     re.IGNORECASE,
 )
 _NAMES_HEADINGS = re.compile(
@@ -68,7 +69,7 @@ def shown_spans(text: str) -> list[Found]:
     found: list[tuple[int, int]] = []
     if "\n" not in text:
         return []
-    if ":\n" in text or "：\n" in text:
+    if _LINE_OF_COLON.search(text):
         found += _announced(text)
     if text.count(":") + text.count("：") >= _FEWEST_COLONS:
         found += _answers(text)
@@ -130,9 +131,9 @@ def _announced(text: str) -> Iterator[tuple[int, int]]:
     """The lines under one that announces a form: headings with nothing under them, and lines of values."""
     until = 0
     for start, end in _lines(text):
-        if start < until or text[end - 1 : end] not in {":", "："}:
+        lead = text[max(start, end - _LEAD) : end].rstrip("*_ \t")
+        if start < until or not lead.endswith((":", "：")):
             continue
-        lead = text[max(start, end - _LEAD) : end]
         values = _ANNOUNCED.search(lead) is not None
         if values or _NAMES_HEADINGS.search(lead):
             for first, last in _form_below(text, end + 1, values=values):
