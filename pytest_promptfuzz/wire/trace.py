@@ -49,8 +49,27 @@ class Passed:
         return self.exchange.digest, self.exchange.nth
 
 
+class _Kept:
+    """Stands for the ``close`` of a transport that is kept open.
+
+    Attributes:
+        by: How many keep it open: calls made for one test may outlast it, and the next test use the same transport.
+        closed: Whether the application has closed it.
+    """
+
+    def __init__(self) -> None:
+        self.by = 0
+        self.closed = False
+
+    def __call__(self, *_: object) -> None:
+        self.closed = True
+
+
+_lock = threading.Lock()
+
+
 class Borrowing:
-    """Transports of the application, kept open: one that it closes meanwhile is closed when it is given back.
+    """Transports of the application, kept open: one that it closes meanwhile is closed when all have given it back.
 
     An application may make a client for each run, and closes it, or forgets it, when the run is over.
 
@@ -60,35 +79,34 @@ class Borrowing:
 
     def __init__(self) -> None:
         self.more = True
-        self._lock = threading.Lock()
-        self._transports: dict[int, Any] = {}
-        self._closed: set[int] = set()
+        self._transports: dict[int, tuple[Any, _Kept]] = {}
 
     def borrow(self, transport: Any) -> None:
         """Keep a transport open."""
-        name = id(transport)
-        with self._lock:
-            if not self.more or name in self._transports:
+        with _lock:
+            if not self.more or id(transport) in self._transports:
                 return
-            self._transports[name] = transport
-
-        def close(*_: object) -> None:
-            self._closed.add(name)
-
-        transport.close = transport.__exit__ = close
+            kept = vars(transport).get("close")
+            if not isinstance(kept, _Kept):
+                kept = transport.close = transport.__exit__ = _Kept()
+            kept.by += 1
+            self._transports[id(transport)] = transport, kept
 
     def give_back(self, but: Collection[Any] = ()) -> None:
         """Leave all transports to the application again, but for some."""
-        kept = {id(each) for each in but}
-        with self._lock:
-            given = {name: each for name, each in self._transports.items() if name not in kept}
-            for name in given:
-                del self._transports[name]
-        for name, transport in given.items():
-            del transport.close, transport.__exit__
-            if name in self._closed:
-                self._closed.discard(name)
-                transport.close()
+        stay = {id(each) for each in but}
+        closed: list[Any] = []
+        with _lock:
+            for name in [each for each in self._transports if each not in stay]:
+                transport, kept = self._transports.pop(name)
+                kept.by -= 1
+                if kept.by:
+                    continue
+                del transport.close, transport.__exit__
+                if kept.closed:
+                    closed.append(transport)
+        for transport in closed:
+            transport.close()
 
 
 @dataclass(slots=True)
