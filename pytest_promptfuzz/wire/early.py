@@ -112,19 +112,20 @@ class Early:
             with watching(self.watch):
                 response = self._response()
         except Exception as error:  # noqa: BLE001 - it is for the run that asks
-            self._tell()
-            self._done.set_exception(error)
+            self._end(self._done.set_exception, error)
         except BaseException as error:
             self._done.set_exception(error)
             raise
         else:
-            self._tell()
-            self._done.set_result(response)
+            self._end(self._done.set_result, response)
 
-    def _tell(self) -> None:
-        self.watch.claims.release_all()
-        if self._exchange is not None:
-            self._answered(self._exchange)
+    def _end(self, settle: Callable[[Any], None], outcome: Any) -> None:
+        try:
+            self.watch.claims.release_all()
+            if self._exchange is not None:
+                self._answered(self._exchange)
+        finally:
+            settle(outcome)  # whatever became of that: a run may wait for it
 
     def _response(self) -> Any:
         library = self._way.library

@@ -1,11 +1,18 @@
-"""Transports that are kept open for calls that are made early."""
+"""Calls that are made early, and the transports that are kept open for them."""
 
 from __future__ import annotations
 
 import httpx2
 import pytest
 
-from pytest_promptfuzz.wire.trace import Borrowing
+from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.wire.early import Early
+from pytest_promptfuzz.wire.exchange import begin
+from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.wire.trace import Borrowing, Way
+from pytest_promptfuzz.wire.watch import Watch
+
+BODY = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
 
 
 class Transport(httpx2.HTTPTransport):
@@ -45,3 +52,25 @@ def test_a_transport_that_nobody_closed_is_not_closed() -> None:
     borrowing.borrow(transport)
     borrowing.give_back()
     assert transport.closed == 1
+
+
+def test_a_run_never_waits_for_a_call_whose_end_could_not_be_told(parrot) -> None:
+    def answered(_: object) -> None:
+        raise LookupError("no rule")
+
+    ended: list[bool] = []
+    with ModelServer(parrot) as server, httpx2.HTTPTransport() as transport, intercepting():
+        url = f"{server.openai_url}/chat/completions"
+        request = httpx2.Request("POST", url, json=BODY)
+        request.read()
+        run = Watch()
+        exchange = begin(run, url, request.headers, request.content)
+        way = Way(httpx2, transport, request, httpx2.HTTPTransport.handle_request.__wrapped__)
+        early = Early(way, BODY, Watch(apart=True), exchange.digest, exchange.nth, answered)
+        early.then(lambda: ended.append(True))
+        with pytest.raises(LookupError, match="no rule"):
+            early.make()
+        assert ended == [True]
+        response = early.adopt(exchange, httpx2)
+    assert (response.status_code, server.calls) == (200, 1)
+    assert [call.response.text for call in run.calls] == ["Hi #0"]
