@@ -42,16 +42,22 @@ def storable(
         read: Reads a body as the answer that it is.
         streamed: Whether it is a stream of events.
     """
-    if not streamed:
-        value = json.loads(text)
-        hidden = redaction.json(value, names=False)
-        if hidden == value:
-            return text, ""
-        return json.dumps(without_probabilities(hidden), separators=(",", ":")), _HIDDEN.format(url=url)
-    hidden = hidden_in_stream(text, redaction)
-    if not _is_clean(hidden, redaction, read):
+    try:
+        hidden = _hidden(text, redaction, streamed=streamed)
+        clean = not streamed or _is_clean(hidden, redaction, read)
+    except RecursionError:
+        return None, f"An answer from {url} is nested too deeply to be searched for keys and was not stored."
+    if not clean:
         return None, f"A streamed answer from {url} holds something like a key and was not stored."
     return hidden, "" if hidden == text else _HIDDEN.format(url=url)
+
+
+def _hidden(text: str, redaction: Redaction, *, streamed: bool) -> str:
+    if streamed:
+        return hidden_in_stream(text, redaction)
+    value = json.loads(text)
+    hidden = redaction.json(value, names=False)
+    return text if hidden == value else json.dumps(without_probabilities(hidden), separators=(",", ":"))
 
 
 def _is_clean(body: str, redaction: Redaction, read: Reader) -> bool:

@@ -15,6 +15,7 @@ from pytest_promptfuzz.targets.formats import parse_stream
 from pytest_promptfuzz.targets.model import Response, ToolCall, Usage
 from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.wire.exchange import begin
 from pytest_promptfuzz.wire.intercept import intercepting
 from pytest_promptfuzz.wire.redact import HIDDEN, Redaction
 from pytest_promptfuzz.wire.storable import storable
@@ -182,3 +183,19 @@ def test_probabilities_of_a_whole_answer_do_not_spell_it_out() -> None:
         body = json.dumps({"choices": [{"message": {"content": content}, "logprobs": tokens}]})
         stored, note = storable(body, REDACTION, "url", lambda *_, **__: None, streamed=False)
         assert (("token" in stored), bool(note)) == (kept, not kept)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("depth", [700, 100_000])  # read by all versions of Python, and by some
+def test_an_answer_that_is_nested_deeply_is_the_applications_all_the_same(depth: int, streamed: bool) -> None:
+    choice = {"index": 0, "finish_reason": "stop", "delta" if streamed else "message": {"content": KEY}}
+    body = json.dumps({"choices": [choice], "more": "?"}).replace('"?"', "[" * depth + "]" * depth)
+    body, kind = (f"data: {body}\n\ndata: [DONE]\n\n", "text/event-stream") if streamed else (body, "")
+    watch = Watch(store=MemoryStore())
+    exchange = begin(watch, "http://host/v1/chat/completions", {}, json.dumps({"messages": USER}).encode())
+    exchange.answered(200, kind, body.encode())
+    assert not [each for each in watch.store.answers() if KEY in each.body]
+    (said,) = watch.notes or [each.message for each in watch.faults]
+    assert KEY not in said
+    if watch.calls and not watch.store.answers():
+        assert "is nested too deeply to be searched for keys and was not stored" in said
