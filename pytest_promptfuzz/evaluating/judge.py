@@ -86,8 +86,8 @@ def spent_on(watch: Watch) -> Spent:
     """What the calls that a watch saw took."""
     calls = watch.calls
     sent = [call for call in calls if not call.hit]
-    # A stream that broke off is a call already, and a call that could not be attributed was never sent.
-    failed = sum(fault.sent and not fault.begun and fault.kind != "unattributed" for fault in watch.faults)
+    # A stream that broke off is a call already.
+    failed = sum(fault.sent and not fault.begun for fault in watch.faults)
     spent = Spent(calls=len(sent) + failed, hits=len(calls) - len(sent), retries=watch.retries)
     for call in sent:
         usage = call.response.usage if call.response is not None else Usage()

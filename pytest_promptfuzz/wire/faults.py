@@ -42,7 +42,18 @@ _BY_CLASS = {
 # Of the transport's own errors, those that another try meets again.
 _LASTING = {"UnsupportedProtocol", "LocalProtocolError", "DecodingError", "TooManyRedirects"}
 
-NEVER_SENT = frozenset({"budget", "unpriced", "not-allowed", "not-simulated", "interrupted"})
+NEVER_SENT = frozenset(
+    {
+        "budget",
+        "unpriced",
+        "not-allowed",
+        "not-simulated",
+        "not-recorded",
+        "sealed",
+        "unattributed",
+        "interrupted",
+    }
+)
 """Kinds of faults of calls that did not leave."""
 
 

@@ -241,4 +241,5 @@ def test_a_sealed_watch_asks_nothing_new_and_says_what_differs(server, target) -
     with pytest.raises(TargetError):
         ask(target, Request(HELLO.messages, {"user": "id-2"}), control)
     assert [(each.kind, "$.body.user" in each.message) for each in control.faults] == [("sealed", True)]
+    assert not control.faults[0].sent
     assert server.calls == 1

@@ -516,7 +516,7 @@ def test_a_call_that_cannot_be_attributed_is_refused_loudly(server) -> None:
         pool.submit(app.ask, ("chat", "sync", "plain"), "x").result()
     assert server.calls == 0
     for watch in (one, two):
-        assert [each.kind for each in watch.unrecovered()] == ["unattributed"]
+        assert [(each.kind, each.sent) for each in watch.unrecovered()] == [("unattributed", False)]
         assert watch.unattributed == 1
     app.close()
 
