@@ -214,7 +214,7 @@ class Exchange:
             if kind_of_status(status) == "bad-request":
                 said = self.redaction.text(body.decode("utf-8", "replace"))
                 self.watch.keep_refused(self.digest, self.nth, self._complete(status, said))
-            self._fault(kind_of_status(status), describe_status(status, body), status)
+            self._fault(kind_of_status(status), describe_status(status, body, self.url), status)
             return
         if not 200 <= status < 300:
             self.release()  # a redirect: what follows is the answer

@@ -137,10 +137,18 @@ def describe_page(body: bytes) -> str:
     )
 
 
-def describe_status(status: int, body: bytes) -> str:
-    """An error answer as a sentence: the status and the provider's own message."""
+def describe_status(status: int, body: bytes, url: str = "") -> str:
+    """An error answer as a sentence: the status and the provider's own message, or which proxy refused.
+
+    Args:
+        status: The HTTP status.
+        body: Of the answer.
+        url: What was asked.
+    """
     if status == _PROXY_REFUSES:
-        return f"HTTP {status}: the proxy that HTTP_PROXY names asks for a user and a password."
+        proxy = _proxy_before(url)
+        named = f" that {proxy} names" if proxy else ""
+        return f"HTTP {status}: the proxy{named} asks for a user and a password."
     if page := describe_page(body):
         return f"HTTP {status}: {page}"
     said = body.decode("utf-8", "replace")

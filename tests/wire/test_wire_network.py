@@ -9,6 +9,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx2
 import openai
 import pytest
 
@@ -178,6 +179,16 @@ def test_a_proxy_that_wants_a_password(between, monkeypatch):
     assert (fault.kind, watch.retries) == ("connection", 0)
     assert "HTTP 407: the proxy that HTTP_PROXY names asks for a user and a password." in fault.message
     assert "<" not in fault.message
+
+
+def test_a_proxy_that_wants_a_password_is_named_as_it_was_given(between, monkeypatch):
+    monkeypatch.setenv("all_proxy", between)
+    assert "HTTP 407: the proxy that all_proxy names asks" in fault_of(ask("http://model.example/v1")).message
+    monkeypatch.delenv("all_proxy")
+    with intercepting(), watching(Watch()) as watch, httpx2.Client(proxy=between) as client:
+        client.post("http://model.example/v1/chat/completions", json={"model": "m", "messages": MESSAGES})
+    (fault,) = watch.faults
+    assert "HTTP 407: the proxy asks for a user and a password." in fault.message
 
 
 def test_a_proxy_that_is_passed_by_is_not_named(nobody, monkeypatch):
