@@ -226,3 +226,12 @@ def test_what_cannot_be_written_down_is_not_submitted(models, start, tmp_path, m
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"), alone(tmp_path / "file" / "folder"):
         pass
+
+
+def test_a_refusal_is_told_and_not_kept():
+    wanted = Wanted(resolve("openai:gpt-5-mini").prepare(as_request("Hello")))
+    message = {"role": "assistant", "content": None, "refusal": "No."}
+    body = {"model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    store = MemoryStore()
+    assert wanted.keep(body, store, DEFAULT) == "the model refused, which is not kept"
+    assert not wanted.is_stored(store, DEFAULT)

@@ -20,10 +20,14 @@ def test_call(prompt, llm, ticket):
 """
 
 
-def limited(pytester, size, *arguments):
+PYTEST = ("pytest", "-q", "-p", "no:cacheprovider")
+PREFILL = ("pytest_promptfuzz.cli", "prefill", "--poll", "0.05")
+
+
+def limited(pytester, size, *arguments, command=PYTEST):
     """A run whose files may not grow beyond ``size`` bytes, as on a full disk."""
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+        [sys.executable, "-m", *command, *arguments],
         cwd=pytester.path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -52,6 +56,20 @@ def test_what_a_full_disk_does_not_keep_redis_does(pytester, suite, models, redi
     assert models.calls == 4 * 4
     pytester.runpytest_subprocess(shared, "--promptfuzz-cache-dir=other").assert_outcomes(passed=4)
     assert models.calls == 4 * 4
+
+
+def test_what_a_full_disk_does_not_keep_of_a_batch_is_not_lost(pytester, suite, models):
+    suite("import pytest\n" + SUITE)
+    done = limited(pytester, 4096, command=PREFILL)
+    assert done.returncode == 2, done.stdout
+    assert "The response cache" in done.stdout
+    assert "`promptfuzz prefill --resume` stores what it holds" in " ".join(done.stdout.split())
+    done = limited(pytester, 2**30, "--resume", command=PREFILL)
+    assert done.returncode == 0, done.stdout
+    assert "16 answers stored" in done.stdout
+    assert models.batches.submitted == [16]
+    pytester.runpytest_subprocess().assert_outcomes(passed=4)
+    assert models.calls == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX only")

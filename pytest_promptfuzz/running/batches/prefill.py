@@ -78,7 +78,8 @@ class Prefill:
             poll: Seconds between two looks at the batches.
 
         Raises:
-            StoreError: Another prefill is at work, or the file of batches cannot be read.
+            StoreError: Another prefill is at work, the file of batches cannot be read, or the store takes no answer;
+                the batches of which it did not take all stay known.
             ConfigurationError: A key or an SDK is missing.
             TargetError: The provider cannot be reached; what is under way stays known.
         """

@@ -6,8 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.wire.exchange import Exchange
 from pytest_promptfuzz.wire.key import exchange_key, request_digest
+from pytest_promptfuzz.wire.storable import is_refusal
 from pytest_promptfuzz.wire.watch import Watch
 
 if TYPE_CHECKING:
@@ -50,15 +52,26 @@ class Wanted:
 
         Returns:
             Why it is not stored; nothing if it is.
+
+        Raises:
+            StoreError: The store did not take it.
         """
         watch = Watch(store=store, ignore=self.ignore, redaction=redaction)
         for _ in range(self.nth):  # those before it are other calls
             watch.reserve(self._digest(redaction))
         exchange = Exchange(watch, self.wire)
-        exchange.answered(200, "application/json", json.dumps(body).encode("ascii"), seconds=0.0)
+        text = json.dumps(body)
+        exchange.answered(200, "application/json", text.encode("ascii"), seconds=0.0)
         if exchange.error is not None:
             return str(exchange.error)
-        return "" if self.is_stored(store, redaction) else "the model refused, which is not kept"
+        if self.is_stored(store, redaction):
+            return ""
+        if is_refusal(text, exchange.response):
+            return "the model refused, which is not kept"
+        said = " ".join(getattr(store, "notes", ())) or "The store did not take an answer."
+        raise StoreError(
+            f"{said} Its batch stays known: mend the store, and `promptfuzz prefill --resume` stores what it holds."
+        )
 
     def _digest(self, redaction: Redaction) -> str:
         return request_digest(self.wire, ignore=self.ignore, redaction=redaction)
