@@ -62,10 +62,18 @@ class Batches:
     def answer(self, request: HttpRequest) -> Answer | None:
         """The answer to a request of the batch interfaces; ``None`` for any other."""
         path = request.path.partition("?")[0]
-        if found := _ANTHROPIC.fullmatch(path):
-            return self._anthropic(request, found[1], found[2])
-        if found := _OPENAI.fullmatch(path):
-            return self._openai(request, *found.groups())
+        anthropic = _ANTHROPIC.fullmatch(path)
+        try:
+            if anthropic:
+                return self._anthropic(request, anthropic[1], anthropic[2])
+            if found := _OPENAI.fullmatch(path):
+                return self._openai(request, *found.groups())
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if request.method != "POST":
+                raise  # no body was read
+            return error_answer(
+                400, f"The body is not what is expected: {error!r}.", anthropic=bool(anthropic)
+            )
         return None
 
     def forget(self) -> None:
@@ -120,10 +128,11 @@ class Batches:
         if data is None or asked.get("endpoint") not in _ENDPOINTS:
             return error_answer(400, "Unknown input_file_id or endpoint.", anthropic=False)
         requests = [json.loads(line) for line in data.splitlines() if line.strip()]
-        batch = self._begin(requests, asked, anthropic=False)
         models = {each["body"].get("model") for each in requests}
         names = {each["custom_id"] for each in requests}
-        if len(models) > 1 or any(each["url"] != asked["endpoint"] for each in requests):
+        elsewhere = {each["url"] for each in requests} - {asked["endpoint"]}
+        batch = self._begin(requests, asked, anthropic=False)
+        if len(models) > 1 or elsewhere:
             batch.errors = [{"code": "mismatched_model", "message": "One model and one endpoint a batch."}]
         elif len(names) < len(requests):
             batch.errors = [{"code": "duplicate_custom_id", "message": "A custom_id occurs twice."}]
@@ -139,7 +148,7 @@ class Batches:
             if len(request.body) > self.most_bytes:
                 return error_answer(413, "The batch is too large.", anthropic=True)
             requests = json.loads(request.body).get("requests") or []
-            names = {each["custom_id"] for each in requests}
+            names = {each["custom_id"]: each["params"] for each in requests}
             if len(names) < len(requests) or not all(re.fullmatch(r"[\w-]{1,64}", each) for each in names):
                 return error_answer(400, "requests: custom_id must be unique and short.", anthropic=True)
             return _ok(_anthropic_batch(self._begin(requests, {}, anthropic=True)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import httpx2
 import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, StoreError
@@ -235,3 +236,12 @@ def test_a_refusal_is_told_and_not_kept():
     store = MemoryStore()
     assert wanted.keep(body, store, DEFAULT) == "the model refused, which is not kept"
     assert not wanted.is_stored(store, DEFAULT)
+
+
+@pytest.mark.parametrize("path", ["/v1/batches", "/v1/messages/batches"])
+@pytest.mark.parametrize("body", [b"{", b"[]", b'{"requests": [{}], "endpoint": "/v1/responses"}'])
+def test_the_server_says_what_it_cannot_read(models, path, body):
+    answer = httpx2.post(models.url + path, content=body)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["type"] == "invalid_request_error"
+    assert models.batches.submitted == []
