@@ -218,7 +218,10 @@ def test_simulated_answers_cannot_be_asked_again(server, tmp_path, capsys) -> No
     assert (code, "none of the 1 recorded answer can be asked again" in text) == (2, True)
 
 
-@pytest.mark.parametrize(("option", "value"), [("--sample", "3"), ("--seed", "1"), ("--host", "a")])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--sample", "3"), ("--seed", "1"), ("--host", "a"), ("--max-calls", "0"), ("--attempts", "1")],
+)
 def test_options_of_live_need_live(server, capsys, option, value) -> None:
     assert main(["cache", "verify", option, value]) == 2
     assert f"{option} is for asking the provider again; write --live with it" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from pytest_promptfuzz.cli.cache.live import SAMPLE, as_json, ask_again, asked_l
 from pytest_promptfuzz.cli.options import add_limit_options, add_output_options, plain
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.running.limits.given import GIVEN
 from pytest_promptfuzz.wire.recordings.checking import check, secrets_of, why_not
 from pytest_promptfuzz.wire.shelf import kept
 
@@ -51,8 +52,10 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         PromptfuzzError: A path is wrong, or a provider may not be asked.
     """
     given = [name for name in ("sample", "seed", "host") if getattr(options, name) is not None]
+    given += [each.name for each in GIVEN if getattr(options, each.name) != each.default]
     if given and not options.live:
-        raise UsageError(f"--{given[0]} is for asking the provider again; write --live with it.")
+        option = "--" + given[0].replace("_", "-")
+        raise UsageError(f"{option} is for asking the provider again; write --live with it.")
     problems: list[str] = []
     notes: list[str] = []
     answers = 0
