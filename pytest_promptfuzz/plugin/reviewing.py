@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Inside a text of JSON the quotes would be escaped.
 _ANSWERED = re.compile(rb'"answered": "(\d{4}-\d{2}-\d{2})T')
-_SECONDS = 5.0  # for git; whoever has to wait longer is told nothing
+_SECONDS = 5.0  # for git
 
 
 def recording_lines(root: Path, tests: Iterable[str]) -> list[str]:
@@ -40,7 +40,12 @@ def recording_lines(root: Path, tests: Iterable[str]) -> list[str]:
         lines.append(f"{count}, answered {span} ({_ago(first)})")
     # One that was removed is a change too, and so is one that can no longer be read.
     packed = [path.with_name(f"{path.name}.gz") for path in places if path not in paths]
-    changed = _changed(root, [*places, *packed]) if places else []
+    try:
+        changed = _changed(root, [*places, *packed]) if places else []
+    except _UntoldError as error:
+        changed = []
+        if paths:
+            lines.append(f"git does not tell whether the recordings are as in the last commit: {error}")
     if changed:
         lines.append(
             f"not as in the last commit: {', '.join(changed)}; `promptfuzz cache diff` shows what changed"
@@ -68,20 +73,37 @@ def _ago(day: date) -> str:
     return "today" if days == 0 else f"the oldest {days} day{'' if days == 1 else 's'} ago"
 
 
+class _UntoldError(Exception):
+    """Why git does not tell what changed."""
+
+
 def _changed(root: Path, paths: list[Path]) -> list[str]:
-    """The recordings that differ from the last commit, as git names them; none where git cannot tell."""
+    """The recordings that differ from the last commit, as git names them; none without git or a repository.
+
+    Raises:
+        _UntoldError: There is one, and git refuses or takes too long.
+    """
     try:
         done = subprocess.run(  # noqa: S603 - git itself, and paths
             ["git", "status", "--porcelain", "-z", "--no-renames", "--", *map(str, paths)],  # noqa: S607 - the person's git
             cwd=root,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_SECONDS,
             check=False,
         )
-    except (OSError, subprocess.SubprocessError):
+    except FileNotFoundError:
         return []
+    except subprocess.TimeoutExpired:
+        raise _UntoldError(f"it took longer than {_SECONDS:g} seconds") from None
+    except OSError as error:
+        raise _UntoldError(str(error)) from None
     if done.returncode:
-        return []
+        said = done.stderr.decode("utf-8", "replace").strip()
+        if "not a git repository" in said:
+            return []
+        raise _UntoldError(
+            said.partition("\n")[0].removeprefix("fatal: ") or f"exit status {done.returncode}"
+        )
     return [each[3:] for each in done.stdout.decode("utf-8", "replace").split("\0") if each]

@@ -81,3 +81,14 @@ def test_change_is_said_where_no_test_was_judged(run, pytester):
     assert "not as in the last commit: __promptfuzz__/test_it.calls.jsonl; " in run(
         "--promptfuzz-mode=replay"
     )
+
+
+def test_a_repository_that_git_refuses_is_named(run, pytester, monkeypatch):
+    git(pytester.path, "init", "-q")
+    monkeypatch.setenv(
+        "GIT_TEST_ASSUME_DIFFERENT_OWNER", "1"
+    )  # git's own switch: as in a container of another user
+    refused = "git does not tell whether the recordings are as in the last commit: detected dubious ownership"
+    assert refused not in run(), "nothing is recorded"
+    assert refused not in run("--promptfuzz-mode=record"), "nothing is replayed"
+    assert refused in run("--promptfuzz-mode=replay")
