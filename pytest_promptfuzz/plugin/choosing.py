@@ -13,20 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.plugin.options import (
-    CHOICES,
-    IN_FILE,
-    MUTATIONS,
-    OVERRIDE,
-    Written,
-    places,
-    read_value,
-)
+from pytest_promptfuzz.plugin.options import IN_FILE, OVERRIDE, Written, places, read_value
+from pytest_promptfuzz.plugin.settings import CHOICES, MUTATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_promptfuzz.plugin.options import Setting
+    from pytest_promptfuzz.plugin.settings import Setting
 
 _DEFAULT: dict[str, Any] = {setting.name: setting.default for setting in CHOICES}
 

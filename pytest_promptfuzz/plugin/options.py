@@ -1,4 +1,4 @@
-"""Options, ini values and environment variables, and one place that reads them.
+"""Options, ini values and environment variables declared, and one place that reads them.
 
 Run-wide settings come from the command line, else ``PROMPTFUZZ_…`` in the environment, else the ini file, else the
 default.
@@ -7,160 +7,22 @@ default.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.plugin import values
-from pytest_promptfuzz.running.limits.given import GIVEN
+from pytest_promptfuzz.plugin.settings import CHOICES, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pytest_promptfuzz.plugin.settings import Setting
+
 REDACT = "promptfuzz_redact"
 OVERRIDE = "--promptfuzz-override"
-INCONCLUSIVE = ("error", "skip", "xfail", "pass")
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One run-wide setting: its name in all three places, its reader, its default and its help."""
-
-    name: str
-    read: Callable[[str], Any]
-    default: Any
-    help: str
-    metavar: str | None = None
-    ini_type: Literal["string", "int", "float", "count"] = "string"
-
-    @property
-    def option(self) -> str:
-        """On the command line."""
-        return "--promptfuzz-" + self.name.replace("_", "-")
-
-    @property
-    def ini(self) -> str:
-        """In the ini file."""
-        return "promptfuzz_" + self.name
-
-    @property
-    def environment(self) -> str:
-        """In the environment."""
-        return "PROMPTFUZZ_" + self.name.upper()
-
-
-SETTINGS: tuple[Setting, ...] = (
-    Setting(
-        "target",
-        values.text,
-        None,
-        "model that `llm` calls: openai:…, anthropic:…, compatible:…@URL, simulated",
-        "NAME",
-    ),
-    Setting(
-        "threshold",
-        values.share,
-        0.85,
-        "score a test must reach whose mark does not say, 0 to 1",
-        "X",
-        "float",
-    ),
-    Setting("task", values.text, None, "task profile of a test whose mark does not say", "NAME"),
-    Setting("seed", values.seed, 0, "seed of the plans of mutations", "N", "int"),
-    Setting(
-        "mode",
-        values.one_of("auto", "record", "replay", "live"),
-        "auto",
-        "auto: stored answers, calls for the rest; record: call, and write recordings beside the tests; replay: "
-        "recordings only; live: always call",
-        "MODE",
-    ),
-    Setting(
-        "cache_dir",
-        values.text,
-        ".promptfuzz",
-        "folder of stored answers, from the root of the project",
-        "DIR",
-    ),
-    Setting(
-        "store",
-        values.text,
-        None,
-        "store of answers that several machines share, beside the local one: redis://HOST:PORT/DATABASE?ttl=30d",
-        "URL",
-    ),
-    Setting(
-        "concurrency",
-        values.whole(1),
-        8,
-        "calls made at once: of a test, or of all declarative tests",
-        "N",
-        "int",
-    ),
-    Setting(
-        "lookahead",
-        values.whole(0),
-        20,
-        "declarative tests after the running one whose calls are made ahead",
-        "N",
-        "int",
-    ),
-    Setting(
-        "speculate",
-        values.switch,
-        True,
-        "on, off: make the calls of a sync test's mutations at once, before its body asks",
-        "SWITCH",
-    ),
-    Setting(
-        "inconclusive",
-        values.one_of(*INCONCLUSIVE),
-        "error",
-        "what an inconclusive or noisy test is: error, skip, xfail or pass",
-        "OUTCOME",
-    ),
-    Setting(
-        "max_runs",
-        values.whole(1),
-        1000,
-        "most runs of one test's body (hypothesis multiplies examples by trials)",
-        "N",
-        "int",
-    ),
-    Setting(
-        "endpoints",
-        values.endpoints,
-        (),
-        "more URLs that are models', one a line: a glob of host and path, then text=$.path system=$.path answer=$.path",
-        "LINES",
-    ),
-    *(Setting(each.name, each.read, each.default, each.help, each.metavar, each.type) for each in GIVEN),
-    Setting(
-        "model", values.text, None, "folder of the sentence-transformers model for the semantic tier", "DIR"
-    ),
-)
-
-MUTATIONS = Setting(
-    "mutations",
-    values.mutations,
-    8,
-    "mutations of a test whose mark does not say: a count, or A=2,B=1 by operator or dimension, or A,B",
-    "N|A=2,B=1",
-    "count",
-)
-OPERATORS = Setting(
-    "operators",
-    values.operators,
-    None,
-    "what to draw on for a test whose mark does not say: operators and dimensions A,B, or weights A=2,B=1",
-    "A,B",
-)
-CHOICES = (MUTATIONS, OPERATORS)
-"""What ``plugin/choosing.py`` reads: nearer places win over farther ones between the two, too."""
-
 
 _NO_SETTINGS = ("PROMPTFUZZ_API_KEY", "PROMPTFUZZ_BEDROCK_KEY", "PROMPTFUZZ_COLLECTED", "PROMPTFUZZ_LEXICONS")
 
