@@ -120,6 +120,33 @@ def test_a_run_without_robust_tests_loads_our_own_modules_only(
     assert rooms <= {"errors", "evaluating", "plugin", "reporting", "testing"}
 
 
+def test_our_modules_are_loaded_as_installed_and_the_users_as_ever(pytester, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeconftest(
+        """
+import json
+import sys
+from pathlib import Path
+
+pytest_plugins = ["helpers"]
+
+def pytest_unconfigure():
+    modules = dict(sys.modules)
+    loaders = {name: type(getattr(module, "__loader__", None)).__name__ for name, module in modules.items()}
+    Path("loaders.json").write_text(json.dumps(loaders))
+"""
+    )
+    pytester.makepyfile(ROBUST, helpers="def check(found):\n    assert found == 1\n")
+    assert pytester.runpytest_subprocess("-p", PLUGIN, "--promptfuzz-target=simulated").ret == 0
+    loaders = json.loads((pytester.path / "loaders.json").read_text())
+    ours = {name: loader for name, loader in loaders.items() if name.startswith("pytest_promptfuzz.")}
+    rewritten = {name for name, loader in ours.items() if loader == "AssertionRewritingHook"}
+    assert rewritten <= {"pytest_promptfuzz.plugin", "pytest_promptfuzz.plugin.loading"}
+    assert len(ours) > 200
+    assert {ours[name] for name in set(ours) - rewritten} == {"SourceFileLoader"}
+    assert loaders["conftest"] == loaders["helpers"] == "AssertionRewritingHook"
+
+
 def test_importing_the_package_and_marking_a_test_stay_light(pytester, modules):
     pytester.makepyfile(ROBUST)
     _, loaded = modules("--co", "-q")
