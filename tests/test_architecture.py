@@ -12,6 +12,7 @@ import pytest_promptfuzz
 PACKAGE = Path(pytest_promptfuzz.__file__).parent
 LAYERS = [
     "errors",
+    "expressions",
     "prompts",
     "mutations",
     "targets",

@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.expressions import expression
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_NOT_WORD = re.compile(r"[\W_]+")
-_NUMBER = re.compile(r"[-+−]?(?:[1-9]\d{0,2}(?:,\d{3})+|0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?\Z")
-_UNIT = re.compile(r"(?:[$€£¥]|USD|EUR|GBP)\s?|\s?(?:[$€£¥%]|USD|EUR|GBP)\Z")
+_CAMEL = expression(r"(?<=[a-z0-9])(?=[A-Z])")
+_NOT_WORD = expression(r"[\W_]+")
+_NUMBER = expression(r"[-+−]?(?:[1-9]\d{0,2}(?:,\d{3})+|0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?\Z")
+_UNIT = expression(r"(?:[$€£¥]|USD|EUR|GBP)\s?|\s?(?:[$€£¥%]|USD|EUR|GBP)\Z")
 _TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
 _NULLS = frozenset({"", "null", "none", "n/a", "na", "nil", "-", "–", "—"})
 _GENERIC = frozenset(

@@ -9,17 +9,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.text import strip_fence
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
-_STARTS = re.compile(
+_FENCED = expression(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
+_STARTS = expression(
     r"^\s*(?:def \w+\(|class \w+[(:]|import \w+|from [\w.]+ import "
     r"|function\s*\w*\(|(?:const|let|var) \w+ ?=|#include|public |package \w)",
     re.MULTILINE,
 )
-_LANGUAGE = re.compile(
+_LANGUAGE = expression(
     r"\A\s*```(?:python|py|javascript|js|typescript|ts|java|c|cpp|csharp|cs|go|rust|ruby|php|swift|kotlin|bash|sh|r|scala)"
     r"[ \t]*\n",
     re.IGNORECASE,
@@ -81,7 +82,7 @@ def lines(program: str) -> list[str]:
     return [line.rstrip() for line in program.strip("\n").splitlines() if line.strip()]
 
 
-_TOKEN = re.compile(
+_TOKEN = expression(
     r"(?P<comment>/\*.*?\*/|(?<![:\w])//[^\n]*|(?:(?<=\s)|\A)#(?![\w\[])[^\n]*)"
     r"|(?P<string>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
     r"|(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<line>\n[ \t]*)"
@@ -123,7 +124,7 @@ def tokens(program: str) -> list[str]:
     return found if tree is not None else _plainer(found)
 
 
-_BRACES = re.compile(r"[{};]\s*$|=>", re.MULTILINE)
+_BRACES = expression(r"[{};]\s*$|=>", re.MULTILINE)
 
 
 def _plainer(found: list[str]) -> list[str]:

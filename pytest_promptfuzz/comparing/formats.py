@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.comparing import jsontext, markup, outline, yamltext
 from pytest_promptfuzz.comparing.text import strip_fence
 from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,17 +25,17 @@ NAMES = {
     "json": "JSON", "yaml": "YAML", "xml": "XML", "html": "HTML", "markdown": "Markdown", "text": "plain text",
 }  # fmt: skip
 
-_OPERATOR = re.compile(r"format-([a-z]+)(?:@\d+)?\Z")
-_FENCE = re.compile(r"```([\w+-]*)[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
-_TAGGED = re.compile(r"<[A-Za-z?!][^<>]*>")
-_MARKDOWN = re.compile(
+_OPERATOR = expression(r"format-([a-z]+)(?:@\d+)?\Z")
+_FENCE = expression(r"```([\w+-]*)[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_TAGGED = expression(r"<[A-Za-z?!][^<>]*>")
+_MARKDOWN = expression(
     r"^(?:#{1,6}[ \t]+\S|[ \t]*[-*+•][ \t]+\S|[ \t]*\d{1,3}[.)][ \t]+\S|[ \t]*\|.*\||```|>[ \t])|\*\*\S|\]\(",
     re.MULTILINE,
 )
-_MARKUP = re.compile(
+_MARKUP = expression(
     r"^#{1,6}[ \t]+\S|^[ \t]*\|.*\|[ \t]*$|```|\*\*\S.{0,200}?\S\*\*|\]\(https?:", re.MULTILINE
 )
-_YAML_LINE = re.compile(r"[ ]*(?:- )*(?:[\w\"'][\w \"'-]{0,40}:(?: |$)|- |#)|[ ]+\S|---$|$")
+_YAML_LINE = expression(r"[ ]*(?:- )*(?:[\w\"'][\w \"'-]{0,40}:(?: |$)|- |#)|[ ]+\S|---$|$")
 
 
 @dataclass(frozen=True, slots=True)

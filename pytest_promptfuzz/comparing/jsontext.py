@@ -8,8 +8,9 @@ import re
 from typing import Any
 
 from pytest_promptfuzz.comparing.text import strip_fence
+from pytest_promptfuzz.expressions import expression
 
-_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_BLOCK = expression(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _MAX_STARTS = 20
 _LONGEST_LITERAL = 100_000
 _DECODER = json.JSONDecoder()

@@ -11,6 +11,7 @@ from pytest_promptfuzz.comparing.guards.polarity import signed
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.tokens import canonical_words
 from pytest_promptfuzz.comparing.words import canonical, split_words
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.text import Text
@@ -25,15 +26,15 @@ _NOUN = (
     r"(?:label|category|sentiment|class|classification|answer|priority|intent|topic|result|type|verdict|status|tone"
     r"|language|emotion|rating|score|urgency|severity|decision|output|prediction)"
 )
-_DRESSED = re.compile(
+_DRESSED = expression(
     rf"\A(?:the |this |its |overall |my |final |predicted |correct |most |best |suitable |appropriate )*{_NOUN}"
     rf"(?: of (?:the|this) [\w ]{{1,24}}?)?\s*(?:is|would be|:|=|->|→|-)\s*[:\"']*\s*(.+?)\s*\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_SIGN = re.compile(r"(?<!\w)[-−](?=\d)")
-_TAIL = re.compile(rf"(?<=\w)\s+(?:{_NOUN}|review|text|ticket|message)s?\Z", re.IGNORECASE)
-_LEAD = re.compile(r"\A(?:it's|it is|this is|that's|that is|in (?=\d)|on (?=\d)|at (?=\d))\s*(?=\w)")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SIGN = expression(r"(?<!\w)[-−](?=\d)")
+_TAIL = expression(rf"(?<=\w)\s+(?:{_NOUN}|review|text|ticket|message)s?\Z", re.IGNORECASE)
+_LEAD = expression(r"\A(?:it's|it is|this is|that's|that is|in (?=\d)|on (?=\d)|at (?=\d))\s*(?=\w)")
+_WIDE = expression(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WIDE_CHARACTERS = 6
 """Characters of a script without spaces up to which an answer is taken for a label."""
 

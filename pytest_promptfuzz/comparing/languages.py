@@ -18,6 +18,7 @@ from pytest_promptfuzz.comparing.structured import compare_json, worst
 from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.comparing.textual import shown
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.languages import language_tag, surely
 from pytest_promptfuzz.wire.paths import at, child, json_diff, without
 
@@ -31,20 +32,20 @@ _NAMES = {
     "en": "English", "es": "Spanish", "fr": "French", "de": "German", "nl": "Dutch", "it": "Italian",
     "pt": "Portuguese", "ja": "Japanese",
 }  # fmt: skip
-_ANSWERED = re.compile(r"(?:.*-)?answer-in-([a-z]{2}(?:-[a-z]{2})?)(?:@\d+)?\Z")
-_TRANSLATED = re.compile(r"(?:.*-)?translated-([a-z]{2}(?:-[a-z]{2})?)(?:@\d+)?\Z")
+_ANSWERED = expression(r"(?:.*-)?answer-in-([a-z]{2}(?:-[a-z]{2})?)(?:@\d+)?\Z")
+_TRANSLATED = expression(r"(?:.*-)?translated-([a-z]{2}(?:-[a-z]{2})?)(?:@\d+)?\Z")
 _YES = word_set("yes sí si oui ja sì sim はい ええ")
 _NO = word_set("no non nein nee não nao いいえ いや")
-_CODE = re.compile(r"\A(?:[A-Z][A-Z0-9_ /&-]+|\w*[0-9_]\w*|[a-z]+(?:-[a-z]+)+)\Z")
-_NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:[.,'\u00a0\u202f]\d+)*(?![\w])")
-_NUMBER_CJK = re.compile(r"\d+(?:[.,]\d+)*")
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|s)\Z")
+_CODE = expression(r"\A(?:[A-Z][A-Z0-9_ /&-]+|\w*[0-9_]\w*|[a-z]+(?:-[a-z]+)+)\Z")
+_NUMBER = expression(r"(?<![\w.,])[-−]?\d+(?:[.,'\u00a0\u202f]\d+)*(?![\w])")
+_NUMBER_CJK = expression(r"\d+(?:[.,]\d+)*")
+_ENDING = expression(r"(?<=[a-z]{3})(?:ing|ed|s)\Z")
 _LABELS = word_set(
     "positive negative neutral mixed spam ham urgent critical high medium low normal bug feature complaint request"
     " toxic approved rejected pending accepted denied escalated relevant irrelevant entailment contradiction"
     " true false unknown"
 )
-_FENCED = re.compile(r"```(?!json).*?(?:```|\Z)", re.DOTALL)
+_FENCED = expression(r"```(?!json).*?(?:```|\Z)", re.DOTALL)
 _HALF_DAY = 12
 
 

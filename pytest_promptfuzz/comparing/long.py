@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ LIMIT = 60_000
 """Characters up to which two texts are compared whole: some 10,000 words."""
 
 _CONTEXT = 300
-_BOUNDARY = re.compile(r"[.!?\n]\s")
+_BOUNDARY = expression(r"[.!?\n]\s")
 
 
 def where_they_differ(first: str, second: str) -> tuple[str, str] | None:

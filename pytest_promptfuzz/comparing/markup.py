@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
@@ -10,6 +9,7 @@ from xml.parsers import expat
 
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.outline import Block
+from pytest_promptfuzz.expressions import expression
 
 _MOST_DEPTH = 100
 _MOST_OPEN = 100
@@ -103,7 +103,7 @@ def _mixed(element: _Element) -> bool:
     return whole > inner
 
 
-_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)(?=[\s/>])")
+_TAG = expression(r"</?([a-zA-Z][a-zA-Z0-9]*)(?=[\s/>])")
 _HTML_TAGS = word_set(
     """html head body title div span p br hr b strong i em u ul ol li dl dt dd table thead tbody tfoot tr th td caption
     h1 h2 h3 h4 h5 h6 a section article header footer main nav pre code blockquote small sub sup img figure address"""

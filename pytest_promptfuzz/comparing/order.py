@@ -9,6 +9,7 @@ from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.tokens import canonical_words
 from pytest_promptfuzz.comparing.words import split_words
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
@@ -68,10 +69,10 @@ def _clauses(tokens: list[str]) -> list[tuple[str, ...]]:
     return sorted(clause for clause in found if clause)
 
 
-_JOINT = re.compile(r"[,;.!?](?=\s)|\n+")
+_JOINT = expression(r"[,;.!?](?=\s)|\n+")
 _JOINERS = frozenset({"and", "or", "but"})
 _SEQUENCE = word_set("then first next second final last before after")
-_STEPS = re.compile(r"^[ \t]*\d+[.)]", re.MULTILINE)
+_STEPS = expression(r"^[ \t]*\d+[.)]", re.MULTILINE)
 _TIMES = word_set(
     "yesterday today tomorrow now then soon later daily usual often always here there first final"
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_promptfuzz.comparing.text import strip_fence
+from pytest_promptfuzz.expressions import expression
 
 BlockKind = Literal["heading", "item", "row", "text"]
 
@@ -37,16 +38,16 @@ class _Node:
     rows: list[tuple[str, ...]] = field(default_factory=list)
 
 
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*\Z")
-_BOLD_LINE = re.compile(r"(?:\*\*|__)([^*_\n]{1,60}?):?(?:\*\*|__):?\Z")
-_ITEM = re.compile(r"([ \t]*)(?:[-*+•‣◦]|\d{1,3}[.)])[ \t]+(\S.*)\Z")
-_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*\Z")
-_EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|`+)(?=\S)(.{1,400}?)(?<=\S)\1")
-_ITALIC = re.compile(r"(?<!\w)_(?=\S)([^_\n]{1,400}?)(?<=\S)_(?!\w)")
-_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
-_PAIR = re.compile(r"([^\s:][^:\n]{0,59}?)\s*[:：](?:\s+(\S.*))?\Z", re.DOTALL)
+_HEADING = expression(r"(#{1,6})[ \t]+(.*?)[ \t]*#*\Z")
+_BOLD_LINE = expression(r"(?:\*\*|__)([^*_\n]{1,60}?):?(?:\*\*|__):?\Z")
+_ITEM = expression(r"([ \t]*)(?:[-*+•‣◦]|\d{1,3}[.)])[ \t]+(\S.*)\Z")
+_RULE = expression(r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*\Z")
+_EMPHASIS = expression(r"(\*{1,3}|_{2,3}|`+)(?=\S)(.{1,400}?)(?<=\S)\1")
+_ITALIC = expression(r"(?<!\w)_(?=\S)([^_\n]{1,400}?)(?<=\S)_(?!\w)")
+_LINK = expression(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
+_PAIR = expression(r"([^\s:][^:\n]{0,59}?)\s*[:：](?:\s+(\S.*))?\Z", re.DOTALL)
 _MOST_KEY_WORDS = 5
-_SENTENCE = re.compile(r"[.!?;,](?:\s|\Z)")
+_SENTENCE = expression(r"[.!?;,](?:\s|\Z)")
 _TEXT_DEPTH = 7  # below every heading, above every list item
 
 

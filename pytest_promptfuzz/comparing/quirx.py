@@ -17,6 +17,7 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.embedding import cosine
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.errors import ConfigurationError
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.embedding import Embedder
@@ -30,23 +31,23 @@ _MINOR, _MINOR_MEANING = 0.75, 0.70
 # Penn Treebank tokenisation: punctuation apart, except a comma or colon before a digit and a full stop that does
 # not end the sentence.
 _SEPARATE = (
-    (re.compile(r'(^|[ (\[{<])"'), r"\1 `` "),
-    (re.compile(r"[«“‘„»”’]"), r" \g<0> "),
-    (re.compile(r"([^.])(\.)([\])}>\"'»”’ ]*)\s*$"), r"\1 \2 \3 "),
-    (re.compile(r"([:,])(?=\D|$)"), r" \1 "),
-    (re.compile(r"\.{2,}|[;@#$%&*?!]|[\]\[(){}<>]|--"), r" \g<0> "),
-    (re.compile(r"([^'])' "), r"\1 ' "),
-    (re.compile(r"\"|''"), " '' "),
-    (re.compile(r"(?<=[^' ])('(?:s|m|d|ll|re|ve)?|n't)(?=\s|$)"), r" \1 "),
+    (expression(r'(^|[ (\[{<])"'), r"\1 `` "),
+    (expression(r"[«“‘„»”’]"), r" \g<0> "),
+    (expression(r"([^.])(\.)([\])}>\"'»”’ ]*)\s*$"), r"\1 \2 \3 "),
+    (expression(r"([:,])(?=\D|$)"), r" \1 "),
+    (expression(r"\.{2,}|[;@#$%&*?!]|[\]\[(){}<>]|--"), r" \g<0> "),
+    (expression(r"([^'])' "), r"\1 ' "),
+    (expression(r"\"|''"), " '' "),
+    (expression(r"(?<=[^' ])('(?:s|m|d|ll|re|ve)?|n't)(?=\s|$)"), r" \1 "),
 )
-_BREAK = re.compile(r"(\S*?)([.?!]+)([\"')\]}”’]*)(?=[\s*:@({\[;])")
+_BREAK = expression(r"(\S*?)([.?!]+)([\"')\]}”’]*)(?=[\s*:@({\[;])")
 _ABBREVIATIONS = word_set(
     """mr mrs ms dr prof rev gen sen rep gov capt lt col sgt st jr sr inc corp co ltd llc bros vs etc e.g
     i.e u.s u.k u.n d.c ph.d m.d a.m p.m no vol fig al approx dept est jan feb mar apr jun jul aug sep
     sept oct nov dec mt ft"""
 )
 _FORMATS = tuple(
-    re.compile(pattern, re.MULTILINE)
+    expression(pattern, re.MULTILINE)
     for pattern in (r"^\s*[-*+]\s+", r"^\s*\d+\.\s+", r"^#{1,6}\s+", r"```", r"\*\*.*?\*\*", r"_.*?_")
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from pytest_promptfuzz.comparing.lexicon import NEGATORS
 from pytest_promptfuzz.comparing.structured import compare_json, worst
 from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.comparing.textual import shown
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.wire.paths import at, json_diff, without
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.embedding import Embedder
     from pytest_promptfuzz.comparing.profiles import Profile
 
-_TOKEN = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?|[^\W\d_]+(?:['’]t\b)?")
-_NUMERIC = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.])-?\d+(?:\.\d+)?")
+_TOKEN = expression(r"\d+(?:,\d{3})*(?:\.\d+)?|[^\W\d_]+(?:['’]t\b)?")
+_NUMERIC = expression(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.])-?\d+(?:\.\d+)?")
 _SAID = {"true": True, "yes": True, "false": False, "no": False}
 _TALK = "other text stands around the {} that was asked for"
 

@@ -9,13 +9,14 @@ from typing import Any
 
 from pytest_promptfuzz.comparing import code
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.targets.model import Response
 
-_WORD = re.compile(r"\w+")
-_FENCED = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)|(`{1,2})([^`\n]+)\2", re.DOTALL)
-_TEXTS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*")
-_KEYWORD = re.compile(r"\s*=(?!=)")
-_OPENS_ARGUMENT = re.compile(r"[(,]\s*\Z")
+_WORD = expression(r"\w+")
+_FENCED = expression(r"```[^\n`]*\n(.*?)(?:```|\Z)|(`{1,2})([^`\n]+)\2", re.DOTALL)
+_TEXTS = expression(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*")
+_KEYWORD = expression(r"\s*=(?!=)")
+_OPENS_ARGUMENT = expression(r"[(,]\s*\Z")
 _LEAD = 24
 
 

@@ -6,8 +6,9 @@ import re
 
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.text import strip_fence
+from pytest_promptfuzz.expressions import expression
 
-_TOKEN = re.compile(
+_TOKEN = expression(
     r"(?P<comment>--[^\n]*|/\*.*?\*/)"
     r"|(?P<string>'(?:[^']|'')*')"
     r"|(?P<quoted>\"(?:[^\"]|\"\")*\"|`[^`]*`)"
@@ -16,14 +17,14 @@ _TOKEN = re.compile(
     r"|(?P<sign><=|>=|<>|!=|\|\||::|[^\s\w])",
     re.DOTALL,
 )
-_COMMENTS = re.compile(r"\A(?:\s+|--[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
-_SHOUTED = re.compile(
+_COMMENTS = expression(r"\A(?:\s+|--[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
+_SHOUTED = expression(
     r"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|MERGE INTO|EXPLAIN)\s+\S"
 )
-_SECOND = re.compile(r"\b(?:from|into|set|table|values|as\s*\(|where|view|index|limit)\b", re.IGNORECASE)
+_SECOND = expression(r"\b(?:from|into|set|table|values|as\s*\(|where|view|index|limit)\b", re.IGNORECASE)
 _COLUMN = r"[\w.*\"`]+(?:\s*\([^)]*\))?(?:\s+as\s+\w+)?"
 # In lower case an English sentence may begin so: "select the file from the menu" is no query.
-_QUIET = re.compile(
+_QUIET = expression(
     rf"select\s+(?:distinct\s+)?{_COLUMN}(?:\s*,\s*{_COLUMN})*\s+from\s+[\w\"`(]"
     r"|insert\s+into\s+\S+\s*(?:\(|values|select)|update\s+\S+\s+set\s+\S+\s*=|delete\s+from\s+\S+\s*(?:where\s|;|\Z)"
     r"|with\s+\w+\s+as\s*\(|create\s+(?:table|view|index)\s|alter\s+table\s|drop\s+table\s",
@@ -45,7 +46,7 @@ def looks_like(text: str) -> bool:
     return bool(_QUIET.match(query)) or (bool(_SHOUTED.match(query)) and bool(_SECOND.search(query)))
 
 
-_FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
+_FENCED = expression(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
 
 
 def statement(text: str) -> str | None:

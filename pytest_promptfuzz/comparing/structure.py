@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
+
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.text import Text
 
-_BULLET = re.compile(r"^[ \t]*[-*+•][ \t]+\S", re.MULTILINE)
-_NUMBERED = re.compile(r"^[ \t]*\d{1,3}[.)][ \t]+\S", re.MULTILINE)
-_HEADING = re.compile(r"^#{1,6}[ \t]+\S", re.MULTILINE)
+_BULLET = expression(r"^[ \t]*[-*+•][ \t]+\S", re.MULTILINE)
+_NUMBERED = expression(r"^[ \t]*\d{1,3}[.)][ \t]+\S", re.MULTILINE)
+_HEADING = expression(r"^#{1,6}[ \t]+\S", re.MULTILINE)
 
 
 def shape(text: Text) -> tuple[int, int, int, int]:

@@ -10,12 +10,13 @@ from functools import cached_property, lru_cache
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.tokens import canonical_tokens
 from pytest_promptfuzz.comparing.words import split_words
+from pytest_promptfuzz.expressions import expression
 
-_FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
-_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
-_MARKER = re.compile(r"^[ \t]*(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+|#{1,6}[ \t]+|>[ \t]?)", re.MULTILINE)
-_STOP = re.compile(r"[.!?…;。！？\n]+[\"')\]]*")
-_ABBREVIATION = re.compile(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|vs|etc|No|e\.g|i\.e)$")
+_FENCE = expression(r"\A\s*```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
+_EMPHASIS = expression(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
+_MARKER = expression(r"^[ \t]*(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+|#{1,6}[ \t]+|>[ \t]?)", re.MULTILINE)
+_STOP = expression(r"[.!?…;。！？\n]+[\"')\]]*")
+_ABBREVIATION = expression(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|vs|etc|No|e\.g|i\.e)$")
 _QUOTES = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
 _EDGES = " \t\r\n.!?,;:\"'`…。"
 

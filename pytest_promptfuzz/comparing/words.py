@@ -8,17 +8,18 @@ from functools import lru_cache
 from itertools import chain
 
 from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.expressions import expression
 
 # A word, a number with its currency and percent sign, or one character of a script without spaces. A full stop,
 # comma, colon or apostrophe belongs to a word only between its characters: 1,000 and 9:30 are one, "end." is not.
 # A pattern that begins with one set of characters is several times faster than one with alternatives.
-_WORD = re.compile(r"[\w$€£¥]+(?:[.,:'&]\w+)*%?")
+_WORD = expression(r"[\w$€£¥]+(?:[.,:'&]\w+)*%?")
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff"
-_WIDE_WORD = re.compile(rf"[{_WIDE}]|(?:[^\W{_WIDE}]|[$€£¥])+(?:[.,:'&][^\W{_WIDE}]+)*%?")
-_DATE_IN_TEXT = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
-_NUMBER = re.compile(r"([$€£¥]?)(\d[\d,]*(?:\.\d+)*|\d+:\d+)(%|st|nd|rd|th|[a-z]+)?(%?)")
-_THE_STATES = re.compile(r"\bUS\b")
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_WIDE_WORD = expression(rf"[{_WIDE}]|(?:[^\W{_WIDE}]|[$€£¥])+(?:[.,:'&][^\W{_WIDE}]+)*%?")
+_DATE_IN_TEXT = expression(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
+_NUMBER = expression(r"([$€£¥]?)(\d[\d,]*(?:\.\d+)*|\d+:\d+)(%|st|nd|rd|th|[a-z]+)?(%?)")
+_THE_STATES = expression(r"\bUS\b")
+_GROUPED = expression(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _MONTHS = [
     "january",
     "february",
@@ -34,7 +35,7 @@ _MONTHS = [
     "december",
 ]
 _SHORT_MONTHS = {month[:3]: month for month in _MONTHS} | {"sept": "september"}
-_TWO_WORDS = re.compile(
+_TWO_WORDS = expression(
     r"\b(?:twen|thir|for|fif|six|seven|eigh|nine)ty[- ](?:one|two|three|four|five|six|seven|eight|nine)\b",
     re.IGNORECASE,
 )

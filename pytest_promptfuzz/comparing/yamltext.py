@@ -10,16 +10,18 @@ import json
 import re
 from typing import Any
 
-_KEY = re.compile(
+from pytest_promptfuzz.expressions import expression
+
+_KEY = expression(
     r"""(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>(?:[^']|'')*)'|(?P<plain>[^\s\-?:,\[\]{}#&*!|>'"%@`][^\n]*?|-\w[^\n]*?))"""
     r"\s*:(?:[ \t]+(?P<rest>.*))?\Z"
 )
-_NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?\Z")
-_BLOCK = re.compile(r"([|>])([-+]?)\d?\s*(?:#.*)?\Z")
-_COMMENT = re.compile(r"(?:^|\s)#.*\Z")
-_DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(?:#.*)?\Z', re.DOTALL)
-_SINGLE = re.compile(r"'((?:[^']|'')*)'\s*(?:#.*)?\Z", re.DOTALL)
-_FLOW_PLAIN = re.compile(r"[^,\[\]{}:\n]+(?::(?=\S)[^,\[\]{}:\n]*)*")
+_NUMBER = expression(r"[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?\Z")
+_BLOCK = expression(r"([|>])([-+]?)\d?\s*(?:#.*)?\Z")
+_COMMENT = expression(r"(?:^|\s)#.*\Z")
+_DOUBLE = expression(r'"((?:[^"\\]|\\.)*)"\s*(?:#.*)?\Z', re.DOTALL)
+_SINGLE = expression(r"'((?:[^']|'')*)'\s*(?:#.*)?\Z", re.DOTALL)
+_FLOW_PLAIN = expression(r"[^,\[\]{}:\n]+(?::(?=\S)[^,\[\]{}:\n]*)*")
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _LONGEST = 200_000

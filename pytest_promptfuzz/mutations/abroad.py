@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import capitalised, lower
 from pytest_promptfuzz.mutations.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.fields import data_spans, inside
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.draft import Draft
 
 LANGUAGES = tuple(COURTESIES)
-_FRENCH_FIELD = re.compile(r"[^\W\d_][\w '’-]{0,30}[ \u00a0\u202f][:：][ \t]")
-_CLOSED = re.compile(r"(?: [A-ZÀ-Þ]|\s*$)", re.MULTILINE)
-_STRANGER_NL = re.compile(r"\b(?:u|uw)\b")
+_FRENCH_FIELD = expression(r"[^\W\d_][\w '’-]{0,30}[ \u00a0\u202f][:：][ \t]")
+_CLOSED = expression(r"(?: [A-ZÀ-Þ]|\s*$)", re.MULTILINE)
+_STRANGER_NL = expression(r"\b(?:u|uw)\b")
 
 
 def requests(draft: Draft) -> list[Edit]:

@@ -7,6 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.formats_answer import under_ban
 from pytest_promptfuzz.mutations.formats_place import instructions_end, words_of
@@ -54,7 +55,7 @@ _KEPT = {
     "ja": ("。{}はそのままにしてください", "ラベル", "キー", "かぎ括弧内の文言", "と"),
 }
 # A text that the answer is to hold as it stands: 'write "none"'. What is not to be written is none.
-_QUOTED = re.compile(
+_QUOTED = expression(
     r"(?<!\w)(?:(?:write|say|answer|reply|respond|return|add|append|put|begin|start|end|finish"
     r"|sign(?: off)?)(?: with| as| by| each| every| it| them| exactly| only| just"
     r"| simply| the| words?| text| phrase| sentence| line| message){0,4}:?"
@@ -64,15 +65,15 @@ _QUOTED = re.compile(
     r"|「[^」\n]+」と(?:だけ|のみ)?(?:書|答|回答|出力|返|記)",
     re.IGNORECASE,
 )
-_CAPITALS = re.compile(
+_CAPITALS = expression(
     r"\b(?i:write|answer|reply|respond|return|say|output|choose)(?: with| the| words?| text| line| either){0,3}"
     r" (?!JSON|YAML|XML|HTML|CSV)[A-Z][A-Z_]+\b"
 )
-_NEGATED = re.compile(
+_NEGATED = expression(
     r"(?:\bnot|n['’]t|\bnever|\bwithout|\bavoid|\bnunca|\bjamais|\bnicht|\bnon|\bnooit|\bnão)\W+\Z",
     re.IGNORECASE,
 )
-_KEYED = re.compile(r"\b(?:json|yaml|xml)\b", re.IGNORECASE | re.ASCII)
+_KEYED = expression(r"\b(?:json|yaml|xml)\b", re.IGNORECASE | re.ASCII)
 # The words that ask for an answer, and the preposition before its language.
 _ANSWERING = {
     "en": ("answer|respond|reply|write|output", "in"),
@@ -143,7 +144,7 @@ def _own(language: str) -> re.Pattern[str]:
 
 
 # Languages whose names in all others are not known here: where one is spoken of, none is asked for.
-_OTHERS = re.compile(
+_OTHERS = expression(
     r"\b(?:Arabic|Basque|Bengali|Bulgarian|Cantonese|Catalan|Chinese|Croatian|Czech|Danish|Esperanto|Farsi|Finnish|Gaelic"
     r"|Galician|Greek|Hebrew|Hindi|Hungarian|Icelandic|Indonesian|Irish|Korean|Latin|Malay|Mandarin|Norwegian|Persian"
     r"|Polish|Romanian|Russian|Serbian|Slovak|Slovenian|Swahili|Swedish|Tamil|Thai|Turkish|Ukrainian|Urdu|Vietnamese|Welsh)\b"

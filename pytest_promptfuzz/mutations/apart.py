@@ -7,6 +7,7 @@ from bisect import bisect_right
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, Ref, replace
 from pytest_promptfuzz.mutations.layout import in_sections
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
@@ -26,19 +27,19 @@ class _Task(NamedTuple):
     end: int
 
 
-_INLINE = re.compile(r"[^\n:]*[^\s:]: ?(?P<data>\x00+)\.?[ \t]*$")
+_INLINE = expression(r"[^\n:]*[^\s:]: ?(?P<data>\x00+)\.?[ \t]*$")
 _OPENERS = ("{", "$", "<", "%", '"', "“", "«", "'", "`", "‘", "[[", "~~~")
 _TEXT = (
     r"texts?|reviews?|tweets?|articles?|passages?|paragraphs?|sentences?|messages?|e-?mails?|letters?|tickets?|comments?"
     r"|documents?|quer(?:y|ies)|questions?|statements?|posts?|stor(?:y|ies)|inputs?|content|context|transcript|complaint"
     r"|conversation|dialogue|dialog|report|notes|essay|poem|headline|feedback|abstract|product|code|function|snippet"
 )
-_POINTS_AT = re.compile(
+_POINTS_AT = expression(
     rf"\b(?:(?:the (?P<down>following)|this|these) (?:[a-z]+ ){{0,2}}?(?:{_TEXT})\b"
     rf"|the (?:[a-z]+ ){{0,2}}?(?:{_TEXT}) (?P<below>below)\b|the (?:[a-z]+ ){{0,2}}?(?:{_TEXT})$)",
     re.IGNORECASE,
 )
-_LISTS = re.compile(
+_LISTS = expression(
     r"\b(?:categor\w+|labels?|options?|classes|list|keywords|topics|formats?|tags|following|schema)\b"
 )
 

@@ -6,13 +6,13 @@ Only Latin, Greek, Cyrillic and Armenian letters change case: their mappings are
 
 from __future__ import annotations
 
-import re
+from pytest_promptfuzz.expressions import expression
 
-_STABLE = re.compile("[A-Za-zªµºÀ-ƚƜ-ɏͰ-֏Ḁ-῿]+")
-CASED = re.compile("[A-Za-zµÀ-ÖØ-öø-ƚƜ-ƺƼ-ƿDŽ-ɏͰ-ͳͶͷΆΈ-Ͼ-ҁҊ-Ֆա-և]")
+_STABLE = expression("[A-Za-zªµºÀ-ƚƜ-ɏͰ-֏Ḁ-῿]+")
+CASED = expression("[A-Za-zµÀ-ÖØ-öø-ƚƜ-ƺƼ-ƿDŽ-ɏͰ-ͳͶͷΆΈ-Ͼ-ҁҊ-Ֆա-և]")
 
 
-LETTER = re.compile("[^\x00-\x40\x5b-\x60\x7b-\xa9\u2000-\u2bff\u3000-\u303f\uff00-\uff20]")
+LETTER = expression("[^\x00-\x40\x5b-\x60\x7b-\xa9\u2000-\u2bff\u3000-\u303f\uff00-\uff20]")
 """A letter of any script: what is no ASCII sign, punctuation block or symbol block, the same on every Python."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.order import LEANING_HEADS, SEQUENCE_HEADS
 from pytest_promptfuzz.mutations.said import BOUND, TOKENS
@@ -26,18 +27,18 @@ _NOUN = (
     r"doc|document|source|passage|context|article|text|excerpt|snippet|file|report|review|abstract|paper|record"
     r"|agreement|contract|response|candidate|reference|extract|essay|story|profile"
 )
-_LABEL = re.compile(
+_LABEL = expression(
     r"[ \t]*(?P<label>(?P<style>\#{1,6}[ \t]+|\*\*)?"
     rf"(?:(?P<noun>{_NOUN})[ \t]+(?P<mark>\d{{1,3}}|[a-z])(?![\w-])(?=[ \t]*(?:[:(.*)—–-]|$))"
     r"|\[(?P<cite>\d{1,3})\](?=[ \t:])))",
     re.IGNORECASE | re.MULTILINE | re.ASCII,
 )
-_TAG = re.compile(rf"<(?P<close>/?)(?P<name>{_NOUN})(?P<rest>[ \t][^<>\n]*)?>", re.IGNORECASE | re.ASCII)
-_ATTRIBUTE = re.compile(
+_TAG = expression(rf"<(?P<close>/?)(?P<name>{_NOUN})(?P<rest>[ \t][^<>\n]*)?>", re.IGNORECASE | re.ASCII)
+_ATTRIBUTE = expression(
     r"\b(?:index|id|number|n|name|title|source|label)\s*=\s*[\"']?([^\"'>]+)", re.IGNORECASE
 )
 
-_ORDERED = re.compile(
+_ORDERED = expression(
     r"\b(?:first|second|third|fourth|fifth|last|final|next|former|latter|previous|preceding|earlier|later|order(?:ed)?"
     r"|sequence|chronolog\w*|respectively|sorted|rank(?:ed|ing)|newest|oldest|latest|most recent|in turn|consecutive"
     r"|one by one|adjacent|opening|beginning)\b|\d(?:st|nd|rd|th)\b",
@@ -45,7 +46,7 @@ _ORDERED = re.compile(
 )
 _LINKS = words("above below previous preceding following earlier later former latter next aforementioned")
 _PRONOUNS = words("it its they them their he him his she her these those this that such then")
-_CITED = re.compile(rf"\[\d|\b(?:{_NOUN})s?[ \t]+\d", re.IGNORECASE)
+_CITED = expression(rf"\[\d|\b(?:{_NOUN})s?[ \t]+\d", re.IGNORECASE)
 
 
 def documents(draft: Draft) -> tuple[tuple[Segment, ...], ...]:

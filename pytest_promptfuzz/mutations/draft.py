@@ -5,12 +5,12 @@ Everything is found once, when the first operator asks for it, and shared by all
 
 from __future__ import annotations
 
-import re
 import sys
 from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import CASED
 from pytest_promptfuzz.mutations.languages import language_of
 from pytest_promptfuzz.mutations.layout import Line, Sentence, lines_of, sentences_of
@@ -32,8 +32,8 @@ _SPACED = bytes(
     code if chr(code).isalpha() or chr(code) == "'" else 1 if chr(code) in _GLUE else 32
     for code in range(128)
 ).ljust(256)
-_FOREIGN = re.compile("[\u00aa-\u1fff\u2c00-\ud7ff\uf900-\uffff\U00010000-\U0010ffff]+")
-_APOSTROPHE = re.compile("[A-Za-z]+'[A-Za-z]+|[A-Za-z]+")
+_FOREIGN = expression("[\u00aa-\u1fff\u2c00-\ud7ff\uf900-\uffff\U00010000-\U0010ffff]+")
+_APOSTROPHE = expression("[A-Za-z]+'[A-Za-z]+|[A-Za-z]+")
 
 
 class Word(NamedTuple):

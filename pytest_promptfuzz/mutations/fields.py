@@ -13,6 +13,7 @@ import sys
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.lexicon.sparing import own_words
 from pytest_promptfuzz.mutations.lexicon.table import words
 
@@ -21,27 +22,27 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.mutations.draft import Draft
 
-_STRUCTURED = re.compile(
+_STRUCTURED = expression(
     r"\b(?:JSON|YAML|XML|CSV|TSV|TOML|HTML|Markdown table|schema|dict(?:ionary)?|key[- ]value|keys?|fields?|columns?"
     r"|attributes?|properties|headers?|headings|entities|slots?|tuple|spreadsheet|rows?)\b",
     re.IGNORECASE | re.ASCII,
 )
-_TAKING = re.compile(
+_TAKING = expression(
     r"\b(?:extract|capture|parse|pull out|scrape|populate|fill in|record)\b", re.IGNORECASE | re.ASCII
 )
-_ASKING = re.compile(
+_ASKING = expression(
     r"\b(?:return|output|give|list|provide|identify|find|include|including|containing|contains?|with|report|produce"
     r"|collect|named|called|following|namely)\b",
     re.IGNORECASE | re.ASCII,
 )
-_LISTING = re.compile(
+_LISTING = expression(
     r"\b(?:return|output|give|list|provide|identify|include|report|produce)\b", re.IGNORECASE | re.ASCII
 )
-_NAMING = re.compile(
+_NAMING = expression(
     r"\b(?:keys?|fields?|columns?|attributes?|properties|headers?|headings|entities|slots?|elements?)\b",
     re.IGNORECASE | re.ASCII,
 )
-_STOP = re.compile(
+_STOP = expression(
     r"\b(?:from|as|into|using|when|if|where|that|which|who|so|then|but|because|unless|return|output|respond|answer|use"
     r"|write|do|give|put|convert|format)\b|[.;!?]",
     re.IGNORECASE | re.ASCII,
@@ -60,7 +61,7 @@ _TOLD = words(
     audience answer reply do don't must should how what remember please
     """
 )
-_ITEM_NAME = re.compile(r"[A-Za-z][^:\n.;!?\x00]{0,60}(?=:|$| [-–—] )")
+_ITEM_NAME = expression(r"[A-Za-z][^:\n.;!?\x00]{0,60}(?=:|$| [-–—] )")
 
 
 def field_spans(draft: Draft) -> tuple[tuple[int, int], ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.fields import data_spans
 from pytest_promptfuzz.mutations.lexicon.form_words import FORMS
 from pytest_promptfuzz.mutations.lexicon.table import words
@@ -24,10 +25,10 @@ _UNREAD = _STAND_IN | {"code", "json", "url", "path", "identifier"}
 _SPELL = words("spelling spellings spelt spelled")
 _QUOTED = 20  # characters: a quotation that long is the text, a shorter one a word or a label
 _BEFORE, _AFTER = 200, 120  # characters of a sentence that are read around a thing
-_STOP = re.compile("[.!?¿…\n]")
-_WORD = re.compile(r"[^\W\d_]+")
+_STOP = expression("[.!?¿…\n]")
+_WORD = expression(r"[^\W\d_]+")
 # What the answer is to look like, a mark that parts its items, or a program that would do the work.
-_OTHER = re.compile(
+_OTHER = expression(
     r"\b(?:in|of|for|check) your\b|\b(?:your|the) (?:answer|reply|response|output|summary)\b(?! (?:is"
     r"|as|with|should be)\b)"
     r"|\b(?:separat|delimit|join|wrap|surround|enclos|getrennt|trenn|sépar|gescheiden|scheid)\w*|\bin quot"
@@ -36,7 +37,7 @@ _OTHER = re.compile(
     r"|funktion|fonction|función|funzione|functie|função)\b"
     r"|\b(?:at most|maximum|minimum|limit|exceed|no more than|fewer than|less than|under|below) \d"
 )
-_NEGATED = re.compile(
+_NEGATED = expression(
     r"^(?:please |and |but |also )?(?:do not|don['’]t|never|avoid|use|write|no|keine?|ne|n['’]|no|non"
     r"|geen|não|evit\w+)\b"
     r"|(?:\bnot|n['’]t|\bnever|\bno|\bignor\w+|\byou(?:['’]ll| will| may| might| can)?|\bnicht|\bkeine?|\bpas|\bnon"
@@ -60,7 +61,7 @@ def _by_cue() -> dict[str, list[_Topic]]:
     found: dict[str, list[_Topic]] = {}
     for form in FORMS:
         topic = _Topic(
-            re.compile(form.thing), re.compile(form.act) if form.act else None, tuple(map(words, form.needs))
+            expression(form.thing), expression(form.act) if form.act else None, tuple(map(words, form.needs))
         )
         for cue in form.cues.split():
             found.setdefault(cue, []).append(topic)
@@ -83,7 +84,7 @@ def form_is_topic(draft: Draft) -> bool:
     return bool(topics) and _speaks_of_form(draft, topics) and _stands_here(draft)
 
 
-_SPELLINGS = re.compile(
+_SPELLINGS = expression(
     r"\b(?:correct|right|wrong|proper)(?:ly)? (?:spellings?|spelt|spelled)\b", re.IGNORECASE
 )
 

@@ -10,6 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.formats_place import repeats_fields, words_of
 from pytest_promptfuzz.mutations.languages import surely
 from pytest_promptfuzz.mutations.lexicon.table import words
@@ -29,10 +30,10 @@ _THING = (
     "|options?|choices?|figures?|characters?|symbols?|keywords?|levels?|teams?|queues?|departments?|results?|totals?"
     "|statement|quer(?:y|ies)|language|title|types?|answers?"
 )
-_KEYED = re.compile(r"\b(?:json|ya?ml|xml)\b", _FLAGS)
+_KEYED = expression(r"\b(?:json|ya?ml|xml)\b", _FLAGS)
 
 # --- any answer that is one bare thing ---------------------------------------------------------------------------
-_BARE = re.compile(
+_BARE = expression(
     rf"\b(?:only|just|solely|exactly one|nothing but|nothing except|nothing more than)(?: with| of)?"
     rf"(?: the| one| a| an| your)?(?: [\w-]+){{0,2}}? (?:{_THING})\b"
     rf"|\b(?:{_THING}|translation|one|it) (?:only|alone)\b"
@@ -47,7 +48,7 @@ _BARE_WORDS = words(
 
 # --- what leaves no room for another format -----------------------------------------------------------------------
 _ANSWERED = r"(?:answer|respond|reply|return|output|print|say|choose|pick|select|write)"
-_SHAPED = re.compile(
+_SHAPED = expression(
     r"\b(?:nothing|anything|no text|text) (?:else|before|after|around)\b"
     r"|(?:n['’]t|\bnot) (?:explain|justify|elaborate|give (?:any )?reasons)\b"
     r"|\b(?:no|without)(?: any| further| other)? (?:explanations?|comments?|commentary|reasons?|reasoning)\b"
@@ -78,20 +79,20 @@ _SHAPED_WORDS = words(
     " header headers table tables markup formatting marks quotes emoji emojis symbol symbols tags introduction"
     " preamble prefix punctuation section sections"
 )
-_LITERAL = re.compile(
+_LITERAL = expression(
     r"\b(?:[Aa]nswer|[Rr]espond|[Rr]eply|[Rr]eturn|[Oo]utput|ANSWER|RESPOND|REPLY|RETURN|OUTPUT)"
     r"(?: with| only| just| exactly| simply| WITH| ONLY| the| text| words?| phrase| two| one| line){0,5}:?"
     r" (?:[\"“”'‘`«*]+\w|[A-Z]{2,}[A-Z_]*\b(?<!JSON)(?<!YAML)(?<!XML)(?<!HTML)(?<!CSV)(?<!SQL)|[A-Z]\d)"
 )
-_MARKED = re.compile(
+_MARKED = expression(
     r"(?<=[\w,:;] )(?:\*\*|__)\w|^[-*•\d.) \t]*(?:\*\*|__)[^*_\n]+(?:\*\*|__)(?! *:?[ \t\r]*$)", re.MULTILINE
 )
-_TITLE = re.compile(
+_TITLE = expression(
     r"^[#*_ \t]*(?:(?:output|answer|response|reply|required|expected|desired|the|your|use this) )*"
     r"(?:format|form|structure|layout|template|outline|sections|headings)\b[ \w]{0,20}:?[*_ \t\r]*$",
     _FLAGS | re.MULTILINE,
 )
-_HEADINGS = re.compile(r"^(#{1,6}) [^\n]*\n(?:[ \t\r]*\n){0,3}?\1 ", re.MULTILINE)
+_HEADINGS = expression(r"^(#{1,6}) [^\n]*\n(?:[ \t\r]*\n){0,3}?\1 ", re.MULTILINE)
 
 
 def formed(draft: Draft, text: str) -> bool:
@@ -155,7 +156,7 @@ _WORDED = {
         " sql csv code herschrijf herformuleer grammatica citeer rijm kopieer je-vorm u-vorm"
     ),
 }
-_OWN = re.compile(
+_OWN = expression(
     r"\b(?:vouvoy|tutoy|siez|duz|ort(?:h)?ogra[fp]|recht?schreib|fonction|requête|programme python|funktion|skript"
     r"|abfrage|funci[oó]n|consulta sql|funzione|função|functie|script)\w*"
     r"|\bnicht (?:ver|ge|um)?änder|\bn[e']\s?(?:change|modifi)\w* (?:pas|rien)"
@@ -163,12 +164,12 @@ _OWN = re.compile(
     r"|\bnão (?:alter|mud|modifi)|\bniet (?:wijzig|verander)",
     re.IGNORECASE,
 )
-_OWN_SORTING = re.compile(
+_OWN_SORTING = expression(
     r"\b(?:klassifizier|kategorisier|ordne|classifie|classez|catégoris|clasific|categori[cz]|classific|sorteer|classificeer)"
     r"\w*",
     re.IGNORECASE,
 )
-_OWN_REASONS = re.compile(
+_OWN_REASONS = expression(
     r"\b(?:warum|wieso|weshalb|begründ|pourquoi|justifi|por qu[eéê]|motiv|perché|waarom|erkl|expli|spieg)",
     re.IGNORECASE,
 )
@@ -176,18 +177,18 @@ _SORTING = words(
     "answer assign categorise categorize choose classify decide detect determine identify label pick predict rank rate"
     " select sort route tell output return"
 )
-_REASONED = re.compile(
+_REASONED = expression(
     r"(?<!not )(?<!n['’]t )(?<!never )(?<!without )(?<!no )"
     r"\b(?:why|reason(?:s|ing)?|because|expla(?:in|nation)|justif\w+|summary|sentences?|describe)\b",
     _FLAGS,
 )
-_OWN_BARE = re.compile(
+_OWN_BARE = expression(
     r"\b(?:nur|ausschließlich|solo|sólo|solamente|únicamente|uniquement|seulement|soltanto|unicamente|apenas|somente|só"
     r"|alleen|slechts) (?:mit|die|der|das|den|eine?[nr]?|con|el|la|las|los|una?|il|lo|le|les|par|une|com|uma?|met"
     r"|het|de|een)\b",
     re.IGNORECASE,
 )
-_WORDED_JA = re.compile(
+_WORDED_JA = expression(
     "敬語|敬体|丁寧語|常体|です・ます|ですます|である調|漢字|ひらがな|カタカナ|表記|誤字|脱字|原文|例[:：]|形式|フォーマット|そのまま|字以内"
     "|文字|コード|SQL|CSV|件名|項目|俳句|短歌|書き直|言い換え|校正"
 )
@@ -195,7 +196,7 @@ _MADE = (
     r"\b(?:write|generate|create|return|give|produce|output|implement|complete|convert|build|provide|put|emit|fix)"
     r"\b"
 )
-_EXACT = re.compile(
+_EXACT = expression(
     rf"{_MADE}[^.\n]{{0,60}}\b(?:functions?|scripts?|programs?|code|components?|methods?|quer(?:y|ies)|html|tests?|macro"
     r"|formulas?|expressions?|commands?|snippets?|config(?:uration)?|markup|equations?|pseudocode)\b"
     r"|\b(?:this|following|exact|same|given) (?:[\w-]+ )?(?:format|structure|template|pattern|form)\b"
@@ -213,7 +214,7 @@ _EXACT = re.compile(
 _WORDS = r"(?:words?|wording|phrasing|phrases?|sentences?|passages?|original|text)"
 _ALTERED = r"(?:chang|alter|edit|modif|touch|reword|rephras|paraphras|shorten|correct)\w*"
 # What is copied stays in the language it is in; and no Japanese sentence begins with its verb.
-_COPIED = re.compile(
+_COPIED = expression(
     r"\b(?:keep|retain|preserve|leave|reproduce|copy|repeat)\w* (?:all |each |every )?(?:of )?"
     r"(?:(?:the|his|her|their|its|my|our) )?(?:[\w-]+['’]s? )?(?:exact |original |own |very |same |actual )*"
     r"(?:words|wording|phrasing|formulations?|original (?:text|sentences?|spelling))\b"
@@ -230,22 +231,22 @@ _COPIED = re.compile(
     r"|vowel|consonant|gerund|infinitive|imperative|capital|question word)\b",
     _FLAGS,
 )
-_WRAPPED = re.compile(r"(?<!\n)\r?\n(?!\r?\n)")
-_ONLY_LITERAL = re.compile(
+_WRAPPED = expression(r"(?<!\n)\r?\n(?!\r?\n)")
+_ONLY_LITERAL = expression(
     rf"\b{_ANSWERED} (?:only |just |exactly |strictly |nothing but )+(?:with )?(?:the (?:words?|text) )?[\"“'‘`«]",
     _FLAGS,
 )
-_TAKEN = re.compile(
+_TAKEN = expression(
     r"(?:^|[.!?:]\s)[^\w\n]{0,8}(?:please |kindly |now |then |can you |could you )*(?:extract|pull|copy|collect|convert"
     r"|transcribe|tokeni[sz]e|split|sort|reorder|merge|find all|identify all)\b"
     r"|\bfields?\b|\bname: value\b|\bkey: value\b",
     _FLAGS | re.MULTILINE,
 )
-_SHOWN = re.compile(
+_SHOWN = expression(
     r"\b(?:examples?|beispiele?|exemples?|ejemplos?|esempi|esempio|exemplos?|voorbeeld(?:en)?)\b[^.:\n]{0,20}[:>]",
     _FLAGS,
 )
-_CUE = re.compile(r"\b(?:sql|csv|code|query|regex|formula|command|html)[ \t]*:\s*\Z", _FLAGS)
+_CUE = expression(r"\b(?:sql|csv|code|query|regex|formula|command|html)[ \t]*:\s*\Z", _FLAGS)
 
 
 def wordless(draft: Draft) -> bool:

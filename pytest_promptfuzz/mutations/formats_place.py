@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, insert
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.operators.tone import instructions
@@ -34,29 +35,29 @@ class Place(NamedTuple):
         return insert(self.at, self.joint + sentence)
 
 
-_WORDS = re.compile(r"[^\W\d_]+")
+_WORDS = expression(r"[^\W\d_]+")
 _TOLD = words(
     "note important rule rules format task instruction instructions role goal tone style remember hint tip requirements"
     " constraints guidelines language length aufgabe wichtig tâche importante tarea taak compito nota hinweis"
 )
 _ENDS = (".", "!", "?", "。", "！", "？", ".)", '."', ".”")
-_DATA_HEADING = re.compile(
+_DATA_HEADING = expression(
     r"(?:text|input|article|document|documents|context|question|review|message|email|ticket|data|example|examples|source"
     r"|conversation|transcript|content)\b",
     re.IGNORECASE,
 )
 # "Courriel : {courriel}", which is no field to the layout since a space parts the colon.
-_SLOT_FIELD = re.compile(r"[^\W\d_][^:：.,\x00\n]{0,30}[:：]\s*\x00\W*\Z")
-_GOES_ON = re.compile(
+_SLOT_FIELD = expression(r"[^\W\d_][^:：.,\x00\n]{0,30}[:：]\s*\x00\W*\Z")
+_GOES_ON = expression(
     r"[-*•#\d.) \t]*(?:do not|don['’]t|never|always|then|also|finally|otherwise|lastly|include|rules|make sure)\b",
     re.IGNORECASE | re.ASCII,
 )
 # A line that ends so goes on in the next one, whatever that holds: "The rule is", "it holds that".
-_UNENDED = re.compile(
+_UNENDED = expression(
     r"\b(?:that|is|are|was|be|equals?|as|where|with|of|and|or|but|the|an?|to|for|by|in|from|than|which|if|when|because"
     r"|est|sont|que|qui|de|et|ist|sind|dass|und|oder|es|son|y|è|sono|che|e|dat|zijn|en|é|são)\Z"
 )
-_SAYS_WHAT = re.compile(
+_SAYS_WHAT = expression(
     r"\b(?:must|should|you are|you will|your task|your job|needs? to|is to)\b", re.IGNORECASE | re.ASCII
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 
 if TYPE_CHECKING:
@@ -43,14 +44,14 @@ class Heading(NamedTuple):
     plain: bool
 
 
-_MARKED = re.compile(
+_MARKED = expression(
     r"(?:(?P<hash>\#{1,6})[ \t]+(?P<a>[^\s#](?:[^\n]*[^\s#])?)(?P<tail>[ \t]+\#+)?"
     r"|\*\*(?P<b>[^\s*:][^\n*:]{0,60}?)(?::\*\*|\*\*:?)"
     r"|={2,5} ?(?P<c>[^\s=][^\n=]{0,60}?) ?={2,5}"
     r"|(?P<d>[A-Za-z][\w'’ /&-]{2,40}):)[ \t]*$",
     re.ASCII,
 )
-_STYLE_WORDS = re.compile(
+_STYLE_WORDS = expression(
     r"\b(?:headings?|headers?|headlines?|subheadings?|titles?|titled|markdown|bold(?:face)?|sections|outline)\b"
     r"|\b(?:this|following|exact|same|below|above|fixed|given) (?:format|structure|template|layout|form)\b"
     r"|\btemplates?\b|\bfill (?:in|out)\b",
@@ -160,15 +161,15 @@ def _names(lines: Sequence[Line], heading: Heading, title: str) -> bool:
     return not any(under[under.index(False) :])
 
 
-_RULE = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*\r?")
-_SLOTS = re.compile(r"[\W\x00]*\x00[\W\x00]*")
+_RULE = expression(r"[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*\r?")
+_SLOTS = expression(r"[\W\x00]*\x00[\W\x00]*")
 _DATA = frozenset({"block", "table", "bullet", "number", "field"})
-_HOLDS_DATA = re.compile(
+_HOLDS_DATA = expression(
     r"(?:the |your |input |source )*(?:text|input|article|documents?|context|question|review|message|e-?mail|ticket"
     r"|data|source|conversation|transcript|content|letter|notes)\b",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"\W*(?:please |kindly |do not |don['’]t |never )*(?P<verb>[A-Za-z]+)\b", re.IGNORECASE)
+_OPENING = expression(r"\W*(?:please |kindly |do not |don['’]t |never )*(?P<verb>[A-Za-z]+)\b", re.IGNORECASE)
 
 
 def section_end(draft: Draft, heading: Heading) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.said import TOKENS
@@ -21,8 +22,8 @@ _INSTRUCTING = words(
     reply replies tone language you your how do don must may policy limits important
     """
 )
-_MARKED_TITLE = re.compile(r"(?:\*\*|__)[^*_.!?\n]{1,60}(?:\*\*|__)|={2,}[^=.!?\n]{1,60}={2,}")
-_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)(?:\s[^<>\n]*)?>", re.ASCII)
+_MARKED_TITLE = expression(r"(?:\*\*|__)[^*_.!?\n]{1,60}(?:\*\*|__)|={2,}[^=.!?\n]{1,60}={2,}")
+_TAG = expression(r"<(/?)([A-Za-z][\w-]*)(?:\s[^<>\n]*)?>", re.ASCII)
 
 
 def titles(draft: Draft) -> frozenset[int]:

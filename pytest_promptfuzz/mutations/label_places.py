@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import lower
 from pytest_promptfuzz.prompts.labels import label_occurrences
 from pytest_promptfuzz.prompts.logic import logic_words
@@ -17,11 +18,11 @@ OPEN = ("label", "quote", "number")
 """The kinds of protected text that may be labels."""
 
 _AND = "(?:or|and|oder|und|ou|et|o|y|e|или|и)"
-_JOINT = re.compile(rf"\s?(?:[,;/|、，]\s{{0,2}}(?:{_AND}\s)?|(?<=\s){_AND}\s)|または|或者?|和")
-_NOTE = re.compile(r"\s?\([^()\n]{1,160}\)")
+_JOINT = expression(rf"\s?(?:[,;/|、，]\s{{0,2}}(?:{_AND}\s)?|(?<=\s){_AND}\s)|または|或者?|和")
+_NOTE = expression(r"\s?\([^()\n]{1,160}\)")
 _PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`", "*": "*", "「": "」"}
 # "the category blue", "answer blue": what names a label outside of the list.
-_NAMED = re.compile(
+_NAMED = expression(
     r"\b(?:labels?|categor(?:y|ies)|class(?:es)?|options?|tags?|answer|reply|respond|return|choose|pick|select|write|say|use"
     r"|output)(?: is| as| with| only| just| the(?: (?:label|category|class|option|tag|word))?){0,3}:? \Z",
     re.IGNORECASE,

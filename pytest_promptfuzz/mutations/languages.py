@@ -6,8 +6,7 @@ came in the language it was asked for in.
 
 from __future__ import annotations
 
-import re
-
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import lower
 from pytest_promptfuzz.mutations.lexicon.table import words
 
@@ -39,9 +38,9 @@ for _code, _words in _FUNCTION_WORDS.items():
         _LANGUAGES[_word] = (*_LANGUAGES.get(_word, ()), _code)
 
 _ENGLISH = frozenset(_FUNCTION_WORDS["en"].split())
-_LETTERS = re.compile("[A-Za-zÀ-ɏ]+(?:['’][A-Za-zÀ-ɏ]+)?")
+_LETTERS = expression("[A-Za-zÀ-ɏ]+(?:['’][A-Za-zÀ-ɏ]+)?")
 _SPACED = bytes(ord(chr(code).lower()) if chr(code).isalpha() else 32 for code in range(128)).ljust(256)
-_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
+_KANA = expression("[\u3041-\u3096\u30a1-\u30fa]")
 _SAMPLE = 1000  # characters; the head of a long prompt is its instructions
 _CODES = words(
     """
@@ -53,7 +52,7 @@ _CODES = words(
     yo za zh zu
     """
 )
-_TAG = re.compile(r"([A-Za-z]{2})(?:[-_]([A-Za-z]{2}))?\Z")
+_TAG = expression(r"([A-Za-z]{2})(?:[-_]([A-Za-z]{2}))?\Z")
 
 
 def language_tag(tag: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.instructing import instruction_lines
 from pytest_promptfuzz.mutations.layout import LineIndex, in_sections
@@ -27,23 +28,23 @@ _HEADS = words(
 _RULED = words("do don never always return answer")
 _BINDS = words("must should please you your")
 _DATA = frozenset({"block", "field", "table"})
-_STOPS = re.compile("[.!?…。！？؟][\"'”’»)\\]」』）]*$")
+_STOPS = expression("[.!?…。！？؟][\"'”’»)\\]」』）]*$")
 _ITEMS = frozenset({"bullet", "number"})
 # What introduces the parts of an answer rather than rules for it.
-_FORM = re.compile(
+_FORM = expression(
     r"\b(?:structur\w+|formats?|formatted|outputs?|templates?|outlines?|sections?|layout|parts?|answers?|respon\w+"
     r"|repl(?:y|ies)|reports?|return|write|produce|includ\w+|contain\w*|consist\w*|cover\w*|fill|headings?|titles?"
     r"|questions?|examples?|samples?|checklist|agenda|menu|options?|choices?|subtitles?|ha(?:ve|s)"
     r"|needs?|provide|give|deliver|describe|labels?|notes|minutes|categor\w+|class(?:es)?|tags?|one of)\b"
 )
 # Where a prompt speaks of its list, a second one would be mistaken for it.
-_LIST = re.compile(
+_LIST = expression(
     r"\b(?:(?:the|this|that) lists?|(?:the|first|last|each) (?:bullets?|items?)|(?:der|die|dieser) liste"
     r"|(?:la|cette) liste|(?:la|nella|della) lista|(?:de|deze) lijst)\b",
     re.IGNORECASE,
 )
 _LIST_NOUNS = ("list", "bullet", "item", "lijst")  # one of them is in whatever speaks of a list
-_RULES = re.compile(
+_RULES = expression(
     r"\b(?:rules?|guidelines?|requirements?|instructions?|constraints?|polic(?:y|ies)|limits|avoid)\b"
 )
 

@@ -6,15 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.prompts.spans import protected_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WORDED = ("number", "date")  # kinds of protected text that hold words, which a translation translates
-_WORD_EDGE = re.compile(r"[0-9A-Za-z_À-ɏ]")
-_DIGITS = re.compile(r"[0-9]+(?:[.,:][0-9]+)*")
-_LETTERS = re.compile(r"[^\W\d_]{2}")
+_WORD_EDGE = expression(r"[0-9A-Za-z_À-ɏ]")
+_DIGITS = expression(r"[0-9]+(?:[.,:][0-9]+)*")
+_LETTERS = expression(r"[^\W\d_]{2}")
 _QUOTES = "\"'“”„‟‘’‚‛«»‹›「」『』"
 
 

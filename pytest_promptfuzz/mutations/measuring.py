@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Ref
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ Sign = Literal["=", "-", "+"]
 
 # Scripts without spaces between words count by character.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_TOKEN = re.compile(f"([{_UNSPACED}]|[^\\s{_UNSPACED}]+)")
-_CHARACTER = re.compile(f"[{_UNSPACED}]")
+_TOKEN = expression(f"([{_UNSPACED}]|[^\\s{_UNSPACED}]+)")
+_CHARACTER = expression(f"[{_UNSPACED}]")
 
 
 class Tokens:

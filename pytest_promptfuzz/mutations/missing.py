@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import quoted
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 5  # operators whose need a message states, and protected spans it shows
 _MOST_SHOWN = 24  # characters of a protected span
-_FILE = re.compile(r"[^\s{}]+\.[A-Za-z0-9]{1,5}")
-_CHAT = re.compile(r"[\[{].*[\"'](?:role|messages)[\"']\s*:", re.DOTALL)
+_FILE = expression(r"[^\s{}]+\.[A-Za-z0-9]{1,5}")
+_CHAT = expression(r"[\[{].*[\"'](?:role|messages)[\"']\s*:", re.DOTALL)
 _LANGUAGES = {
     "de": "German",
     "en": "English",

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
 
@@ -37,12 +38,12 @@ _WORDING = _MAKING | words(
     shorten state sum summarise summarize tell use
     """
 )
-_ANSWER = re.compile(
+_ANSWER = expression(
     r"(?:(?:The|Your|the|your) )(?:whole |entire |final )?(?:abstract|answer|caption|description|e-?mail|essay"
     r"|explanation|headline|letter|message|note|output|poem|reply|report|response|story|summary|text|title|translation)"
     r" (?:must|should|has to|needs to|is to|may|can) "
 )
-_VERB = re.compile(
+_VERB = expression(
     r"(?:(?:\A|(?<=[,;:] )|(?<=, and )|(?<= and )|(?<= then ))"
     r"(?:(?:[Pp]lease|[Tt]hen|[Ff]irst|[Ff]inally|[Nn]ext|[Aa]lso),? )?)(?P<verb>[A-Za-z]+)(?= )"
 )
@@ -50,16 +51,16 @@ _LIMIT = (
     r"(?:(?:a (?:maximum|minimum) of|at (?:least|most)|(?:no|not) (?:more|fewer|less) than|up to|exactly|precisely|only"
     r"|just|between|under|below|fewer than|less than|about|around) )?"
 )
-_OBJECT = re.compile(rf" (?:(?:me|us) )?(?:a list of )?{_LIMIT}\Z")
-_MEASURED = re.compile(
+_OBJECT = expression(rf" (?:(?:me|us) )?(?:a list of )?{_LIMIT}\Z")
+_MEASURED = expression(
     rf"(?: (?:in|with|within|to|using|of|be|have|contain|has|use|exceed|is|it|answer|reply|response|summary) {_LIMIT}"
     r"| \()\Z"
 )
-_CONDITION = re.compile(
+_CONDITION = expression(
     r"\b(?:if|unless|when|whenever|where|once|until|otherwise|in case|followed by|except|who|whose|each time)\b",
     re.IGNORECASE,
 )
-_BEHIND = re.compile(
+_BEHIND = expression(
     r":? ?\x00| (?:per|for (?:each|every)|at a time|below|above|of|each|on a|or more|or fewer)\b"
 )
 _LONGEST = 800  # characters of a sentence that is looked into

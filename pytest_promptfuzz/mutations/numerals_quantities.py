@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.numerals_words import number_in
 
@@ -64,18 +65,18 @@ _UNITS = words(
     point item star second minute hour day week month year mile yard
     """
 )
-_SPAN = re.compile(r"(?P<number>\d{1,9}|[A-Za-z]+(?:-[a-z]+)?)(?P<unit> (?:bullet )?[a-z]+)?")
-_NOUNS = re.compile(r"(?: [a-z]+(?=[ .,;:!?)\n]|\Z)){1,3}")
-_BEFORE = re.compile(r"[^\s(]+(?= \Z)")
-_JOIN = re.compile(r" (?:and|or|to) ")
-_UPPER = re.compile(
+_SPAN = expression(r"(?P<number>\d{1,9}|[A-Za-z]+(?:-[a-z]+)?)(?P<unit> (?:bullet )?[a-z]+)?")
+_NOUNS = expression(r"(?: [a-z]+(?=[ .,;:!?)\n]|\Z)){1,3}")
+_BEFORE = expression(r"[^\s(]+(?= \Z)")
+_JOIN = expression(r" (?:and|or|to) ")
+_UPPER = expression(
     r"(?:at most|no more than|not more than|up to|under|below|fewer than|less than|(?:a )?maximum of|exceed|within) \Z",
     re.IGNORECASE,
 )
-_LOWER = re.compile(
+_LOWER = expression(
     r"(?:at least|no fewer than|no less than|more than|over|above|(?:a )?minimum of) \Z", re.IGNORECASE
 )
-_RATIO = re.compile(r"(?:\d|scale|range) of \Z")  # "3 of 5 points"
+_RATIO = expression(r"(?:\d|scale|range) of \Z")  # "3 of 5 points"
 _LONGEST_LEAD = 24
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError, nearest, quoted, unstopped
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, check_edits
 from pytest_promptfuzz.mutations.form_topic import form_is_topic, spelling_is_asked
 from pytest_promptfuzz.mutations.intensity import check_intensity, shown
@@ -29,7 +29,7 @@ Propose: TypeAlias = "Callable[[Draft, Rng], Iterable[Sequence[Edit]]]"
 
 _MOST_EMPTY = 100
 _FORM = frozenset(["lexical", "padding", "math"])  # dimensions of operators that change how a text looks
-_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_NAME = expression(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True)

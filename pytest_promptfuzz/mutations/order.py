@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, reorder
 from pytest_promptfuzz.mutations.fields import data_spans, inside
 from pytest_promptfuzz.mutations.lexicon.table import words
@@ -31,9 +32,9 @@ SEQUENCE_HEADS = words(
     " last"
 )
 _SEQUENCE_WORDS = words("firstly secondly thirdly step steps afterwards sequence order turn")
-_LETTERED = re.compile(r"\(?[a-z]\)\s|\[\d")
+_LETTERED = expression(r"\(?[a-z]\)\s|\[\d")
 _BRACKETS = frozenset("([")
-_INLINE_NUMBER = re.compile(r"[0-9](?<![^ (\n].)[0-9]?[.)]\s")  # a class comes first, for the quick search
+_INLINE_NUMBER = expression(r"[0-9](?<![^ (\n].)[0-9]?[.)]\s")  # a class comes first, for the quick search
 LEANING_HEADS = words(
     "otherwise however but and or so also instead therefore thus else likewise similarly additionally moreover"
     " furthermore still yet even nevertheless because hence here there below as again both neither either that"
@@ -56,31 +57,31 @@ POINTING = words(
     " aforementioned follows here order"
 )
 # "Tell the passenger so." says again what the sentence before said.
-_SAYING_SO = re.compile(
+_SAYING_SO = expression(
     r"\b(?:tell|told|say|says|said|do|does|did|doing|think|inform|explain|mention|asks?)"
     r"(?: [\w']+){0,3} so\b(?! that)"
     r"|\b(?:too|either|as well)[.,;!]"
 )
 # "Return only that word.", "A reason must be given for each."
-_SAYING_THAT = re.compile(
+_SAYING_THAT = expression(
     r"\bthat (?:one|word|label|name|number|letter|line|code|value|category|sentence|list|table|phrase|colou?r|date|term"
     r"|title|text)\b(?=[.,;!]|$| (?:and|or|in|with|only|alone)\b)|\b(?:for|of|to|with|in|from) each(?=[.,;!]|$)"
 )
 _THAT = frozenset(["that", "each"])
 _SO = frozenset(["so", "too", "either", "well"])  # one of them is in whatever says so
-_GREETING = re.compile(
+_GREETING = expression(
     r"(?:hi|hello|hey|dear|bonjour|hallo|hola|ciao|good (?:morning|day|afternoon|evening))\b"
 )
 # The first words of a pattern are asked for before it.
 _GREETS = words("hi hello hey dear bonjour hallo hola ciao good")
-_THANKS = re.compile(r"(?:thanks|thank you|cheers|(?:kind |best |warm )?regards|yours|sincerely)\b")
+_THANKS = expression(r"(?:thanks|thank you|cheers|(?:kind |best |warm )?regards|yours|sincerely)\b")
 _THANKED = words("thanks thank cheers kind best warm regards yours sincerely")
 # What is to be written, and what is to stand in it.
-_CREATING = re.compile(
+_CREATING = expression(
     r"(?:please |kindly )?(?:write|draft|compose|create|generate|prepare|produce|design|build|make)"
     r" (?:me |us )?(?:an?|one|two|three|some|\d+) "
 )
-_CONTENT = re.compile(
+_CONTENT = expression(
     r"(?:please |kindly )?(?:inform|mention|include|thank|tell|ask|explain|say|state|invite|apologi[sz]e|remind|add|end"
     r"|start|begin|open|close|sign|finish|request|offer|describe|introduce|present)\b"
 )
@@ -91,19 +92,19 @@ _CONTENTS = words(
     """
 )
 # Who speaks and who is spoken to comes first: "We are a charity.", "You are a tutor.".
-_TELLING = re.compile(r"(?:i|we|my|our|the user|today)\b")
+_TELLING = expression(r"(?:i|we|my|our|the user|today)\b")
 _TELLS = words("i we my our the today")
-_ROLE = re.compile(
+_ROLE = expression(
     r"(?:you(?!r)(?! (?:must|may|should|can|need|have to|will|shall|are (?:not|to)|cannot)\b)"
     r"|your (?:job|task|role|goal))\b"
 )
 _DEFINITE = words("the this that these those your our its their his her")
-_FORM = re.compile(
+_FORM = expression(
     r"\b(?:formats?|outputs?|outline|structure|template|layout|sections?|fields?|columns?|keys?|headings?|headers?"
     r"|answers?|respon[ds]\w*|repl(?:y|ies)|reports?|return|contents?|order|parts|looks? like)\b",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(
+_NUMBERED = expression(
     r"\b(?:steps?|number(?:s|ed)?|order|sequence|rank\w*|in turn|rules? \d|items? \d)\b", re.IGNORECASE
 )
 _LEAD = 300  # characters before a list that are looked at for what introduces it
@@ -122,14 +123,14 @@ def counts(text: str, tokens: list[str]) -> bool:
     )
 
 
-_TAKING_UP = re.compile(
+_TAKING_UP = expression(
     r"(?:in |on |for |with )?(?:every|each|the|all|both|these|those|one)(?: of (?:the|them))?(?: (?P<one>[a-z]{4,}))?"
     r"(?: (?P<two>[a-z]{4,}))?"
 )
 
 
 _SECOND_TASKS = words("then next afterwards finally")
-_THE_CODE = re.compile(r"\b(?:only|just) the\s(?:code|function|snippet|program|script)\b", re.IGNORECASE)
+_THE_CODE = expression(r"\b(?:only|just) the\s(?:code|function|snippet|program|script)\b", re.IGNORECASE)
 
 
 def takes_up(sentence: str, before: Sequence[str]) -> bool:

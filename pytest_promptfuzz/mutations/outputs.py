@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.instructing import heading_above, instruction_lines, titles
 from pytest_promptfuzz.mutations.layout import LineIndex, in_sections
 from pytest_promptfuzz.mutations.lexicon.table import words
@@ -68,7 +69,7 @@ _FORM = (
     r"(?:only |just |exactly |valid |one |a |an |the |your |nothing|no |in |as |all |each |results?"
     r"|json|yaml|xml|html|csv)"
 )
-_OUTPUT = re.compile(
+_OUTPUT = expression(
     r"(?:please |kindly |always |you (?:must|should) )?(?:"
     r"(?:answer|respond|reply)(?: only| just| briefly| concisely| strictly| exclusively){0,3}"
     r"(?: with| in| using| briefly| concisely)\b"
@@ -86,12 +87,12 @@ _OUTPUT_HEADS = words(
     "please kindly always you answer respond reply return output print give provide write state put express present"
     " format structure wrap keep limit phrase do don never your the use"
 )
-_FORMAT_HEADING = re.compile(
+_FORMAT_HEADING = expression(
     r"(?:expected |desired |required )?(?:(?:output|response|answer|reply)"
     r"(?: format(?:ting)?| instructions?| requirements?| style| rules?| structure)?|format|formatting):?$"
 )
 # "the format above", "the labels below": what says so must keep its place to the format or the labels.
-_REFERS = re.compile(
+_REFERS = expression(
     r"\b(?:above|below|following|preceding|previous|aforementioned)[ \w-]{0,20}\b(?:formats?|labels?|categor\w+|rules?"
     r"|instructions?|schema|structure|requirements?|constraints?|options?|keys|fields|template)\b"
     r"|\b(?:formats?|labels?|categor\w+|rules?|instructions?|schema|structure|requirements?|constraints?|options?|keys"
@@ -99,7 +100,7 @@ _REFERS = re.compile(
     r"|\b(?:as|see|described) (?:above|below)\b"
 )
 _SPEAKERS = words("system user human assistant ai bot agent customer")
-_OPENING_TAG = re.compile(r"<[A-Za-z][\w-]*>\s*$", re.ASCII)
+_OPENING_TAG = expression(r"<[A-Za-z][\w-]*>\s*$", re.ASCII)
 
 
 def sections(draft: Draft) -> tuple[Section, ...]:

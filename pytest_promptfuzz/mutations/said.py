@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.draft import Draft
 
-TOKENS = re.compile("[a-z]+")
-BOUND = re.compile("\\b(?:above|below) (?=\x00)")  # "above $50" is no place
+TOKENS = expression("[a-z]+")
+BOUND = expression("\\b(?:above|below) (?=\x00)")  # "above $50" is no place
 
 # ASCII letters in lower case, and a space for everything else: splitting that is quicker than a search for words.
 _SPACED = bytes(ord(chr(code).lower()) if chr(code).isalpha() else 32 for code in range(128)).ljust(256)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.said import heard
 
@@ -133,11 +134,11 @@ _ABROAD = (
     ),
 )
 # In lower case: an expression that folds case is many times slower.
-_TELLS = re.compile(rf"\b(?:{'|'.join((*_SPOKEN, *_ABROAD))})", re.MULTILINE)
+_TELLS = expression(rf"\b(?:{'|'.join((*_SPOKEN, *_ABROAD))})", re.MULTILINE)
 # What is told of instructions rather than of the items of a list. A text without the words that tell of an order, or
 # without those that name instructions, tells nothing.
 _INSTRUCTIONS = r"(?:instructions?|rules?|guidelines?|commands?|requests?|requirements?|directions?)"
-_OBEYED_IN_ORDER = re.compile(
+_OBEYED_IN_ORDER = expression(
     rf"\b(?:{_ORDINAL}|earlier|later|topmost|highest|next|previous|preceding) (?:\w+ )?{_INSTRUCTIONS}\b"
     rf"|\b{_INSTRUCTIONS} (?:\w+ ){{0,4}}(?:one by one|in turn|one after|from top"
     rf"|{_ORDINAL}\b(?! (?:name|person|line)))"
@@ -178,11 +179,11 @@ _RULE_OBJECTS = words("answer answers reply replies response tone style language
 
 # "Read the text first.", "First, read it.": that is told of reading, and of no list unless it stands in one.
 _READ = r"(?:(?:re-?)?read|skim|study|think|reflect|look)"
-_READS = re.compile(rf"(?:^|[.!?;:,]|\b(?:please|and|must|should)) ?{_READ}\b([^.!?;:]*)$")
-_IS_READ = re.compile(rf",? {_READ}\b([^.!?;:]*)")
-_THEN = re.compile(r"(?: (?:and|before|then|so)\b[^.!?;:,]*)?(?=[.!?;:,\n]|$)")
-_LISTED = re.compile(rf"\b(?:{_PART}|lists?|documents?|passages?|sources?|examples?)\b")
-_MARKER = re.compile(r"[ \t]*(?:[-*•–+]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]")
+_READS = expression(rf"(?:^|[.!?;:,]|\b(?:please|and|must|should)) ?{_READ}\b([^.!?;:]*)$")
+_IS_READ = expression(rf",? {_READ}\b([^.!?;:]*)")
+_THEN = expression(r"(?: (?:and|before|then|so)\b[^.!?;:,]*)?(?=[.!?;:,\n]|$)")
+_LISTED = expression(rf"\b(?:{_PART}|lists?|documents?|passages?|sources?|examples?)\b")
+_MARKER = expression(r"[ \t]*(?:[-*•–+]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]")
 _NEAR = 120  # characters before and after that are read
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
+
 if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.draft import Draft
 
-_FENCE = re.compile(
+_FENCE = expression(
     r"(?P<mark>```|~~~)(?P<language>[\w+#-]*)[^\n`]*\n(?P<program>.*?)\n?[ \t]*(?P=mark)", re.DOTALL
 )
-_INLINE = re.compile(r"(`{1,2})(?P<program>[^`\n]+)\1")
+_INLINE = expression(r"(`{1,2})(?P<program>[^`\n]+)\1")
 _PYTHON = frozenset({"python", "py", "python3", ""})
 _BRACED = {
     "js": "javascript",
@@ -36,7 +38,7 @@ _BRACED = {
     "dart": "braces",
 }
 
-SLOT = re.compile(
+SLOT = expression(
     r"\{\{?[^{}\n:,\"']{1,80}(?:[:!][^{}\n\"', ]{0,40})?\}|\$\w+|%\(\w+\)|<[^\W\d]\w*>|\{[%#][^\n]{1,200}?[%#]\}"
 )
 """What may be a slot inside a program: ``{total}`` is filled wherever it stands; ``{a, b}`` and ``{a: 1}`` are code."""

@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.source_blocks import SLOT
 from pytest_promptfuzz.mutations.source_python import tokens, tree_of
 
 # Words only: no code that is commented out, no value, no label, no slot, no directive with a colon.
-_PLAIN = re.compile(r"(?P<mark>#|//) ?(?P<words>[A-Za-z][a-z]*(?:[ ,;'-]+[A-Za-z]+)+[.]?)\Z")
+_PLAIN = expression(r"(?P<mark>#|//) ?(?P<words>[A-Za-z][a-z]*(?:[ ,;'-]+[A-Za-z]+)+[.]?)\Z")
 # What a tool reads, and what asks for work.
-_DIRECTIVE = re.compile(
+_DIRECTIVE = expression(
     r"\b(?:todo|fixme|xxx|hack|noqa|pragma|pylint|nosec|fmt|isort|mypy|ruff|pyright|flake8|yapf|nolint|eslint|prettier"
     r"|istanbul|region|endregion|your|implement|complete|fill|insert|write|add your|coding)\b",
     re.IGNORECASE,
 )
 # What says more than the code does: what it expects, and how it ought to be.
-_TELLING = re.compile(
+_TELLING = expression(
     r"\b(?:note|warning|important|caution|bug|bugs|buggy|error|wrong|fix|expected?|examples?|e\.g|outputs?|returns?|inputs?"
     r"|prints?|hint|must|should|shall|assumes?|never|only|always|guaranteed?|license|copyright|author|deprecated|unsafe"
     r"|precondition|invariant|here|begin|end|start|stop|not|no|do not|without|except|unless|before|after)\b",
@@ -33,8 +34,8 @@ _DOING = IMPERATIVES | words(
     sum swap trim try update wait walk
     """
 )
-_LINE = re.compile(r"^[ \t]*(?P<comment>//[^\n]*?)[ \t\r]*$", re.MULTILINE)
-_UNCLEAR = re.compile(r"`|/\*|\"\"\"|'''|\bR\"|<<-?\s?['\"A-Z]|\\\n")
+_LINE = expression(r"^[ \t]*(?P<comment>//[^\n]*?)[ \t\r]*$", re.MULTILINE)
+_UNCLEAR = expression(r"`|/\*|\"\"\"|'''|\bR\"|<<-?\s?['\"A-Z]|\\\n")
 
 
 class Comment(NamedTuple):

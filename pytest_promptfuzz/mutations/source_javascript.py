@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.source_names import Names
 
-_TOKEN = re.compile(
+_TOKEN = expression(
     r"(?P<text>/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
     r"|(?P<name>[^\W\d][\w$]*)|(?P<number>\d[\w.]*)|(?P<space>\s+)|(?P<sign>=>|\?\.|\.\.\.|[^\s\w\"'`\\])",
     re.DOTALL,
 )
 # What plain tokens cannot tell: template literals, regular expressions (a slash that divides is rare), JSX, reflection.
-_UNCLEAR = re.compile(r"[`\\]|(?<![/*])/(?![/*])|</?\w|\b(?:eval|with|arguments|Function)\b")
+_UNCLEAR = expression(r"[`\\]|(?<![/*])/(?![/*])|</?\w|\b(?:eval|with|arguments|Function)\b")
 _DECLARING = frozenset({"let", "const", "var"})
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.lexicon.table import words
 from pytest_promptfuzz.mutations.source_python import tokens, tree_of
 from pytest_promptfuzz.mutations.source_scopes import parameters, variables
@@ -24,7 +24,7 @@ _RESERVED = words(
     """
 )
 # Programs that look at their own names.
-_REFLECTION = re.compile(
+_REFLECTION = expression(
     r"\b(?:eval|exec|compile|locals|vars|globals|dir|inspect|format_map|_getframe|signature|get_type_hints|"
     r"__dict__|__code__|__annotations__|__qualname__|getsource|argspec)\b|\.__name__\b"
 )

@@ -10,7 +10,9 @@ import re
 import warnings
 from typing import NamedTuple
 
-_TOKEN = re.compile(
+from pytest_promptfuzz.expressions import expression
+
+_TOKEN = expression(
     r"(?P<comment>\#[^\n]*)"
     r"|(?P<string>(?<!\w)[rRbBuUfF]{0,2}(?:\"\"\"(?:[^\\]|\\.)*?\"\"\"|'''(?:[^\\]|\\.)*?'''"
     r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'))"
@@ -21,8 +23,8 @@ _TOKEN = re.compile(
     r"|(?P<sign>\*\*=|//=|>>=|<<=|\.\.\.|->|:=|[=!<>]=|\*\*|//|>>|<<|[+*/%&|^@-]=|[^\s\w\"'\\\#])",
     re.DOTALL,
 )
-_DOUBLED = re.compile(r"\{\{|\}\}")
-_INNER = re.compile(r"\{[^{}]*[\\\#]")
+_DOUBLED = expression(r"\{\{|\}\}")
+_INNER = expression(r"\{[^{}]*[\\\#]")
 # Of a Python newer than 3.10.
 _NEWER = frozenset({"TryStar", "TypeAlias", "TypeVar", "ParamSpec", "TypeVarTuple", "TemplateStr"})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.lexicon.table import words
 
 if TYPE_CHECKING:
@@ -39,14 +40,14 @@ _ANSWERING = words("answer give output provide reply respond return say write")
 _HOW = words("with only in as just exactly by at from for whether about all each every")
 _GIVING = words("give output provide return")  # "a list": the form of an answer
 # Where to put it, or nothing but it; and what gives the answer to a question that was asked before.
-_PLACED = re.compile(
+_PLACED = expression(
     r"\bonly[.!]?$|\bnothing else\b|\b(?:on|in|at|as) (?:the|a|its|your) (?:own |very )?(?:(?:first|last|final|next|new"
     r"|single|separate|beginning|start|end|bottom|top)\b|line\b)",
     re.IGNORECASE,
 )
 _TELLING = _GIVING | words("name say state tell write")
-_INSTRUCTION = re.compile(r"(?:Please |please )?(?P<verb>[A-Za-z]+) (?P<next>\x00|[A-Za-z]+)")
-_CONDITION = re.compile(r"\b(?:if|unless|when|whenever|where|once|until|otherwise|in case)\b", re.IGNORECASE)
+_INSTRUCTION = expression(r"(?:Please |please )?(?P<verb>[A-Za-z]+) (?P<next>\x00|[A-Za-z]+)")
+_CONDITION = expression(r"\b(?:if|unless|when|whenever|where|once|until|otherwise|in case)\b", re.IGNORECASE)
 _QUOTES = frozenset("\"'`*“‘«„「")
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = expression(r"[^\W_]+")
 
 
 class TfIdf:

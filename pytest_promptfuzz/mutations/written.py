@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.fields import data_spans, field_spans, merged
 from pytest_promptfuzz.mutations.lexicon.sparing import own_words
 from pytest_promptfuzz.mutations.lexicon.table import words
@@ -50,8 +51,8 @@ _GIVING = words(
 )
 _WITH = words("with as word words by mit par avec con com met solo só nur")
 _ANSWERING_OR_GIVING = _ANSWERING | _GIVING
-_BETWEEN = re.compile("[,;/](?= |a)|or(?<= or) ")
-_BEGINS = re.compile(r"(?<![\w'\x00-])[\w\x00]")
+_BETWEEN = expression("[,;/](?= |a)|or(?<= or) ")
+_BEGINS = expression(r"(?<![\w'\x00-])[\w\x00]")
 _VALUES = words("null none nil nan true false unknown undefined yes")  # answers that nothing needs to list
 _CLOSED = (".", "!", "?", "。", "！", "？")
 

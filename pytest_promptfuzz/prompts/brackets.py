@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
+
 if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.words import Found
 
 # An opening bracket that looks like JSON: `{"key"`, `{key: `, `{{"key"` (escaped for str.format), `[1`, `["a"`, `[{`.
-_LIKELY = re.compile(
+_LIKELY = expression(
     r"""\{\s{0,80}(?:\{?\s{0,80}["'][^"'\n]{0,200}["']\s{0,8}:|\w{1,60}\s{0,4}:\s|\{?\s{0,8}\n)"""
     r"""|\[\s{0,80}(?:["'{\[]|-?\d|true\b|false\b|null\b)"""
 )
 # A string is skipped whole, so that a bracket in it does not count; an escape outside a string is skipped as well.
-_INSIDE = re.compile(r'\\.|"(?:[^"\\\n]|\\.){0,2000}"|[{}\[\]]', re.DOTALL)
-_OPENER = re.compile(r"[{\[]")
+_INSIDE = expression(r'\\.|"(?:[^"\\\n]|\\.){0,2000}"|[{}\[\]]', re.DOTALL)
+_OPENER = expression(r"[{\[]")
 _CLOSES = {"}": "{", "]": "["}
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
+
 if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.words import Found
 
 # Every repetition is bounded or stops at the delimiter that opened it, so that a flood of openers costs linear
 # time. A quotation of several lines stops at a blank line.
-_DELIMITED = re.compile(
+_DELIMITED = expression(
     r"""
       (?P<code>
           ```.*?(?:```|\Z) | ~~~(?=[\w\s]).*?(?:~~~|\Z)
@@ -55,7 +57,7 @@ _DELIMITED = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _KINDS = {"name": "slot", "escape": "code"}
-_OPENER = re.compile(r"[`~\"“„«‹「『《＂'‘{%$\[\]\\<]")
+_OPENER = expression(r"[`~\"“„«‹「『《＂'‘{%$\[\]\\<]")
 
 
 def delimited_spans(text: str) -> list[Found]:

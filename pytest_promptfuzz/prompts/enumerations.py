@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import re
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.prompts.cues import vocabulary
 
 _AND = r"(?:or|and|oder|und|ou|et|o|y|e|of|en|или|и|または|或者?|和)"
-_SEPARATOR = re.compile(
+_SEPARATOR = expression(
     rf"\s{{0,2}}(?:[,;、，]\s{{0,3}}(?P<c1>{_AND}\s{{1,2}})?|(?P<bar>[/|])\s{{0,2}})|\s{{1,2}}(?P<c2>{_AND})\s{{1,2}}",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(
+_QUOTED = expression(
     r"""(?:\*\*)?(?:"([^"\n]{1,60})"|'([^'\n]{1,60})'(?!\w)|“([^“”\n]{1,60})”|‘([^‘’\n]{1,60})’"""
     r"|«\s?([^«»\n]{1,60}?)\s?»|„([^„“”\n]{1,60})[“”]|`([^`\n]{1,60})`|「([^「」\n]{1,60})」"
     r"|\*\*([^*\n]{1,60})\*\*|<([\w -]{1,40})>)(?:\*\*)?"
 )
-_WORD = re.compile(r"[^\W_][\w+&#'’]*(?:-\w+)*")
-_MORE = re.compile(rf"(?: {_WORD.pattern}){{1,4}}")
+_WORD = expression(r"[^\W_][\w+&#'’]*(?:-\w+)*")
+_MORE = expression(rf"(?: {_WORD.pattern}){{1,4}}")
 _MARKS = frozenset("\"'“‘«„`「")
 _OPENERS = _MARKS | {"*", "<"}
-_NOTE = re.compile(r"\s?\([^()\n]{1,160}\)")
+_NOTE = expression(r"\s?\([^()\n]{1,160}\)")
 # Words that no label begins with or holds; an enumeration ends before them.
 _STOP = vocabulary(
     "a an the this that these those his her its their your our my some such each every any all both for",
@@ -35,7 +36,7 @@ _STOP = vocabulary(
     "el los las unos unas para con según es son lo il gli i per os as um uma seu sua het een voor",
 )
 # "yes or no, followed by a reason", "yes or no first": where the list is over, and the sentence says how to answer.
-_RUNS_ON = re.compile(
+_RUNS_ON = expression(
     r"(?:followed|preceded|accompanied) (?:by|with)\b|(?<=[^\W_] )first(?=[.;:!?\n]|\Z)", re.IGNORECASE
 )
 _ARTICLES = vocabulary(
@@ -44,8 +45,8 @@ _ARTICLES = vocabulary(
 _OR = vocabulary(
     "or oder ou o of или または 或 或者",
 )
-BULLET = re.compile(r"[ \t]{0,8}(?:[-*•–·+]|\(?(?:\d{1,3}|[a-zA-Z])[.)])[ \t]+(?=\S)")
-_BULLET_LABEL = re.compile(
+BULLET = expression(r"[ \t]{0,8}(?:[-*•–·+]|\(?(?:\d{1,3}|[a-zA-Z])[.)])[ \t]+(?=\S)")
+_BULLET_LABEL = expression(
     r"(?:\*\*|__|[\"'`“‘«])?(?P<name>[^\s*\"'`“”«»:(–—,.;][^*\n\"`“”«»:(–—,;]{0,48}?)(?:\*\*|__|[\"'`”’»])?"
     r"(?P<tail>\s*(?:[:(–—]|[ ]-[ ]).*|[ \t]*[.;,]?[ \t]*(?:\*\*)?)?$"
 )

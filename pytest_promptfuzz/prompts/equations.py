@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.prompts.words import places
 
 if TYPE_CHECKING:
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.prompts.words import Found
 
-_GATE = re.compile(r"[=^+×÷√≤≥≠±∑∫*<>−]")
+_GATE = expression(r"[=^+×÷√≤≥≠±∑∫*<>−]")
 _OPERAND = r"-?(?:√?\(?\w{1,24}(?:\.\d{1,12})?(?:\([^()\n]{1,40}\))?\)?(?:\^-?[\w{(]{1,12}[)}]?|[²³⁴ⁿ])?)"
 # An operator has a space on both sides or on neither: "-7 and +3" is no sum.
 _SIGN = r"(?:[=!<>]=|\*\*|[=+×÷≤≥≠≈±^*/<>−])"
 _OPERATOR = rf"(?:\s{_SIGN}\s|{_SIGN}|\s-\s|-(?=\d))"
-_EQUATION = re.compile(rf"(?<![\w*<>/=^.]){_OPERAND}(?:{_OPERATOR}{_OPERAND})+")
+_EQUATION = expression(rf"(?<![\w*<>/=^.]){_OPERAND}(?:{_OPERATOR}{_OPERAND})+")
 # What makes it mathematics rather than "and/or" or "well-known".
-_MATHEMATICS = re.compile(r"[=^×÷√≤≥≠±²³−]|\d\s?[+*/<>-]\s?[\w(]|\w\s?[+*/<>]\s?\d|\b\w\s?[+*<>]\s?\w\b")
-_SYMBOL = re.compile(r"(?<![^\W\d_])[b-zB-HJ-Z](?![^\W\d_])")
+_MATHEMATICS = expression(r"[=^×÷√≤≥≠±²³−]|\d\s?[+*/<>-]\s?[\w(]|\w\s?[+*/<>]\s?\d|\b\w\s?[+*<>]\s?\w\b")
+_SYMBOL = expression(r"(?<![^\W\d_])[b-zB-HJ-Z](?![^\W\d_])")
 
 
 def equation_spans(text: str) -> list[Found]:

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.prompts.words import places
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.words import Found, Words
 
-_URL = re.compile(r"""(?:(?<![a-zA-Z])[a-zA-Z][a-zA-Z0-9+.-]{1,20}://|www\.)[^\s<>"`|\\^（）「」]+""")
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)*|(?<!\w)@\w+")
+_URL = expression(r"""(?:(?<![a-zA-Z])[a-zA-Z][a-zA-Z0-9+.-]{1,20}://|www\.)[^\s<>"`|\\^（）「」]+""")
+_EMAIL = expression(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)*|(?<!\w)@\w+")
 # Cheap signs that the expressions below will find something.
-_DOT = re.compile(r"\.(?=[^\W\d])(?<=\w\.)")
-_OPENED = re.compile(r"\((?<=\w\()")
-_DOTTED = re.compile(r"(?<![\w.])\w+(?:\.[^\W\d]\w*)+(?:\(\))?")
-_PATH = re.compile(
+_DOT = expression(r"\.(?=[^\W\d])(?<=\w\.)")
+_OPENED = expression(r"\((?<=\w\()")
+_DOTTED = expression(r"(?<![\w.])\w+(?:\.[^\W\d]\w*)+(?:\(\))?")
+_PATH = expression(
     r"(?<![\w/.~\\-])(?:~|\.{1,2})?/?[\w.-]+(?:/[\w.-]+)+/?|(?<![\w/.~\\<-])(?:~|\.{1,2})?/[\w.-]+/?"
 )
-_WINDOWS_PATH = re.compile(r"(?<!\w)[A-Za-z]:\\[\w .\\-]{0,200}\w")
-_CALL = re.compile(
+_WINDOWS_PATH = expression(r"(?<!\w)[A-Za-z]:\\[\w .\\-]{0,200}\w")
+_CALL = expression(
     r"(?<!\w)(?:async\s)?def\s\w+\([^()\n]{0,300}(?:\([^()\n]{0,100}\)[^()\n]{0,100}){0,8}\)(?:\s?->\s?[\w.]{1,40}(?:\[[^\n:`]{0,60}\])?(?:\s\|\s[\w.]{1,40}){0,4})?:?"
     r"|(?<!\w)(?:function|func|fn)\s\w+\([^()\n]{0,300}\)"
     r"|(?<![\w.])[^\W\d]\w*(?:\.\w+)*\([^()\n]{0,200}\)"
 )
-_SQL = re.compile(
+_SQL = expression(
     r"(?<!\w)(?:SELECT\s(?=[^;]{1,400}?\sFROM\s)|INSERT\sINTO\s|DELETE\sFROM\s|UPDATE\s\w+\sSET\s"
     r"|CREATE\s(?:TABLE|VIEW|INDEX)\s|ALTER\sTABLE\s|DROP\sTABLE\s)(?:[^;\n]|\n(?!\s*\n)){1,2000};?"
 )

@@ -12,6 +12,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.prompts.brackets import json_spans
 from pytest_promptfuzz.prompts.cues import CONDITIONS, CUES, MARKS, SIGNS
 from pytest_promptfuzz.prompts.enumerations import BULLET, bullets, enumeration
@@ -23,53 +24,53 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.words import Found
 
 # What makes a cue of "one", and what makes a mark of it.
-_OF = re.compile(r"\s(?:of|der|von|aus|des|de|di|delle|dei|das|dos|van)(?!\w)", re.IGNORECASE)
-_ONE_OF = re.compile(
+_OF = expression(r"\s(?:of|der|von|aus|des|de|di|delle|dei|das|dos|van)(?!\w)", re.IGNORECASE)
+_ONE_OF = expression(
     r"(?:(?:one|any)\sof|eine[rsnm]?\s(?:der|von|aus)|una?\sde|une?\sde|uno\sdi)(?!\w)", re.IGNORECASE
 )
 # "Choose from: red, green", "Pick: red, green".
-_FROM = re.compile(
+_FROM = expression(
     r"(?:\s(?:from|between|one|aus|zwischen|parmi|entre|de|tra|fra|uit|tussen))?\s?", re.IGNORECASE
 )
 _BE = frozenset({"Is", "is", "Are", "are", "Was", "was"})
 # The end of what a cue governs: the end of its sentence or paragraph. Expressions that are searched for begin with a
 # character class where they can: the engine looks for one many times faster than for an alternation or a lookbehind.
-_END = re.compile(r"[.!?。！？\n](?:(?<!\n)(?=\s|\Z)|(?<=\n)(?=[ \t\r]{0,80}\n))")
+_END = expression(r"[.!?。！？\n](?:(?<!\n)(?=\s|\Z)|(?<=\n)(?=[ \t\r]{0,80}\n))")
 _WINDOW = 400
-_MARK = re.compile(r"[:：(\[=]|\w+")
-_SPACE = re.compile(r"\s{0,4}")
-_BLANK = re.compile(r"[ \t]{0,4}")
-_BULLET_CUE = re.compile(
+_MARK = expression(r"[:：(\[=]|\w+")
+_SPACE = expression(r"\s{0,4}")
+_BLANK = expression(r"[ \t]{0,4}")
+_BULLET_CUE = expression(
     r"(?<!\w)(?:(?:one|any|each)\sof|labels?|categor\w+|class(?:es|if\w+)?|options?|choices?|values|tags?|intents?"
     r"|sentiments?|topics?|departments?|queues?|into|kategorien|klassen|étiquettes|etiquetas|etichette)(?!\w)",
     re.IGNORECASE,
 )
 _LAST = 24
-_OPEN_END = re.compile(r"(?:[:：]|(?<!\w)(?:of|from|following|are|as|into|between))[*_ \t\r]{0,8}$")
-_QUESTION = re.compile(
+_OPEN_END = expression(r"(?:[:：]|(?<!\w)(?:of|from|following|are|as|into|between))[*_ \t\r]{0,8}$")
+_QUESTION = expression(
     r"(?<!\w)(?:Is|Are|Was|is|are|was)\s(?:\w+\s){1,5}?(?P<list>\w[\w-]*(?:,\s\w[\w-]*){0,6},?\sor\s(?:not\s)?\w[\w-]*)\s?\?"
 )
 _CAPITAL = r"[A-Z][A-Z0-9]*(?:[_-][A-Z0-9]+){0,6}(?!\w)(?:\ [A-Z][A-Z0-9_-]+(?!\w)){0,2}"
-_CAPITALS = re.compile(
+_CAPITALS = expression(
     rf"[A-Z](?<![\w'’-].){_CAPITAL[5:]}(?:(?:\s?,\s?(?:(?:or|and)\s)?|\s?[/|]\s?|\s(?:or|oder|ou|o)\s){_CAPITAL})+"
 )
-_BARS = re.compile(r"[\"'`<\[](\w[\w -]{0,40}(?:\s?\|\s?\w[\w -]{0,40}){1,30})[\"'`>\]]")
-_SPLIT = re.compile(r"\s?[,/|]\s?(?:(?:or|and)\s)?|\s(?:or|oder|ou|o)\s")
+_BARS = expression(r"[\"'`<\[](\w[\w -]{0,40}(?:\s?\|\s?\w[\w -]{0,40}){1,30})[\"'`>\]]")
+_SPLIT = expression(r"\s?[,/|]\s?(?:(?:or|and)\s)?|\s(?:or|oder|ou|o)\s")
 # "Respond with ACCEPT if …, otherwise with REJECT."
 _VERB = r"[AaOoPpRrSsWw](?<!\w.)(?:nswer|espond|eply|eturn|utput|ay|rite|rint)"
 _ANSWER = r"(?:with\s)?[\"'`]?(?P<{}>[A-Z][A-Z0-9_]+|(?<=[\"'`])[\w -]{{1,30}}(?=[\"'`]))(?!\w)[\"'`]?"
-_CONDITIONAL = re.compile(
+_CONDITIONAL = expression(
     rf"{_VERB}\s{_ANSWER.format('first')}\s(?:if|when|unless)\s[^.\n]{{1,200}}?"
     rf"(?:[Oo]therwise|else|and|or|if not),?\s(?:{_VERB}\s)?{_ANSWER.format('second')}"
 )
 # Chinese names the labels after "classify as", Japanese before "one of".
-_CJK = re.compile(
+_CJK = expression(
     r"(?:分类为|分類為|分为|归类为|归为|判断为|分类成)[:：]?(?P<zh>[^\s，。、：；或和]{1,12}(?:(?:、|，|或者?|和)[^\s，。、：；或和]{1,12}){1,30})"
     r"|[をは：:「](?P<ja>[^\s、。をは：:]{1,16}(?:(?:、|または|か)[^\s、。をは：:]{1,16}){1,30}?)の(?:いずれか|どれか|どちらか|中から|うち)"
 )
-_CJK_SPLIT = re.compile(r"[、，]|或者?|和|または")
+_CJK_SPLIT = expression(r"[、，]|或者?|和|または")
 _QUOTES = frozenset("\"'“‘«„`「")
-_QUOTE = re.compile(r"[\"'“‘«„`「](?<!\w.)")
+_QUOTE = expression(r"[\"'“‘«„`「](?<!\w.)")
 
 
 def labels(text: str) -> tuple[str, ...]:

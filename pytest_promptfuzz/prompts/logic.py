@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.prompts.cues import vocabulary
 
 # Foreign words that are common English words ("of" is Dutch for "or", "not" means distress in German) are left out.
@@ -16,8 +15,8 @@ _LOGIC = vocabulary(
     "antes después debe ningún ninguna non mai senza tranne soltanto prima dopo deve nessuno nessuna não",
     "sem exceto apenas somente depois nenhum nenhuma niet geen nooit zonder behalve alleen moet",
 )
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_CJK = re.compile(
+_WORD = expression(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_CJK = expression(
     r"不要|不得|不能|不可|没有|沒有|禁止|除非|只能|之前|之后|之後|しない|せず|ないで|のみ|だけ|以外"
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.prompts.cues import COUNTS, MONTHS, vocabulary
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _GROUP = r"[ \u00a0\u202f]|[ ][x×][ ]|[ ]?\(\d{1,5}\)[ -]?"
 # Letters glued to it belong to it (5GB, 1st, 2x, 14.2(b), 67-year-old), and so do the counters of Chinese, Japanese
 # and Korean.
 # It begins with \d\d* and not with \d+: the engine looks for a single character of a class many times faster.
-_NUMBER = re.compile(
+_NUMBER = expression(
     rf"\d\d*(?:(?:{_JOIN}|{_GROUP})\d+)*(?:[eE][+-]?\d+)?"
     r"(?:[A-Za-zÀ-ɏµ_][A-Za-z0-9À-ɏ_]*|[²³¹]|(?:\([a-z]{1,4}\))+)?"
     r"(?:\s?[%‰٪％]|[年月日時时分秒点點号號]\d+"
@@ -43,13 +44,13 @@ _CURRENCY = frozenset("$€£¥₹₩₽₺₴₫฿")
 _CODES = vocabulary("GBP INR CNY CHF JPY EUR USD AUD CAD")
 _SIGNS = frozenset("+-−±~≈<>≤≥#№§")
 _GLUED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")
-_DAY_BEFORE = re.compile(r"(?<!\d)\d{1,2}(?:st|nd|rd|th|er|º|\.)?\s(?:of\s|de\s)?$")
-_DAY_AFTER = re.compile(
+_DAY_BEFORE = expression(r"(?<!\d)\d{1,2}(?:st|nd|rd|th|er|º|\.)?\s(?:of\s|de\s)?$")
+_DAY_AFTER = expression(
     r"\.?\s\d{1,4}(?:st|nd|rd|th)?(?!\w)(?:,?\s\d{4}(?!\d))?|\.?,?\s(?:de\s|of\s)?\d{4}(?!\d)"
 )
-_NO_COUNT = re.compile(r"\b(?:which|this|that|each|another|every|any|no)\s$", re.IGNORECASE)
-_TAIL = re.compile(r"(?:-[A-Za-z]{2,14}(?!\w)){1,4}")
-_COUNTED = re.compile(
+_NO_COUNT = expression(r"\b(?:which|this|that|each|another|every|any|no)\s$", re.IGNORECASE)
+_TAIL = expression(r"(?:-[A-Za-z]{2,14}(?!\w)){1,4}")
+_COUNTED = expression(
     r"[一二三四五六七八九十百千万两兩]{1,8}(?=[つ个個句字词詞文行項项条條段点點件種种類类回年月日分])[つ个個句字词詞文行項项条條段点點件種种類类回年月日分]"
 )
 

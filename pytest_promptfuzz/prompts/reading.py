@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CHAT = re.compile(r"\s*\[\s*\{[^{}\[\]]{0,200}\"role\"\s*:")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_CHAT = expression(r"\s*\[\s*\{[^{}\[\]]{0,200}\"role\"\s*:")
+_SURROGATE = expression("[\ud800-\udfff]")
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

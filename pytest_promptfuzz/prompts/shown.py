@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.prompts.cues import vocabulary
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _MOST_WORDS = 10
 _MOST = 80  # characters of an answer
 _FEWEST_COLONS = 3  # one example, and the place of the answer: "Q: … A: … A:"
-_FIELD = re.compile(
+_FIELD = expression(
     r"[ \t]{0,8}(?:[-*•] )?(?:\*\*|__)?(?P<label>[^\W\d_][\w '’/-]{0,30}?)(?:\*\*|__)?[ ]?[:：](?:\*\*|__)?[ \t]*"
     r"(?P<value>[^\n]*)"
 )
@@ -30,12 +31,12 @@ _ANSWER = vocabulary(
     "antwort ausgabe ergebnis kategorie réponse sortie résultat catégorie respuesta salida resultado categoría",
     "risposta uscita risultato categoria resposta saída antwoord uitvoer resultaat categorie",
 )
-_ARROW = re.compile(r"[^\n]*\S[ \t]*(?:->|=>|→)[ \t]*(?P<value>[^\n]*)")
+_ARROW = expression(r"[^\n]*\S[ \t]*(?:->|=>|→)[ \t]*(?P<value>[^\n]*)")
 _ARROWS = ("->", "=>", "→")
 _MOST_AFTER_ARROW = 3  # words; more may be a rule: "no answer -> ask for the number"
-_LINE_OF_COLON = re.compile(r"[:：][*_ \t]*\n")
+_LINE_OF_COLON = expression(r"[:：][*_ \t]*\n")
 # The last words of a line that announces what an answer looks like; headings may be named anywhere in it.
-_ANNOUNCED = re.compile(
+_ANNOUNCED = expression(
     r"(?<!\w)(?:like this|(?:as|like) (?:follows|in this example)|this (?:way|pattern)|formats?|examples?|outputs?"
     r"|for instance|e\.g\.|exactly so|outline|headings|sections|template|structure"
     r"|so|wie folgt|beispiele?|format|muster|überschriften|abschnitte[n]?|gliederung"
@@ -45,17 +46,17 @@ _ANNOUNCED = re.compile(
     r"(?: exactly| only| genau)?(?:\*\*)?[ ]?[:：]\Z",
     re.IGNORECASE,
 )
-_NAMES_HEADINGS = re.compile(
+_NAMES_HEADINGS = expression(
     r"(?<!\w)(?:outline|headings?|sections?|überschrift(?:en)?|abschnitte?n?|titres?|encabezados?|apartados|secciones"
     r"|titoli|sezioni|títulos?|seções|koppen|kopjes)(?!\w)",
     re.IGNORECASE,
 )
 _LEAD = 120  # characters at its end that are read
-_HEADING = re.compile(r"#{1,6}[ \t]+\S[^\n]*")
-_VALUE = re.compile(r"[^\n:：;|]{1,40}[:：][ \t]*[^\s;|]+(?:[ ][^\s;|]+){0,2}|[^\n;|]+(?:[;|][^\n;|]+)+")
-_BULLET = re.compile(r"[ \t]*(?:[-*•–+]|\(?(?:\d{1,2}|[a-zA-Z])[.)])[ \t]")
+_HEADING = expression(r"#{1,6}[ \t]+\S[^\n]*")
+_VALUE = expression(r"[^\n:：;|]{1,40}[:：][ \t]*[^\s;|]+(?:[ ][^\s;|]+){0,2}|[^\n;|]+(?:[;|][^\n;|]+)+")
+_BULLET = expression(r"[ \t]*(?:[-*•–+]|\(?(?:\d{1,2}|[a-zA-Z])[.)])[ \t]")
 _PROSE_END = (".", "!", "?", ":", "。", "：")
-_FILLED_IN = re.compile(r"[{}<>\[\]$%]")  # a slot in a pattern is a slot
+_FILLED_IN = expression(r"[{}<>\[\]$%]")  # a slot in a pattern is a slot
 
 
 class _Field(NamedTuple):

@@ -13,13 +13,14 @@ import string
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError, nearest, unstopped
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _SPEC = r"(?:[^{}\n]?[<>=^])?[-+ ]?z?#?0?\d{0,4}[,_]?(?:\.\d{1,3})?[bcdeEfFgGnosxX%]?|%[^{}\n]{1,40}"
 _FIELD = r"[^\W\d]\w*(?:\.\w+|\[[^\]{}\n]{1,40}\])*"
-_SLOT = re.compile(
+_SLOT = expression(
     r"(?P<open>\{\{(?!\s*[^\W\d][\w.]*\s*\}\}))|\{\{\{?\s*(?P<jinja>[^\W\d][\w.]*)\s*\}\}\}?"
     r"|\$\{(?P<dollar>[^\W\d]\w*)\}"
     rf"|\{{(?P<field>{_FIELD})(?:!(?P<conversion>[rsa]))?(?::(?P<spec>{_SPEC}))?\}}"
@@ -27,8 +28,8 @@ _SLOT = re.compile(
     r"|%\((?P<percent>\w+)\)(?P<flags>[-#0 +]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa])"
     r"|<(?P<angle>[^\W\d]\w*)>|\$(?P<name>[^\W\d]\w*)"
 )
-_STATEMENT = re.compile(r"\{%-?\s*[a-z]+|\{\{[#/^>]|\{\{-?\s*[\w.]+\s*[|(]")
-_ROOT = re.compile(r"\w+")
+_STATEMENT = expression(r"\{%-?\s*[a-z]+|\{\{[#/^>]|\{\{-?\s*[\w.]+\s*[|(]")
+_ROOT = expression(r"\w+")
 _FORMATTER = string.Formatter()
 
 

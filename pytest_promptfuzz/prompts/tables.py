@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
+
 if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.words import Found
 
-_TABLE = re.compile(
+_TABLE = expression(
     r"^[ \t]*\|[^\n]*\n[ \t]*\|[ \t]*:?-[-:| \t]*\|?[ \t]*\r?$(?:\n[ \t]*\|[^\n]*)*", re.MULTILINE
 )
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.prompts.reading import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 PLACE = "{language}"
-_TAG = re.compile(r"[A-Za-z]{2}(?:[-_][A-Za-z]{2})?")
+_TAG = expression(r"[A-Za-z]{2}(?:[-_][A-Za-z]{2})?")
 
 
 def read_translations(

@@ -6,29 +6,30 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.prompts.cues import SAY
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.words import Found, Words
 
 # Write exactly: I could not find that.
-_EXACTLY = re.compile(
+_EXACTLY = expression(
     r"[evwl](?<!\w.)(?:xactly|erbatim|ord for word|iterally)(?: this| as follows)?:[ \t]*(\S[^\n]{0,400})"
 )
 _EXACT_WORDS = ("exactly", "verbatim", "word for word", "literally")
-_SENTENCE = re.compile(r".*?[.!?](?=\s|$)|.+", re.DOTALL)
+_SENTENCE = expression(r".*?[.!?](?=\s|$)|.+", re.DOTALL)
 # Then write NO REFUND and stop. The verb is not in capitals, so that a prompt that is all capitals announces nothing.
-_ANNOUNCED = re.compile(
+_ANNOUNCED = expression(
     r"[A-Za-z][a-z]+(?: with| only| just)*[ \t]+(?!(?:JSON|YAML|XML|HTML|CSV|SQL|ASAP|ONLY|NOT|EXACTLY|IN|THE|AS)\b)"
     r"([A-Z][A-Z0-9_]+(?:[ ][A-Z][A-Z0-9_]+){0,4})(?!\w)"
 )
 # date,meter,kwh
-_TIGHT = re.compile(r",(?=[^\W\d])(?<=\w,)")  # a cheap sign that columns will be found
-_COLUMNS = re.compile(r"(?<![\w,.])[^\W\d]\w*(?:,[^\W\d]\w*){2,}(?![\w,])")
+_TIGHT = expression(r",(?=[^\W\d])(?<=\w,)")  # a cheap sign that columns will be found
+_COLUMNS = expression(r"(?<![\w,.])[^\W\d]\w*(?:,[^\W\d]\w*){2,}(?![\w,])")
 # material="unknown"
-_ATTRIBUTE = re.compile(r"\b[^\W\d][\w:-]{0,60}=\"[^\"\n]{0,200}\"")
-_ROW = re.compile(r"^[^\t\n]+\t[^\n]*\S", re.MULTILINE)
-_QUERY = re.compile(
+_ATTRIBUTE = expression(r"\b[^\W\d][\w:-]{0,60}=\"[^\"\n]{0,200}\"")
+_ROW = expression(r"^[^\t\n]+\t[^\n]*\S", re.MULTILINE)
+_QUERY = expression(
     r"\bSELECT[ \t]+(?:DISTINCT[ \t]+)?\*(?:[ \t]+FROM[ \t]+[\w.]+)?|\bSELECT[ \t][^\n;]{1,300}?[ \t]FROM[ \t]+[\w.]+"
 )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.prompts.cues import KNOWN
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ Found = tuple[int, int, str]
 
 # Up to so many names, a search for each is faster than one pass over all words.
 _FEW = 8
-_WORD = re.compile(r"\w+")
-_PARTED = re.compile(r"(\w+)")
+_WORD = expression(r"\w+")
+_PARTED = expression(r"(\w+)")
 # What is no word character in ASCII becomes a space.
 _SPACED = bytes(code if chr(code).isalnum() or chr(code) == "_" else 32 for code in range(128)).ljust(256)
 

@@ -6,16 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
 
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_CODE = re.compile(r"(?<![\w.-])(?=[\w./-]*\d)(?=[\w./-]*[A-Z])[A-Z\d]+(?:[-/.][A-Z\d]+)*(?![\w-])")
-_VERSION = re.compile(r"\b(?:(?:version|release|python|node|java)\s+v?|v)(\d+(?:\.\d+)+)", re.IGNORECASE)
-_KEYS = re.compile(r"\b(?:ctrl|cmd|alt|shift|option)\s?\+\s?\w+(?:\s?\+\s?\w+)*", re.IGNORECASE)
-_DIGIT = re.compile(r"\d")
-_QUANTITY = re.compile(
+_ADDRESS = expression(r"https?://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_CODE = expression(r"(?<![\w.-])(?=[\w./-]*\d)(?=[\w./-]*[A-Z])[A-Z\d]+(?:[-/.][A-Z\d]+)*(?![\w-])")
+_VERSION = expression(r"\b(?:(?:version|release|python|node|java)\s+v?|v)(\d+(?:\.\d+)+)", re.IGNORECASE)
+_KEYS = expression(r"\b(?:ctrl|cmd|alt|shift|option)\s?\+\s?\w+(?:\s?\+\s?\w+)*", re.IGNORECASE)
+_DIGIT = expression(r"\d")
+_QUANTITY = expression(
     r"\d+(?:[.,]\d+)*(?:AM|PM|K|M|B|GB|MB|KB|TB|C|F|D|X|H|%)?|Q[1-4]|[A-Z]*\d*(?:ST|ND|RD|TH)"
 )
 _ENDS = ".,;:!?"

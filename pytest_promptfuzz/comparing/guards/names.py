@@ -10,6 +10,7 @@ from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.words import canonical, split_words
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.text import Text
 
-_NAME = re.compile(r"(?<![\w'])[A-Z][\w'&]*(?:[.-]\w+)*(?:\s+[A-Z][\w'&]*(?:[.-]\w+)*)*")
-_OPENING = re.compile(r"(?:^|[.!?:;\"(\n]\s*|\A\s*)$")
+_NAME = expression(r"(?<![\w'])[A-Z][\w'&]*(?:[.-]\w+)*(?:\s+[A-Z][\w'&]*(?:[.-]\w+)*)*")
+_OPENING = expression(r"(?:^|[.!?:;\"(\n]\s*|\A\s*)$")
 
 
 _FRAME = 0.6

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.words import is_number
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,8 @@ _CONTEXT = 4
 _MOST = 200
 """Changed numbers looked at in one pair of statements: a table of thousands is not read to its end."""
 
-_SIGNED = re.compile(r"(?<![\w.)])[-−](?=[$€£]?\d)")
-_OPERATOR = re.compile(r"[<>≤≥≠=]=?")
+_SIGNED = expression(r"(?<![\w.)])[-−](?=[$€£]?\d)")
+_OPERATOR = expression(r"[<>≤≥≠=]=?")
 _ROLES = frozenset({"from", "to", "between", "by", "over", "under", "than", "until", "since"})
 
 

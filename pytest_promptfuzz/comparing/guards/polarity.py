@@ -7,13 +7,13 @@ the negative pole of a pair of opposites is its positive pole with the sign turn
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from pytest_promptfuzz.comparing import lexicon, opposites
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.words import canonical
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,12 +92,12 @@ def signed(tokens: Iterable[str]) -> tuple[Counter[tuple[str, int]], list[str]]:
 
 
 # Scripts without spaces between words: Japanese, Chinese, Korean. Negators are parts of words there.
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_WIDE_NEGATION = re.compile(
+_WIDE = expression(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WIDE_NEGATION = expression(
     r"ません|ない(?!で)|なかった|なく|なければ|不可|不[^同断要]|没|沒|無(?!料)|无|未|非[^常]|않|지 못|못 |안 |아니|없"
 )
 # 不是吗, なければならない: what is denied twice, or must not be left undone, is affirmed.
-_TWICE = re.compile(r"なければな|なくてはな|ないわけでは|不得不|不仅|不僅|不但|无论|無論")
+_TWICE = expression(r"なければな|なくてはな|ないわけでは|不得不|不仅|不僅|不但|无论|無論")
 
 
 def _wide(pair: Pair) -> Finding | None:

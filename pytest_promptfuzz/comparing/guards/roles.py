@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ _TIMES = word_set(
     today tomorrow yesterday hoy ayer demain hier aujourd'hui"""
 )
 _SYMMETRIC = word_set("equal marri meet match resembl differ same as")
-_LIST = re.compile(r"(?:[^,;.]{1,40},)+ ?(?:and|or|&)\s+[^,;.]{1,40}")
+_LIST = expression(r"(?:[^,;.]{1,40},)+ ?(?:and|or|&)\s+[^,;.]{1,40}")
 
 
 def check(pair: Pair) -> Finding | None:

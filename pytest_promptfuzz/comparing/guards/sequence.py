@@ -10,12 +10,13 @@ from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.comparing.words import split_words, stem
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.text import Text
 
-_NUMBER = re.compile(r"(?:(?<=\s)|\A)(\d{1,2})[.)]\s+(?=\S)")
+_NUMBER = expression(r"(?:(?<=\s)|\A)(\d{1,2})[.)]\s+(?=\S)")
 _ORDERED = frozenset(
     map(
         stem,
@@ -35,7 +36,7 @@ _ORDERED = frozenset(
         ],
     )
 )
-_LEAD = re.compile(r"\b(?:how to|in order to)\b|\A\W*to \w+", re.IGNORECASE)
+_LEAD = expression(r"\b(?:how to|in order to)\b|\A\W*to \w+", re.IGNORECASE)
 _SAME_ITEM = 0.5
 
 _WHOLE = 8
@@ -43,7 +44,7 @@ _WHOLE = 8
 
 _HALF = 0.5
 _REST = 3
-_ENDED = re.compile(r"[.!?…:;)\]}\"'`*。！？|>][\s*_`]*\Z|[^\w\s]\s*\Z")
+_ENDED = expression(r"[.!?…:;)\]}\"'`*。！？|>][\s*_`]*\Z|[^\w\s]\s*\Z")
 
 
 def check(pair: Pair) -> Finding | None:

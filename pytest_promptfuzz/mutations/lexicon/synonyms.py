@@ -21,14 +21,15 @@ Only senses that prompts use are listed, and what an entry needs around it is wr
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.lexicon.lexicon import PartOfSpeech
 
-_HEAD = re.compile(r"(~?)([a-z][a-z_-]*)(?:/([a-z0]+))?(?:!([a-z,]+))?(?:@([a-z,]+))?")
+_HEAD = expression(r"(~?)([a-z][a-z_-]*)(?:/([a-z0]+))?(?:!([a-z,]+))?(?:@([a-z,]+))?")
 _NONE: frozenset[str] = frozenset()
 
 

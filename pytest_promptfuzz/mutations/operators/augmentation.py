@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, insert
 from pytest_promptfuzz.mutations.formats_place import beginning, instructions_end
 from pytest_promptfuzz.mutations.operator import operator
@@ -86,21 +87,21 @@ _ASIDES = (
     "The hedge along the path was trimmed lately.",
     "A tram passes the corner every now and again.",
 )
-_HAS_PERSONA = re.compile(
+_HAS_PERSONA = expression(
     r"\b(?:you are an? |you['’]re an? |you are the |act as|acting as|pretend|imagine|assume the role|play the role"
     r"|your role|persona|role-?play|i want you to be|as an? [\w -]{0,30}(?:expert|professional|specialist|assistant"
     r"|editor|lawyer|doctor|engineer|teacher|analyst|agent|writer|translator)|you are (?-i:[A-Z]))|^\W*role\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_HAS_APPEAL = re.compile(
+_HAS_APPEAL = expression(
     r"\b(?:important to (?:me|my|us|our)|my career|counting on|depends on|grateful)\b", re.IGNORECASE
 )
-_MINDS_ASIDES = re.compile(
+_MINDS_ASIDES = expression(
     r"\b(?:irrelevant|relevant|unrelated|off[- ]topic|belongs?|distract\w*|odd one|noise|every sentence|each sentence"
     r"|first sentence|how many)\b",
     re.IGNORECASE,
 )
-_LONG_WORD = re.compile(r"[a-z]{4,}")
+_LONG_WORD = expression(r"[a-z]{4,}")
 
 
 def _chosen(sentences: Sequence[str], rng: Rng) -> Iterator[str]:

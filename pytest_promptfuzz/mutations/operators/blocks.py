@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import like
 from pytest_promptfuzz.mutations.edits import Edit, Ref, reorder
 from pytest_promptfuzz.mutations.instructing import titles
@@ -29,24 +30,24 @@ class _Block(NamedTuple):
 _POINTS = words("preceding previous next earlier later follows here aforementioned beginning end")
 _INSTRUCTS = words("do don never always if when unless you your please only not make must")
 _ADDRESSES = words("you your please")
-_TOKENS = re.compile("[a-z]+")
-_DOWN = re.compile(
+_TOKENS = expression("[a-z]+")
+_DOWN = expression(
     r"[Ff]ollowing(?<=\b[Tt]he .ollowing)(?= [A-Za-z]+\b(?!s? (?:steps|rules|format|labels|categories)))"
     r"|(?:[Bb]elow|BELOW)\b(?<=\b.....)(?! \x00)",
     re.ASCII,
 )
-_FOLLOWING = re.compile(r"following\b(?<=\bfollowing)")
-_LISTED = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]")
+_FOLLOWING = expression(r"following\b(?<=\bfollowing)")
+_LISTED = expression(r"\n[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]")
 _MOST = 8  # words that point at the data
-_UP = re.compile(r"(?:[Aa]bove|ABOVE)\b(?<=\b.....)(?! \x00)", re.ASCII)
+_UP = expression(r"(?:[Aa]bove|ABOVE)\b(?<=\b.....)(?! \x00)", re.ASCII)
 # A prompt without these words is not searched for what points.
 _DOWNWARD = words("following below")
 _UPWARD = words("above")
-_ABOVE_NOUN = re.compile(
+_ABOVE_NOUN = expression(
     r"above ([a-z]+)(?=[.,;:!?\n]|$| (?:as|into|in|and|or|to|for|with|by|using|is|are|that|without)\b)"
 )
 # "which floor the lift in the log above reaches": it belongs to the noun before it, not to the verb behind it.
-_NOUN_ABOVE = re.compile(
+_NOUN_ABOVE = expression(
     r"\b(?:the|this|these|those|each|every|all)(?: (?!(?:the|this|these|those|all)\b)[a-z]+){1,3} \Z",
     re.ASCII | re.IGNORECASE,
 )

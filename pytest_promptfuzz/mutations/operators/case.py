@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import LETTER, capitalised, lower, upper
 from pytest_promptfuzz.mutations.edits import Edit, edits_at, replace
 from pytest_promptfuzz.mutations.fields import inside
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.rng import Rng
 
 # Capitals that are a name, not a shout: lower-casing US, IT or WHO would make another word of them.
-_CAPITALS = re.compile(r"[A-Z]{2,}s?")
+_CAPITALS = expression(r"[A-Z]{2,}s?")
 _LONGEST_ACRONYM = 5
 # Letters whose capital is one letter, too.
-_INITIAL = re.compile(
+_INITIAL = expression(
     "(?<![A-Za-z0-9_\x00'’\u00aa-\u1fff\u2c00-\ud7ff\uf900-\uffff])([a-zà-öø-ÿ])(?=[a-zà-öø-ÿ])"
 )
 _SHORTEST = 4  # of the words whose case is drawn: shorter ones would become acronyms (it, us, who)
 _NONE = (sys.maxsize, sys.maxsize)
 _LONGEST = 31  # letters, so that one draw decides on all of them
-_AFTER_STOP = re.compile(r"(?<=[.!?])[ \t]+(?=[a-z])")
+_AFTER_STOP = expression(r"(?<=[.!?])[ \t]+(?=[a-z])")
 # Capitals that keep them among other words in capitals.
 _ACRONYMS = words(
     """

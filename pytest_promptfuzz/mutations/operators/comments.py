@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import capitalised, lower
 from pytest_promptfuzz.mutations.edits import Edit, edits_at, insert, replace
 from pytest_promptfuzz.mutations.operator import operator
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.draft import Draft
     from pytest_promptfuzz.mutations.rng import Rng
 
-_ABOUT_COMMENTS = re.compile(r"\b(?:comments?|docstrings?|document(?:s|ed|ing|ation)?)\b", re.IGNORECASE)
-_ABOUT_STYLE = re.compile(
+_ABOUT_COMMENTS = expression(r"\b(?:comments?|docstrings?|document(?:s|ed|ing|ation)?)\b", re.IGNORECASE)
+_ABOUT_STYLE = expression(
     r"\b(?:styles?|format(?:s|ted|ting|ter)?|indent\w*|pep ?8?|black|lint\w*|whitespace|spac(?:e|es|ing)|blanks?)\b",
     re.IGNORECASE,
 )
-_LINE_NUMBER = re.compile(r"\b(?:lines?|row|column)\b", re.IGNORECASE)
+_LINE_NUMBER = expression(r"\b(?:lines?|row|column)\b", re.IGNORECASE)
 
 
 def _comments(draft: Draft) -> list[Comment]:

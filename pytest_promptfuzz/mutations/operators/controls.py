@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import capitalised, like, lower
 from pytest_promptfuzz.mutations.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.label_places import (
@@ -36,20 +37,20 @@ if TYPE_CHECKING:
 
 _ANSWERS = ("BANANA", "ZEBRA", "VIOLIN", "LANTERN", "PENGUIN", "TEAPOT", "PURPLE")
 _CONDITIONS = words("if unless when whenever where once")
-_NO_ANSWERS = re.compile(r"\b(?:avoid|never|do not|don['’]t|not|such as|like|without)\b", re.IGNORECASE)
+_NO_ANSWERS = expression(r"\b(?:avoid|never|do not|don['’]t|not|such as|like|without)\b", re.IGNORECASE)
 # The keys of an object are the names of what is asked for, and their names say what that is.
-_KEYS = re.compile(
+_KEYS = expression(
     r"\b(?:keys?|fields?|columns?|propert(?:y|ies)|attributes?|headings?|elements?)\b", re.IGNORECASE
 )
 # A list answered by its numbers or letters keeps them whatever its words are.
-_BY_NUMBER = re.compile(
+_BY_NUMBER = expression(
     r"\b(?:numbers?|numerals?|digits?|letters?|index|position|nummer|ziffer|zahl|buchstaben?|cijfer|num[eé]ro|n[uú]mero"
     r"|chiffre|cifra|lettre|lettera|letra)\b",
     re.IGNORECASE,
 )
-_MARKED = re.compile(r"(?:\(?\b(?:\d{1,3}|[A-Za-z])[.):]|\[(?:\d{1,3}|[A-Za-z])\])[ \t]*[\"'`*]{0,2}\Z")
-_NAME = re.compile(r"[^\W\d_]{2,}(?:[ _-][^\W_]+)*")
-_SLUG = re.compile(r"[A-Za-z0-9]+(?:[ _-][A-Za-z0-9]+)*")
+_MARKED = expression(r"(?:\(?\b(?:\d{1,3}|[A-Za-z])[.):]|\[(?:\d{1,3}|[A-Za-z])\])[ \t]*[\"'`*]{0,2}\Z")
+_NAME = expression(r"[^\W\d_]{2,}(?:[ _-][^\W_]+)*")
+_SLUG = expression(r"[A-Za-z0-9]+(?:[ _-][A-Za-z0-9]+)*")
 _INVENTED = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda omicron sigma tau upsilon omega",
     "acorn bramble clover dahlia elder fennel ginger hazel iris juniper lavender maple nettle oleander poppy rowan",

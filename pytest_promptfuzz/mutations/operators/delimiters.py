@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import capitalised, lower
 from pytest_promptfuzz.mutations.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.headings import STYLES, headings, section_end, speaks_of_style
@@ -65,9 +66,9 @@ def _restyled(heading: Heading, style: str) -> Iterator[Edit]:
         yield replace(last, end, after)
 
 
-_RULE = re.compile(r"^[ \t]{0,3}(?P<rule>-{3,40}|\*{3,40}|_{3,40}|={3,40}|\#{3,40})[ \t]*\r?$", re.MULTILINE)
+_RULE = expression(r"^[ \t]{0,3}(?P<rule>-{3,40}|\*{3,40}|_{3,40}|={3,40}|\#{3,40})[ \t]*\r?$", re.MULTILINE)
 _RULES = "-*=#_"
-_SEPARATORS = re.compile(
+_SEPARATORS = expression(
     r"\b(?:delimit\w*|separat\w*|dash(?:es|ed)?|hash(?:es|tags?)?|asterisks?|equals signs?|hyphens?|underscores?"
     r"|divid(?:er|ers|ing)|horizontal|rules? line|between (?:the |these |both |two ){0,2}(?:rules|lines|bars)"
     r"|(?:above|below|under|after|before|beneath) the (?:rule|line|bar)|marked (?:by|with)|markdown)\b",
@@ -75,7 +76,7 @@ _SEPARATORS = re.compile(
 )
 
 
-_RULE_AHEAD = re.compile(r"[-*_=#](?:--|\*\*|__|==|##)")  # a class comes first, for the quick search
+_RULE_AHEAD = expression(r"[-*_=#](?:--|\*\*|__|==|##)")  # a class comes first, for the quick search
 
 
 @operator(
@@ -170,8 +171,8 @@ def _tag_name(draft: Draft, heading: Heading) -> str:
     return lower("_".join(words)) if plain and not logic_spans(title) else ""
 
 
-_OPEN = re.compile(r"<([A-Za-z][A-Za-z_-]{1,30})>")
-_TAG_WORDS = re.compile(r"\b(?:tags?|tagged|xml|html|elements?|markup|headings?|headers?)\b", re.IGNORECASE)
+_OPEN = expression(r"<([A-Za-z][A-Za-z_-]{1,30})>")
+_TAG_WORDS = expression(r"\b(?:tags?|tagged|xml|html|elements?|markup|headings?|headers?)\b", re.IGNORECASE)
 
 
 @operator(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, replace
 from pytest_promptfuzz.mutations.operator import operator
 
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.rng import Rng
 
 # Prompts in which the very characters of an equation may count.
-_LITERAL = re.compile(
+_LITERAL = expression(
     r"\b(?:verbatim|exactly as|as written|as is|characters?|spac(?:e|es|ing)|whitespace)\b", re.IGNORECASE
 )
 # What says that the equation after it is how the answer is to look.
-_PRESCRIBED = re.compile(
+_PRESCRIBED = expression(
     r"\b(?:forms?|format|patterns?|templates?|layout|notation|styles?|syntax|looks? like|as follows|like this"
     r"|(?:begins?|starts?|ends?|repl(?:y|ies)|respond|answer|return|output|print|say)"
     r"(?: it| only| exactly| your (?:answer|reply))?(?: with| as| in| by)?"
@@ -28,15 +29,15 @@ _PRESCRIBED = re.compile(
 )
 _TEX = ("$", "\\(", "\\[")
 # Commands whose argument is text or a length, or that look at the sign behind them; and plain words.
-_TEX_WITH_TEXT = re.compile(
+_TEX_WITH_TEXT = expression(
     r"\\(?:text|mbox|[mhv]space|math(?:rm|it|sf|tt)|operatorname|begin|label|ref|verb|left|right|color|\\)"
     r"|(?<![\\A-Za-z])[A-Za-z]{3,}"
 )
 _FUNCTIONS = "sin|cos|tan|log|ln|exp|sqrt|max|min|mod"
-_NAME = re.compile(rf"(?<![A-Za-z])(?!(?:{_FUNCTIONS})(?![A-Za-z]))[A-Za-z]{{2,}}|_[A-Za-z]")
+_NAME = expression(rf"(?<![A-Za-z])(?!(?:{_FUNCTIONS})(?![A-Za-z]))[A-Za-z]{{2,}}|_[A-Za-z]")
 # A sign between two operands, with a space on both sides or on neither. "**", "->", the sign of "-5" and of "1e-5" are
 # none; "!=" is left out because "n!=5" has two readings.
-_BINARY = re.compile(
+_BINARY = expression(
     r"(?<=[\w)\]}²³'])(?<!\d[eE])(?P<space> ?)(?P<sign>[<>=]=|[=+×÷≤≥≠≈±<>*−-])(?P=space)"
     r"(?=[\w(\[{√\\.]|[−+-][\w(\\.])"
 )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, insert
 from pytest_promptfuzz.mutations.formats_place import beginning, instructions_end
 from pytest_promptfuzz.mutations.operator import Operator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _POSITIONS = ("before", "after")
 _SHORTEST, _LONGEST = 0.5, 2.0  # of the median length; what lies outside is taken last
-_FIELD = re.compile(r"[ \t]*(?:\*\*)?(?P<name>[^\s:*][^:*\n]{0,30}?)(?:\*\*)?:")
+_FIELD = expression(r"[ \t]*(?:\*\*)?(?P<name>[^\s:*][^:*\n]{0,30}?)(?:\*\*)?:")
 
 
 class _Example(NamedTuple):

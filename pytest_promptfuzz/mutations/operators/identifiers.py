@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, replace
 from pytest_promptfuzz.mutations.operator import operator
 from pytest_promptfuzz.mutations.source_blocks import SLOT, blocks
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.mutations.rng import Rng
 
-_WORD = re.compile(r"\w+")
+_WORD = expression(r"\w+")
 _SHARE = 0.5
 _READERS = {"python": python_names, "javascript": javascript_names, "inline": inline_names}
 # Prompts that ask about the names themselves.
-_ABOUT_NAMES = re.compile(
+_ABOUT_NAMES = expression(
     r"\b(?:(?:variable|parameter|argument|function|identifier|method)s?(?:'s?)? nam\w+|names|naming|renam\w+"
     r"|identifiers?|readab\w+|obfuscat\w+)\b",
     re.IGNORECASE,

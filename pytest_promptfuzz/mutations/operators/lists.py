@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
 from pytest_promptfuzz.mutations.lexicon.table import words
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _MARKERS = "-*•"
 _INSTRUCTS = words("do don't never always please only if when unless you your make must")
-_LISTED = re.compile(
+_LISTED = expression(
     r"\b(?:bullets?|bulleted|lists|listed|items?|points?|(?:the|this|a|each) list|steps?|order|sequence|in turn"
     r"|one by one|first|then|finally)\b",
     re.IGNORECASE,

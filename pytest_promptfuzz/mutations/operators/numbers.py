@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import capitalised
 from pytest_promptfuzz.mutations.edits import Edit, replace
 from pytest_promptfuzz.mutations.lexicon.table import words
@@ -18,12 +18,13 @@ from pytest_promptfuzz.mutations.numerals_words import MOST, spelled
 from pytest_promptfuzz.mutations.operator import operator
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from pytest_promptfuzz.mutations.draft import Draft
     from pytest_promptfuzz.mutations.rng import Rng
 
-_LARGE = re.compile(
+_LARGE = expression(
     r"(?P<currency>[$€£])?(?P<number>[1-9]\d{3,8}|[1-9]\d{0,2}(?:,\d{3}){1,2})(?P<cents>\.\d{2})?(?P<unit> [a-z]+)?"
 )
 _MONEY = words("dollars euros pounds")

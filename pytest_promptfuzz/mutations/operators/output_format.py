@@ -10,6 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.formats_answer import formed, outlined, under_ban
 from pytest_promptfuzz.mutations.formats_place import instructions_end, repeats_fields, words_of
@@ -63,11 +64,11 @@ _WORDINGS = {
 _VERBS = ("Return", "Give", "Write", "Format")
 _JOINTS = (", ", ", written ", ", given ")
 
-_MENTION = re.compile(
+_MENTION = expression(
     r"\b(?:jsonl?|ya?ml|xml|html|markdown|csv|tsv|latex|plain[- ]text)\b", re.IGNORECASE | re.ASCII
 )
 # What gives the answer a form of its own, or shows one; and code, which is no content that another format could hold.
-_FORMED = re.compile(
+_FORMED = expression(
     r"\b(?:tags?|schemas?|comma[- ]separated|per line|new ?lines?|separated by|delimited|double quotes|code blocks?"
     r"|fenced?|sql|quer(?:y|ies)|python|javascript|typescript|code|functions?|scripts?|regex"
     r"|regular expressions?|bash|shell|commands?|formulas?"
@@ -87,35 +88,35 @@ _FORMED_WORDS = words(
     " example examples e poem haiku template separate line form"
 )
 _MENTIONED = words("json jsonl yaml yml xml html markdown csv tsv latex plain")
-_LISTY = re.compile(
+_LISTY = expression(
     r"\b(?:bullets?|bulleted|numbered|tables?|tabular|headings?|subheadings?|bold|italics?|checklists?"
     r"|(?:check|tick) ?box(?:es)?|box(?:es)? (?:before|beside|in front of))\b",
     re.IGNORECASE | re.ASCII,
 )
-_SHOWN_JSON = re.compile(r"[{\[]\s*(?:\{\s*)?[\"'][^\"'\n]{0,60}[\"']\s*[:,\]]|```|\\boxed")
-_ONLY = re.compile(
+_SHOWN_JSON = expression(r"[{\[]\s*(?:\{\s*)?[\"'][^\"'\n]{0,60}[\"']\s*[:,\]]|```|\\boxed")
+_ONLY = expression(
     r"\A(?:please |and )?(?:return|answer|respond|reply|output|print|give|write|provide|state)(?: me| us)?"
     r"(?: with| in)? (?:(?:only|just|exactly|nothing but|one|a single) |[^\n]* only.\Z)",
     re.IGNORECASE | re.ASCII,
 )
 # One letter or one emoji is no document.
-_INDIVISIBLE = re.compile(
+_INDIVISIBLE = expression(
     r"\b(?:words?|letters?|digits?|numbers?|characters?|emojis?|symbols?|one|single|nothing|sentences?|yes|no|code)\b",
     re.IGNORECASE | re.ASCII,
 )
-_JOINED = re.compile(r"[,:;\n]|\b(?:and|if|when|unless|in)\b", re.IGNORECASE | re.ASCII)
+_JOINED = expression(r"[,:;\n]|\b(?:and|if|when|unless|in)\b", re.IGNORECASE | re.ASCII)
 _NOT_BEFORE_AS = words(
     "that which to function program script code from data input file convert parse parses read reads"
 )
-_ARTICLED = re.compile(r"an? ", re.IGNORECASE)
+_ARTICLED = expression(r"an? ", re.IGNORECASE)
 _NOUN = (
     "object|document|array|list|dictionary|mapping|format|output|string|response|table|page|fragment|snippet"
     "|structure"
 )
 # "JSON object" where "object" is a key as well, and so protected: half of the name cannot be replaced.
-_HALF = re.compile(rf"[- ](?:{_NOUN})\b", re.IGNORECASE)
+_HALF = expression(rf"[- ](?:{_NOUN})\b", re.IGNORECASE)
 # "Return HTML with the keys ...": HTML by itself has none.
-_WITH_KEYS = re.compile(
+_WITH_KEYS = expression(
     r" (?:with|containing|that has|of) (?:[\w-]+ ){0,3}?(?:keys?|propert(?:y|ies))\b", re.IGNORECASE
 )
 

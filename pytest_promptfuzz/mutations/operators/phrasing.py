@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations import abroad
 from pytest_promptfuzz.mutations.casing import capitalised
 from pytest_promptfuzz.mutations.edits import Edit, Ref
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 
 _KEPT = r"([^.!?;:,\n]{1,80}?)"
 _BOUND = r"(?![\w\x00'’-]| (?:not|never)\b)"
-_PREPOSITION = re.compile(r"\b(?:from|into|to|so|if)\b", re.IGNORECASE | re.ASCII)
-_CONDITION = re.compile(r"\b(?:if|when|where|unless|after|for)\b", re.IGNORECASE | re.ASCII)
-_SENTENCE = re.compile(r"[.!?\n]")
+_PREPOSITION = expression(r"\b(?:from|into|to|so|if)\b", re.IGNORECASE | re.ASCII)
+_CONDITION = expression(r"\b(?:if|when|where|unless|after|for)\b", re.IGNORECASE | re.ASCII)
+_SENTENCE = expression(r"[.!?\n]")
 _LONGEST = 40  # characters of a rule's head, and more
-_PLAIN = re.compile(r"[a-z ]+(?![a-z ]*[?*|])", re.ASCII)
+_PLAIN = expression(r"[a-z ]+(?![a-z ]*[?*|])", re.ASCII)
 _BE = words("is are was were be been being")
 
 

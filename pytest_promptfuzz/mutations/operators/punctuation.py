@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import LETTER
 from pytest_promptfuzz.mutations.edits import Edit, edits_at, replace
 from pytest_promptfuzz.mutations.layout import ends_abbreviation
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.layout import Sentence
     from pytest_promptfuzz.mutations.rng import Rng
 
-_MARKS = re.compile(r"[-–—'’.…]+")
+_MARKS = expression(r"[-–—'’.…]+")
 _OTHER = {"'": "’", "’": "'", "-": "–", "--": "—", "---": "—", "–": "-", "—": "--", "...": "…", "…": "..."}
-_COMMA = re.compile(r",(?= ([^\W\d_]+['’]?[^\W\d_]*))")
+_COMMA = expression(r",(?= ([^\W\d_]+['’]?[^\W\d_]*))")
 # A comma before one of these parts clauses and no items of a list.
 _JOINING = words(
     """
@@ -38,12 +39,12 @@ _OPENING = words(
     """
 )
 # What follows a negation may lie in its scope or not, by the comma alone ("Do not guess, and ask").
-_NEGATION = re.compile(
+_NEGATION = expression(
     r"\b(?:not|never|no|none|nothing|without|cannot|avoid|refrain|unless|except)\b|n['’]t\b"
     r"|\b(?:all|any|every)\w* but\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"(?<=[^\W\d_]) (?=(because|but|although|whereas|unless|and)(?= ))")
+_CLAUSE = expression(r"(?<=[^\W\d_]) (?=(because|but|although|whereas|unless|and)(?= ))")
 
 
 @operator(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import lower
 from pytest_promptfuzz.mutations.edits import Edit, insert, reorder, replace
 from pytest_promptfuzz.mutations.lexicon.grammar import IMPERATIVES
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _INSTRUCTS = words("do don never always please only make must")
 _STOPS = frozenset(".!?")
-_PAST = re.compile(r"[ \t\r]*(?:\Z|[^ \t\r][ \t\r]*(?:\n|\Z))")  # a line break, then a blank line or the end
+_PAST = expression(r"[ \t\r]*(?:\Z|[^ \t\r][ \t\r]*(?:\n|\Z))")  # a line break, then a blank line or the end
 
 
 @operator(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import LETTER
 from pytest_promptfuzz.mutations.edits import Edit, edits_at, insert, replace
 from pytest_promptfuzz.mutations.fields import inside
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.rng import Rng
 
 # The space comes first, for the quick search.
-_SINGLE = re.compile(r" (?<=\S )(?=\S)")
-_BETWEEN_WORDS = re.compile(r" (?<=[^\s\d)] )(?=[^\s\d])")  # a program may look for "5 mg" or "A) "
-_MARK = re.compile(r"[,;.!?](?=\s|$)")  # a colon is a part of the label before it
+_SINGLE = expression(r" (?<=\S )(?=\S)")
+_BETWEEN_WORDS = expression(r" (?<=[^\s\d)] )(?=[^\s\d])")  # a program may look for "5 mg" or "A) "
+_MARK = expression(r"[,;.!?](?=\s|$)")  # a colon is a part of the label before it
 _CLOSED = (".", "!", "?", ":", ";", "。", "\x00")
 _CODE_INDENT = 4  # columns of white space that make a line code to markdown
 _LISTED = frozenset(["bullet", "number"])
-_INSIDE_MARK = re.compile("[,;](?= )")
-_BRACKETED = re.compile(r"(?<![^\s])\(([^()\n\x00]+)\)(?=[\s.,;:!?]|$)")
-_WIDE = re.compile(
+_INSIDE_MARK = expression("[,;](?= )")
+_BRACKETED = expression(r"(?<![^\s])\(([^()\n\x00]+)\)(?=[\s.,;:!?]|$)")
+_WIDE = expression(
     "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]"
 )  # scripts without spaces, and full-width signs
 _FEWEST_WORDS = 4  # of a line that is prose and no label or verse
 _LONG = 60
 _MARGIN = 20
-_CODE = re.compile(r"[={}<>|\\]|;\s*$|\(\)")  # never seen in prose: such a line may be code
-_COLON_AHEAD = re.compile(r"[^\s:]*(?:[ ][^\s:]+){0,3}:")
+_CODE = expression(r"[={}<>|\\]|;\s*$|\(\)")  # never seen in prose: such a line may be code
+_COLON_AHEAD = expression(r"[^\s:]*(?:[ ][^\s:]+){0,3}:")
 
 
 @operator(

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations import abroad
 from pytest_promptfuzz.mutations.casing import like
 from pytest_promptfuzz.mutations.edits import Edit, edits_at, insert, replace
@@ -190,7 +191,7 @@ def casual(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     return _in_register(draft, rng, "casual")
 
 
-_POINTING = re.compile(r"\b(?:following|below|next|this|these|here)\b", re.IGNORECASE | re.ASCII)
+_POINTING = expression(r"\b(?:following|below|next|this|these|here)\b", re.IGNORECASE | re.ASCII)
 
 
 def _borders(draft: Draft) -> list[tuple[int, bool]]:

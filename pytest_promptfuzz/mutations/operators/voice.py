@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.casing import LETTER, capitalised, like
 from pytest_promptfuzz.mutations.edits import Edit, replace
 from pytest_promptfuzz.mutations.fields import data_spans, inside
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.rng import Rng
 
 # "Can you answer with yes or no?" would be answered by the wrong yes, and so would "Could you check whether ...?".
-_YES_NO = re.compile(r"\byes\b", re.IGNORECASE | re.ASCII)
-_WHETHER = re.compile(r"\b(?:whether|if)\b", re.IGNORECASE | re.ASCII)
+_YES_NO = expression(r"\byes\b", re.IGNORECASE | re.ASCII)
+_WHETHER = expression(r"\b(?:whether|if)\b", re.IGNORECASE | re.ASCII)
 # What cannot stand in the middle of a question: "Can you explain it, and do not guess?"
-_COMMANDING = re.compile(
+_COMMANDING = expression(
     r"[;:—–](?=.)|\b(?:do not|don['’]t|never|please|kindly|make sure|be sure|must|should)\b",
     re.IGNORECASE | re.ASCII,
 )
@@ -93,7 +94,7 @@ def _askable(draft: Draft, each: Opening) -> bool:
     )
 
 
-_ASKED = re.compile(
+_ASKED = expression(
     r"(?:can|could|would|will) you (please |kindly )?([A-Za-z]+)(?= )", re.IGNORECASE | re.ASCII
 )
 _OF_ABILITY = words("find see get think read go guess be do imagine note avoid help make")
@@ -154,11 +155,11 @@ _TRANSITIVE = words(
 # What others do with what is written for them: "Create three questions. The questions must be answered without notes."
 _BY_READERS = words("answer apply complete fill follow open pay read solve submit use")
 _MADE = r"\b(?:create|write|draft|compose|generate|make|prepare|design|invent)\b[^.!?\n]*\b{}s?\b"
-_COUNTED = re.compile(r"(?:an?|each|every|all|any)\b", re.IGNORECASE | re.ASCII)
-_ONGOING = re.compile(r"[,;:]|\b(?:and|but|or|then|so|it|them)\b", re.ASCII)
+_COUNTED = expression(r"(?:an?|each|every|all|any)\b", re.IGNORECASE | re.ASCII)
+_ONGOING = expression(r"[,;:]|\b(?:and|but|or|then|so|it|them)\b", re.ASCII)
 
 
-_PLACES = re.compile(
+_PLACES = expression(
     r"\b(?:sentence|line|paragraph|section|word|bullet|item|part|title|end|beginning)s?\b", re.ASCII
 )
 
