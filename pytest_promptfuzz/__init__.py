@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.compare import compare
     from pytest_promptfuzz.comparing.comparison import Comparison
+    from pytest_promptfuzz.comparing.guards.pair import Finding
+    from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier, guard, tier
     from pytest_promptfuzz.errors import (
         ConfigurationError,
+        PartError,
         PromptfuzzError,
         PromptfuzzWarning,
         StoreError,
@@ -45,8 +48,11 @@ _HOMES = {
     "ConfigurationError": "errors",
     "Design": "mutations.factorial",
     "Edit": "mutations.edits",
+    "Finding": "comparing.guards.pair",
+    "Guard": "comparing.parts",
     "Mutation": "mutations.mutation",
     "Operator": "mutations.operator",
+    "PartError": "errors",
     "Prompt": "prompts.prompt",
     "PromptfuzzError": "errors",
     "PromptfuzzWarning": "errors",
@@ -54,6 +60,7 @@ _HOMES = {
     "Response": "targets.model",
     "Robustness": "scoring.robustness",
     "Session": "evaluating.session",
+    "SimilarityTier": "comparing.parts",
     "StoreError": "errors",
     "Target": "targets.model",
     "TargetError": "errors",
@@ -69,9 +76,11 @@ _HOMES = {
     "evaluate": "evaluating.evaluate",
     "factorial": "mutations.factorial",
     "few_shot": "mutations.operators.few_shot",
+    "guard": "comparing.parts",
     "mutate": "mutations.planner",
     "operator": "mutations.operator",
     "robust": "plugin.marks",
+    "tier": "comparing.parts",
     "translations": "mutations.operators.translation",
     "without_label": "mutations.operators.controls",
 }
@@ -83,8 +92,11 @@ __all__ = [
     "ConfigurationError",
     "Design",
     "Edit",
+    "Finding",
+    "Guard",
     "Mutation",
     "Operator",
+    "PartError",
     "Prompt",
     "PromptfuzzError",
     "PromptfuzzWarning",
@@ -92,6 +104,7 @@ __all__ = [
     "Response",
     "Robustness",
     "Session",
+    "SimilarityTier",
     "StoreError",
     "Target",
     "TargetError",
@@ -107,9 +120,11 @@ __all__ = [
     "evaluate",
     "factorial",
     "few_shot",
+    "guard",
     "mutate",
     "operator",
     "robust",
+    "tier",
     "translations",
     "without_label",
 ]

@@ -36,6 +36,19 @@ class StoreError(PromptfuzzError):
     """A cache or recording cannot be read or written; nothing stored was lost."""
 
 
+class PartError(PromptfuzzError):
+    """A tier, a guard or a judge raised, or returned what it must not: the trial says nothing about the prompt.
+
+    Args:
+        message: What happened, without a full stop.
+        part: ``tier``, ``guard`` or ``judge``.
+    """
+
+    def __init__(self, message: str, *, part: str) -> None:
+        super().__init__(message)
+        self.part = part
+
+
 class TargetError(PromptfuzzError):
     """A call to a model failed for a reason that says nothing about the prompt.
 

@@ -10,6 +10,8 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.embedding import default_embedder
 from pytest_promptfuzz.comparing.formats import check_format
 from pytest_promptfuzz.comparing.languages import check_language, compare_languages
+from pytest_promptfuzz.comparing.own import settled
+from pytest_promptfuzz.comparing.parts import GUARDS, TIERS
 from pytest_promptfuzz.comparing.plain import plain
 from pytest_promptfuzz.comparing.profiles import Profile, infer_task, profile_for, with_thresholds
 from pytest_promptfuzz.comparing.programs import compare_code, compare_sql
@@ -23,9 +25,10 @@ from pytest_promptfuzz.targets.model import Response
 from pytest_promptfuzz.wire.paths import parse_path, without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.comparing.embedding import Embedder
+    from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
 
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "MAX_TOKENS"})
 _ANSWER = {"text", "tool_calls"}
@@ -45,6 +48,8 @@ def compare(
     requested_format: str | None = None,
     requested_language: str | None = None,
     renaming: Mapping[str, str] | None = None,
+    tiers: Sequence[SimilarityTier | str] | None = None,
+    guards: Sequence[Guard | str] | None = None,
 ) -> Comparison:
     """Compare a response with its baseline.
 
@@ -65,11 +70,15 @@ def compare(
             ``pt-BR``; ``languages.requested_language`` reads it off a mutation.
         renaming: Under the relation ``renaming``: the names that were changed, old to new. They are mapped back in the
             response, which is then compared as under invariance; without it a difference in words proves nothing.
+        tiers: Tiers of one's own, or names of some, in order: asked where only words or meaning could tell, before
+            them. They are not asked about another format or language.
+        guards: Guards of one's own, or names of some, beside the profile's. They see every pair that is not the same.
 
     Returns:
         The outcome and why, in one sentence.
 
     Raises:
+        PartError: A tier or guard of one's own raised, or returned what it must not.
         UsageError: An argument is unknown, of the wrong type or out of range, or a value cannot be compared.
         ConfigurationError: ``semantic`` is wanted and cannot be loaded.
 
@@ -84,10 +93,15 @@ def compare(
     ignored = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     for path in ignored:
         parse_path(path)
+    own_tiers, own_guards = TIERS.several(tiers, "tiers"), GUARDS.several(guards, "guards")
     embedder = default_embedder() if semantic is True else (semantic or None)
     first, second = without(plain(baseline), ignored), without(plain(response), ignored)
     if profile == quirx.NAME:
         _only_text(first, second)
+        if own_tiers or own_guards:
+            raise UsageError(
+                "profile='quirx' compares by that tool's formula; it takes no tiers= and no guards="
+            )
         return under(wanted, quirx.compare_answers(first, second, semantic=embedder))
     chosen = _profile(profile, task, first, equivalent_at=equivalent_at, minor_at=minor_at)
     named = task is not None or profile is not None
@@ -100,7 +114,14 @@ def compare(
         return _cut_off(baseline, response, compare_formats(first, second, how, requested=requested_format))
     if wanted == "language" and not _is_answer(first) and not _is_answer(second):
         return _cut_off(baseline, response, compare_languages(first, second, how, requested=language))
-    found = _values(first, second, chosen, embedder, ignored, named=named)
+
+    def values(meaning: Embedder | None) -> Comparison:
+        return _values(first, second, chosen, meaning, ignored, named=named)
+
+    if first != second and (own_tiers or own_guards):
+        found = settled(values, embedder, first, second, chosen, own_tiers, own_guards)
+    else:
+        found = values(embedder)
     return under(wanted, _cut_off(baseline, response, found))
 
 

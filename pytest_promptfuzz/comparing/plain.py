@@ -100,3 +100,10 @@ def _response(value: Response, path: str, depth: int) -> Any:
         for index, call in enumerate(value.tool_calls)
     ]
     return {"text": value.text, "tool_calls": calls}
+
+
+def text_of(value: Any) -> str:
+    """A plain value as one text, for whoever compares texts only: a text as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=1)

@@ -13,6 +13,7 @@ from pytest_promptfuzz.scoring.score import exact
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
     from pytest_promptfuzz.mutations.selection import Wanted
 
 MOST_MUTATIONS = 10_000
@@ -37,6 +38,8 @@ class Contract:
         max_deviations: More deviations than this are brittle whatever the score; ``None`` sets no limit.
         compare: ``False`` judges by the body's own assertions only.
         ignore: JSON paths left out of keys and comparison.
+        tiers: Tiers of one's own, asked before words and meaning.
+        guards: Guards of one's own, beside the task's.
     """
 
     mutations: int = 8
@@ -51,6 +54,8 @@ class Contract:
     max_deviations: int | None = None
     compare: bool = True
     ignore: tuple[str, ...] = ()
+    tiers: tuple[SimilarityTier, ...] = ()
+    guards: tuple[Guard, ...] = ()
 
     @classmethod
     def of(cls, values: Mapping[str, Any], *, where: str) -> Contract:
@@ -154,6 +159,13 @@ def _mutations(name: str, value: Any, where: str) -> int | Wanted:
         raise UsageError(f"{where}: {error}") from None
 
 
+def _parts(name: str, value: Any, where: str) -> tuple[Any, ...]:
+    from pytest_promptfuzz.comparing import parts
+
+    kinds: Mapping[str, Any] = {"tiers": parts.TIERS, "guards": parts.GUARDS}
+    return kinds[name].several(value, f"{where}: {name}")  # type: ignore[no-any-return]  # parts, or it raises
+
+
 def _operators(_: str, value: Any, where: str) -> Any:
     from pytest_promptfuzz.mutations.strata import strata_of
 
@@ -204,4 +216,6 @@ _CHECKS: Mapping[str, Any] = {
     "max_deviations": _optional(_whole(0, None)),
     "compare": _flag,
     "ignore": _paths,
+    "tiers": _parts,
+    "guards": _parts,
 }

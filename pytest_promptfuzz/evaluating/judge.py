@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.plain import plain
-from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.errors import PartError, UsageError
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.on_wire import not_found
 from pytest_promptfuzz.running.arrival import arrived, ignored
@@ -189,9 +189,12 @@ class Judge:
             outcome: Outcome = "deviation" if must_change else "equivalent"
             return Trial(mutation, outcome, value=self._seen(run), spent=spent, case=case)
         subject = subject_of(run, self.where)
-        comparison = self.compare(
-            baseline.subject, subject, relation=mutation.relation, **_promised(mutation)
-        )
+        try:
+            comparison = self.compare(
+                baseline.subject, subject, relation=mutation.relation, **_promised(mutation)
+            )
+        except PartError as wrong:
+            return failed(wrong.part, f"{str(wrong)[0].upper()}{str(wrong)[1:]}.")
         return Trial(
             mutation, comparison.outcome, value=shown(subject), comparison=comparison, spent=spent, case=case
         )
@@ -208,6 +211,8 @@ class Judge:
             minor_at=contract.minor_at,
             ignore=contract.ignore,
             semantic=self.embedder,
+            tiers=contract.tiers,
+            guards=contract.guards,
             **promised,
         )
 

@@ -6,13 +6,13 @@ say it, the one nearer to the test counts, as of two that say how many.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.plugin.offering import register_offered
 from pytest_promptfuzz.plugin.options import IN_FILE, OVERRIDE, Written, places, read_value
 from pytest_promptfuzz.plugin.settings import CHOICES, MUTATIONS
 
@@ -78,13 +78,13 @@ class Choice:
                 raise pytest.UsageError(str(error)) from None
 
     def register(self) -> None:
-        """Make the operators known that the project's hooks offer.
+        """Make the operators, tiers and guards known that the project's hooks offer.
 
         Raises:
             UsageError: A hook failed, or offered something else.
         """
         if not self._known:
-            _register_offered(self.config)
+            register_offered(self.config)
             self._known = True
 
 
@@ -185,27 +185,3 @@ def _look_up(chosen: Chosen) -> None:
 def _names_operators(mutations: Any) -> bool:
     """Whether ``mutations=`` is no count, and so says what to draw on."""
     return not isinstance(mutations, int | str | None)
-
-
-def _register_offered(config: pytest.Config) -> None:
-    from pytest_promptfuzz.mutations.operator import Operator
-    from pytest_promptfuzz.mutations.registry import register
-
-    try:
-        found = config.hook.pytest_promptfuzz_operators(config=config)
-    except Exception as error:
-        raise UsageError(
-            f"A pytest_promptfuzz_operators hook raised {type(error).__name__}: {error}"
-        ) from error
-    for offered in found:
-        if isinstance(offered, Operator) or not isinstance(offered, Iterable):
-            raise UsageError(
-                f"pytest_promptfuzz_operators returned {type(offered).__name__}; return a list of operators."
-            )
-        for each in offered:
-            if not isinstance(each, Operator):
-                raise UsageError(
-                    f"pytest_promptfuzz_operators returned {each!r:.60} among the operators; decorate it with "
-                    "@operator first."
-                )
-            register(each)

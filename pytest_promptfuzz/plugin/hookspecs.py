@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
     from pytest_promptfuzz.mutations.operator import Operator
 
 
@@ -33,4 +34,32 @@ def pytest_promptfuzz_operators(config: pytest.Config) -> Iterable[Operator]:  #
 
     Returns:
         Operators, each under a name of its own.
+    """
+
+
+def pytest_promptfuzz_tiers(config: pytest.Config) -> Iterable[SimilarityTier]:  # type: ignore[empty-body]  # a hook's specification
+    """Tiers that the tests of this run may name in ``tiers=``.
+
+    Called once, before the first robust test runs; docs/judges.md has an example.
+
+    Args:
+        config: The session's configuration.
+
+    Returns:
+        Tiers, each under a name of its own: functions decorated with ``@tier("name")``, or objects with a ``name`` and
+        ``similarity(baseline, response)``.
+    """
+
+
+def pytest_promptfuzz_guards(config: pytest.Config) -> Iterable[Guard]:  # type: ignore[empty-body]  # a hook's specification
+    """Guards that the tests of this run may name in ``guards=``.
+
+    Called once, before the first robust test runs; docs/judges.md has an example.
+
+    Args:
+        config: The session's configuration.
+
+    Returns:
+        Guards, each under a name of its own: functions decorated with ``@guard("name")``, or objects with a ``name``
+        and ``check(baseline, response)``.
     """

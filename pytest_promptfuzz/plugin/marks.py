@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
+    from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
     from pytest_promptfuzz.mutations.selection import Mutations
     from pytest_promptfuzz.mutations.strata import Selection
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
         max_deviations: int
         compare: bool
         ignore: str | Sequence[str]
+        tiers: Sequence[SimilarityTier | str]
+        guards: Sequence[Guard | str]
         fixtures: str
 
 
@@ -56,6 +59,8 @@ CONTRACT_KEYS = (
     "max_deviations",
     "compare",
     "ignore",
+    "tiers",
+    "guards",
 )
 KEYS = (*CONTRACT_KEYS, *PLACEMENT_KEYS)
 
