@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.comparison import Comparison
     from pytest_promptfuzz.comparing.guards.pair import Finding
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier, guard, tier
+    from pytest_promptfuzz.comparing.profiles import Profile, profile_for
     from pytest_promptfuzz.errors import (
         ConfigurationError,
         PartError,
@@ -53,6 +54,7 @@ _HOMES = {
     "Mutation": "mutations.mutation",
     "Operator": "mutations.operator",
     "PartError": "errors",
+    "Profile": "comparing.profiles",
     "Prompt": "prompts.prompt",
     "PromptfuzzError": "errors",
     "PromptfuzzWarning": "errors",
@@ -79,6 +81,7 @@ _HOMES = {
     "guard": "comparing.parts",
     "mutate": "mutations.planner",
     "operator": "mutations.operator",
+    "profile_for": "comparing.profiles",
     "robust": "plugin.marks",
     "tier": "comparing.parts",
     "translations": "mutations.operators.translation",
@@ -97,6 +100,7 @@ __all__ = [
     "Mutation",
     "Operator",
     "PartError",
+    "Profile",
     "Prompt",
     "PromptfuzzError",
     "PromptfuzzWarning",
@@ -123,6 +127,7 @@ __all__ = [
     "guard",
     "mutate",
     "operator",
+    "profile_for",
     "robust",
     "tier",
     "translations",

@@ -13,9 +13,10 @@ from pytest_promptfuzz.mutations.selection import read_mutations, read_operators
 from pytest_promptfuzz.mutations.strata import as_operator
 from pytest_promptfuzz.reporting.text import MIN_WIDTH
 from pytest_promptfuzz.running.limits.given import GIVEN, settings_of
-from pytest_promptfuzz.running.tables import read_tool, rules_and_prices
+from pytest_promptfuzz.running.tables import PROFILES, read_tool, rules_and_prices
 
 if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.running.limits.given import Given
     from pytest_promptfuzz.running.limits.limits import Limits
 
@@ -88,6 +89,17 @@ def limits_of(options: argparse.Namespace) -> Limits:
 
     rules, prices = rules_and_prices(read_tool(Path.cwd()))
     return Limits(settings_of(vars(options), rules=rules, prices=prices, prefix=_PREFIX))
+
+
+def named_profiles() -> dict[str, Profile]:
+    """The profiles that pyproject.toml in the working folder names.
+
+    Raises:
+        UsageError: That file cannot be read, or they are wrong in it.
+    """
+    from pytest_promptfuzz.comparing.named import profiles_from
+
+    return profiles_from(read_tool(Path.cwd()).get("profiles", {}), PROFILES)
 
 
 def _read(given: Given, text: str) -> Any:

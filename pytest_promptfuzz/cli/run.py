@@ -13,6 +13,7 @@ from pytest_promptfuzz.cli.options import (
     add_output_options,
     add_plan_options,
     limits_of,
+    named_profiles,
     plain,
     written,
 )
@@ -121,6 +122,7 @@ def _targets(given: list[str] | None) -> list[str]:
 def _reports(
     prompt: Prompt, targets: list[str], options: argparse.Namespace, output: Output, progress: Progress
 ) -> list[TestReport]:
+    from pytest_promptfuzz.comparing.named import named
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.evaluate import aevaluate
     from pytest_promptfuzz.evaluating.session import Session, installed_embedder
@@ -135,6 +137,7 @@ def _reports(
         "task": options.task,
         "part": options.part,
     }
+    settings = named(settings, named_profiles(), options.file)
     # What is wrong is told before the first model is asked.
     total = Contract.of(settings, where=options.file).mutations
     for name in targets:

@@ -13,11 +13,12 @@ from pytest_promptfuzz.comparing.languages import check_language, compare_langua
 from pytest_promptfuzz.comparing.own import settled
 from pytest_promptfuzz.comparing.parts import GUARDS, TIERS
 from pytest_promptfuzz.comparing.plain import plain
-from pytest_promptfuzz.comparing.profiles import Profile, infer_task, profile_for, with_thresholds
+from pytest_promptfuzz.comparing.profiles import Profile, infer_task, profile_for, with_options
 from pytest_promptfuzz.comparing.programs import compare_code, compare_sql
 from pytest_promptfuzz.comparing.reformatted import How, compare_formats
 from pytest_promptfuzz.comparing.relations import check_relation, under
 from pytest_promptfuzz.comparing.renaming import answer_under_renaming
+from pytest_promptfuzz.comparing.schema import Schema, held_to, read_schema
 from pytest_promptfuzz.comparing.structured import compare_json, compare_json_texts, worst
 from pytest_promptfuzz.comparing.textual import compare_texts
 from pytest_promptfuzz.errors import UsageError
@@ -26,11 +27,13 @@ from pytest_promptfuzz.wire.paths import parse_path, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from os import PathLike
 
     from pytest_promptfuzz.comparing.embedding import Embedder
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
 
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "MAX_TOKENS"})
+_OTHER_FORM = frozenset({"format", "must-change"})
 _ANSWER = {"text", "tool_calls"}
 
 
@@ -50,6 +53,7 @@ def compare(
     renaming: Mapping[str, str] | None = None,
     tiers: Sequence[SimilarityTier | str] | None = None,
     guards: Sequence[Guard | str] | None = None,
+    schema: Schema | Mapping[str, Any] | str | PathLike[str] | None = None,
 ) -> Comparison:
     """Compare a response with its baseline.
 
@@ -57,7 +61,8 @@ def compare(
         baseline: What was answered to the unchanged prompt: text, a ``Response``, or anything ``plain`` takes.
         response: What was answered to the changed one.
         task: What was asked for, one of ``profiles.TASKS``; inferred from the baseline by default.
-        profile: A profile instead of a task's; ``"quirx"`` compares by that tool's published formula.
+        profile: A profile instead of a task's, as ``profile_for`` makes it; ``"quirx"`` compares by that tool's
+            published formula.
         relation: What must hold, one of ``relations.RELATIONS``; ``invariance`` by default.
         equivalent_at: Similarity from which answers are equivalent, 0..1, instead of the profile's.
         minor_at: Similarity from which a difference is minor, 0..1, instead of the profile's.
@@ -73,6 +78,8 @@ def compare(
         tiers: Tiers of one's own, or names of some, in order: asked where only words or meaning could tell, before
             them. They are not asked about another format or language.
         guards: Guards of one's own, or names of some, beside the profile's. They see every pair that is not the same.
+        schema: A JSON Schema, or the path of a file that holds one. A response that breaks it is a deviation, a
+            baseline that does so an error. It is not asked where the answer must change, or has another format.
 
     Returns:
         The outcome and why, in one sentence.
@@ -80,7 +87,7 @@ def compare(
     Raises:
         PartError: A tier or guard of one's own raised, or returned what it must not.
         UsageError: An argument is unknown, of the wrong type or out of range, or a value cannot be compared.
-        ConfigurationError: ``semantic`` is wanted and cannot be loaded.
+        ConfigurationError: ``semantic`` is wanted and cannot be loaded, or the baseline breaks the ``schema``.
 
     >>> compare("You have 14 days.", "You have 41 days.").explanation
     'number 14 in the baseline became 41'
@@ -93,18 +100,25 @@ def compare(
     ignored = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     for path in ignored:
         parse_path(path)
-    own_tiers, own_guards = TIERS.several(tiers, "tiers"), GUARDS.several(guards, "guards")
     embedder = default_embedder() if semantic is True else (semantic or None)
     first, second = without(plain(baseline), ignored), without(plain(response), ignored)
     if profile == quirx.NAME:
         _only_text(first, second)
-        if own_tiers or own_guards:
+        if tiers or guards:
             raise UsageError(
                 "profile='quirx' compares by that tool's formula; it takes no tiers= and no guards="
             )
         return under(wanted, quirx.compare_answers(first, second, semantic=embedder))
     chosen = _profile(profile, task, first, equivalent_at=equivalent_at, minor_at=minor_at)
+    own_tiers = TIERS.several(chosen.measures, "tiers") + TIERS.several(tiers, "tiers")
+    own_guards = GUARDS.several(guards, "guards")
     named = task is not None or profile is not None
+    if "semantic" not in chosen.tiers:
+        embedder = None
+    if schema is not None and (wanted not in _OTHER_FORM or requested_format == "json"):
+        broken = held_to(read_schema(schema), plain(baseline), plain(response), formats=chosen.check_formats)
+        if broken:
+            return broken
 
     def texts(one: str, two: str) -> Comparison:
         return _strings(one, two, chosen, embedder, ignored, named=named)
@@ -142,7 +156,7 @@ def _profile(
     if profile is not None and task is not None:
         raise UsageError(f"give task={task!r} or profile=, not both")
     if isinstance(profile, Profile):
-        return with_thresholds(profile, equivalent_at=equivalent_at, minor_at=minor_at)
+        return with_options(profile, {"equivalent_at": equivalent_at, "minor_at": minor_at})
     name = profile if profile is not None else task
     if name is None:
         answer = baseline["text"] if _is_answer(baseline) else baseline
@@ -187,7 +201,9 @@ def _strings(
     if first == second:
         return compare_texts(first, second, profile, semantic=None, named=named)
     found: Comparison | None = None
-    if profile.kind == "sql":
+    if "structure" not in profile.tiers:
+        pass
+    elif profile.kind == "sql":
         found = compare_sql(first, second)
     elif profile.kind == "code":
         found = compare_code(first, second)

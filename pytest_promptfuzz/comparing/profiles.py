@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+import math
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from pytest_promptfuzz.comparing import code, jsontext, labels, sql
-from pytest_promptfuzz.comparing.text import analyse
+from pytest_promptfuzz.comparing.text import NORMALISERS, analyse
 from pytest_promptfuzz.errors import UsageError, nearest
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from typing_extensions import Unpack
+
 Kind = Literal["label", "json", "sql", "code", "text"]
+ListOrder = Literal["strict", "minor", "free"]
+LIST_ORDERS: tuple[ListOrder, ...] = ("strict", "minor", "free")
 GUARDS = (
     "refusal",
+    "yes-no",
     "negation",
     "identifiers",
     "numbers",
@@ -22,6 +31,9 @@ GUARDS = (
     "wording",
 )
 """Every guard, in the order in which they are asked."""
+
+TIERS = ("structure", "label", "token", "semantic")
+"""The tiers that run by default and can be switched off. Identical answers are equivalent whatever is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,16 @@ class Profile:
         words_minor_at: Similarity of words from which, without the semantic tier, a difference is minor; below it
             the outcome is undecided, since a faithful rewording may share few words.
         guards: The guards that run, by name.
+        normalisers: What is set aside before texts are held to be equal: ``case``, ``space``, ``punctuation`` at the
+            ends, ``markup``. A difference in nothing but another one of these is minor, in a label a deviation.
+        tiers: The tiers that run, by name: ``TIERS``, and measures of ``tiers.TIERS``, which are asked where only words
+            or meaning could tell, before them.
+        list_order: What lists in another order are: ``strict``, a deviation; ``minor``; ``free``, the same.
+        number_tolerance: How far numbers in JSON may lie apart and be equal, in their own unit, 0 or more.
+        relative_tolerance: The same as a share of the baseline's number, 0 or more; the wider of both holds.
+        date_tolerance: How many days dates in JSON may lie apart and be equal. From 0 on they are read, and the same
+            date in two notations is equal; with ``None`` they are texts.
+        check_formats: Whether a JSON Schema's ``format`` is checked.
     """
 
     name: str
@@ -44,6 +66,111 @@ class Profile:
     minor_at: float
     words_minor_at: float = 0.6
     guards: tuple[str, ...] = GUARDS
+    normalisers: tuple[str, ...] = NORMALISERS
+    tiers: tuple[str, ...] = TIERS
+    list_order: ListOrder = "minor"
+    number_tolerance: float = 0.0
+    relative_tolerance: float = 0.0
+    date_tolerance: float | None = None
+    check_formats: bool = False
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures of likeness among the tiers."""
+        return tuple(name for name in self.tiers if name not in TIERS)
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            check = _CHECKS.get(field.name)
+            if check:
+                object.__setattr__(self, field.name, check(field.name, getattr(self, field.name)))
+        if self.minor_at > self.equivalent_at:
+            raise UsageError(
+                f"minor_at={self.minor_at:g} must not be above equivalent_at={self.equivalent_at:g}"
+            )
+
+
+class Options(TypedDict, total=False):
+    """What ``profile_for`` can be told; the attributes of ``Profile``."""
+
+    equivalent_at: float | None
+    minor_at: float | None
+    words_minor_at: float
+    guards: Collection[str]
+    normalisers: Collection[str]
+    tiers: Collection[str]
+    list_order: ListOrder
+    number_tolerance: float
+    relative_tolerance: float
+    date_tolerance: float | None
+    check_formats: bool
+
+
+def _number(low: float, high: float) -> Callable[[str, Any], float]:
+    span = f"from {low:g} to {high:g}" if high < math.inf else f"of {low:g} or more"
+
+    def check(name: str, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+            raise UsageError(f"{name}={value!r:.80} must be a number {span}")
+        if math.isinf(value):
+            raise UsageError(f"{name}={value!r} must be a finite number")
+        return float(value)
+
+    return check
+
+
+def _some(known: Callable[[], Collection[str]]) -> Callable[[str, Any], tuple[str, ...]]:
+    def check(name: str, value: Any) -> tuple[str, ...]:
+        if isinstance(value, str) or not isinstance(value, (list, tuple, set, frozenset)):
+            raise UsageError(f"{name}={value!r:.80} must be a list of names. {nearest('', known())}")
+        for each in value:
+            if each not in known():
+                raise UsageError(f"{name}: {each!r:.80} is unknown. {nearest(str(each), known())}")
+        # In our own order: guards are asked, and tiers run, as they stand here.
+        return tuple(each for each in known() if each in value)
+
+    return check
+
+
+def _one_of(known: Collection[str]) -> Callable[[str, Any], str]:
+    def check(name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in known:
+            raise UsageError(f"{name}={value!r:.80} is unknown. {nearest(str(value), known)}")
+        return value
+
+    return check
+
+
+def _all_tiers() -> Collection[str]:
+    from pytest_promptfuzz.comparing import tiers
+
+    return (*TIERS, *tiers.TIERS)
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{name}={value!r:.80} must be true or false")
+    return value
+
+
+def _optional(check: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    return lambda name, value: None if value is None else check(name, value)
+
+
+_share, _size = _number(0, 1), _number(0, math.inf)
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "equivalent_at": _share,
+    "minor_at": _share,
+    "words_minor_at": _share,
+    "guards": _some(lambda: GUARDS),
+    "normalisers": _some(lambda: NORMALISERS),
+    "tiers": _some(_all_tiers),
+    "list_order": _one_of(LIST_ORDERS),
+    "number_tolerance": _size,
+    "relative_tolerance": _size,
+    "date_tolerance": _optional(_size),
+    "check_formats": _flag,
+}
 
 
 # 0.95 for classification and 0.85 for generation: the adaptive similarity thresholds of the Quirx paper. The lower
@@ -62,7 +189,7 @@ _PROFILES = {
         Profile("free", "text", 0.85, 0.60),
     )
 }
-_OTHER_NAMES = {
+OTHER_NAMES = {
     "generation/chat": "generation",
     "chat": "generation",
     "summarisation": "summarization",
@@ -72,48 +199,43 @@ TASKS = tuple(_PROFILES)
 """The names ``task=`` takes."""
 
 
-def profile_for(
-    task: str,
-    *,
-    equivalent_at: float | None = None,
-    minor_at: float | None = None,
-) -> Profile:
-    """The profile of a task, with similarity thresholds of one's own.
+def profile_for(task: str, **options: Unpack[Options]) -> Profile:
+    """The profile of a task, with options of one's own.
 
     Args:
         task: One of ``TASKS``.
-        equivalent_at: Replaces the profile's, 0..1.
-        minor_at: Replaces the profile's, 0..``equivalent_at``; it holds for words as well as for meaning.
+        options: Attributes of ``Profile`` that are otherwise. ``minor_at`` holds for words as well as for meaning.
 
     Raises:
-        UsageError: The task is unknown, or a threshold is no number within its range.
+        UsageError: The task or an option is unknown, or a value is wrong.
+
+    >>> profile_for("extraction", number_tolerance=0.01, list_order="free").list_order
+    'free'
     """
     if not isinstance(task, str):
         raise UsageError(f"task={task!r} is of type {type(task).__name__}; give one of {', '.join(TASKS)}")
-    known = _PROFILES.get(_OTHER_NAMES.get(task, task))
+    known = _PROFILES.get(OTHER_NAMES.get(task, task))
     if known is None:
         raise UsageError(f"task={task!r} is unknown. {nearest(task, TASKS)}")
-    return with_thresholds(known, equivalent_at=equivalent_at, minor_at=minor_at)
+    return with_options(known, options)
 
 
-def with_thresholds(profile: Profile, *, equivalent_at: float | None, minor_at: float | None) -> Profile:
-    """A profile with thresholds of one's own; see ``profile_for``."""
-    for name, value in (("equivalent_at", equivalent_at), ("minor_at", minor_at)):
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-            raise UsageError(f"{name}={value!r} must be a number from 0 to 1")
-    if equivalent_at is not None:
-        profile = replace(profile, equivalent_at=float(equivalent_at))
-        if minor_at is None and profile.minor_at > profile.equivalent_at:
-            profile = replace(profile, minor_at=profile.equivalent_at)
-    if minor_at is not None:
-        profile = replace(profile, minor_at=float(minor_at), words_minor_at=float(minor_at))
-    if profile.minor_at > profile.equivalent_at:
-        raise UsageError(
-            f"minor_at={profile.minor_at:g} must not be above equivalent_at={profile.equivalent_at:g}"
-        )
-    return profile
+def with_options(profile: Profile, options: Options) -> Profile:
+    """A profile with options of one's own; see ``profile_for``."""
+    for name in options:
+        if name not in _CHECKS:
+            raise UsageError(f"option {name!r} is unknown. {nearest(name, _CHECKS)}")
+    given: dict[str, Any] = {
+        name: value
+        for name, value in options.items()
+        if value is not None or name not in {"equivalent_at", "minor_at"}
+    }
+    low, high = given.get("minor_at"), given.get("equivalent_at")
+    if low is not None:
+        given.setdefault("words_minor_at", _share("minor_at", low))
+    elif high is not None and profile.minor_at > _share("equivalent_at", high):
+        given["minor_at"] = high
+    return replace(profile, **given) if given else profile
 
 
 def infer_task(value: Any) -> str:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing import jsontext, labels
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
-from pytest_promptfuzz.comparing.text import analyse
+from pytest_promptfuzz.comparing.dates import days_apart
+from pytest_promptfuzz.comparing.text import NORMALISERS, analyse, kept_apart
 from pytest_promptfuzz.comparing.textual import compare_texts, shown
+from pytest_promptfuzz.comparing.tolerance import ABSENT, tolerated, tolerates
 from pytest_promptfuzz.wire.paths import at, child, equal, json_diff, without
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _ORDER: dict[Outcome, int] = {"equivalent": 0, "minor": 1, "undecided": 2, "deviation": 3}
 _NAMED = 3
+_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,11 @@ def compare_json(
         semantic: For free text within the values.
         wrapped: Whether the response's value stood within prose, which a parser of the whole answer would refuse.
     """
-    paths = json_diff(first, second)
+    tolerant = tolerates(profile)
     shape = jsontext.similarity(first, second)
+    if tolerant:
+        second = tolerated(first, second, profile)
+    paths = json_diff(first, second)
     if not paths:
         tiers = (Tier("structure", 1.0),)
         if wrapped:
@@ -62,9 +68,11 @@ def compare_json(
                 "the JSON is equal by value, but other text stands around it or it is not written as JSON",
                 tiers,
             )
-        return Comparison("equivalent", 1.0, "json-value", "the JSON is equal by value", tiers)
+        said = "the JSON is equal by value" + (", as far as the profile asks" if tolerant else "")
+        return Comparison("equivalent", 1.0, "json-value", said, tiers)
     moved = _moved(first, second)
-    found = [_Difference("minor", path, "the items stand in another order") for path in moved]
+    reordered: Outcome = "deviation" if profile.list_order == "strict" else "minor"
+    found = [_Difference(reordered, path, "the items stand in another order") for path in moved]
     inside = tuple(f"{path}[" for path in moved)
     found += [
         _difference(first, second, path, profile, semantic)
@@ -79,7 +87,8 @@ def compare_json(
     explanation = f"JSON differs at {decisive.path}: {decisive.explanation}" + (
         f" (also at {others})" if more else ""
     )
-    tiers = (Tier("structure", shape, f"differs at {', '.join(paths[:10])}"),)
+    named = "; ".join(f"{each.path}: {each.explanation}" for each in found[:_LISTED])
+    tiers = (Tier("structure", shape, f"differs at {named}"),)
     similarity = (
         None
         if outcome == "undecided"
@@ -129,15 +138,24 @@ def _difference(
     if not there:
         outcome: Outcome = "minor" if new in (None, "", [], {}) else "deviation"
         return _Difference(outcome, path, f"{_value(new)} is in the response only")
-    if not here:
+    if not here or new is ABSENT:
         outcome = "minor" if old in (None, "", [], {}) else "deviation"
         return _Difference(outcome, path, f"{_value(old)} is missing from the response")
     change = f"{_value(old)} became {_value(new)}"
     if isinstance(old, str) and isinstance(new, str):
+        if _may_be_one_date(old, new, profile):
+            return _Difference("minor", path, f"{change}, the same date if day and month are read so")
         return _Difference(_strings(old, new, profile, semantic), path, change)
     if (isinstance(old, str) or isinstance(new, str)) and _written(old) == _written(new):
         return _Difference("minor", path, f"{change} of another type")
     return _Difference("deviation", path, change)
+
+
+def _may_be_one_date(old: str, new: str, profile: Profile) -> bool:
+    if profile.date_tolerance is None:
+        return False
+    apart = days_apart(old, new)
+    return apart is not None and apart[0] <= profile.date_tolerance
 
 
 def _written(value: Any) -> str | None:
@@ -152,6 +170,8 @@ def _strings(old: str, new: str, profile: Profile, semantic: Embedder | None) ->
     if " ".join(old.split()) == " ".join(new.split()):
         return "minor"
     if one.normalised == two.normalised:
+        if profile.normalisers != NORMALISERS and kept_apart(old, new, profile.normalisers):
+            return "deviation" if len(one.words) <= labels.MAX_WORDS else "minor"
         return "minor" if len(one.words) <= labels.MAX_WORDS else "equivalent"
     if min(len(one.words), len(two.words)) <= labels.MAX_WORDS:
         return "deviation"

@@ -6,11 +6,15 @@ import re
 import unicodedata
 from collections import Counter
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.tokens import canonical_tokens
 from pytest_promptfuzz.comparing.words import split_words
 from pytest_promptfuzz.expressions import expression
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 _FENCE = expression(r"\A\s*```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
 _EMPHASIS = expression(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
@@ -42,6 +46,38 @@ def clean(text: str) -> str:
     if "\n" in text or text[:1] in "-*+•#>" or text[:1].isdigit():
         text = _MARKER.sub("", text)
     return text
+
+
+NORMALISERS = ("case", "space", "punctuation", "markup")
+"""What may be set aside before two texts are held to be equal."""
+
+
+def kept_apart(first: str, second: str, normalisers: Collection[str]) -> list[str]:
+    """What texts that are equal once normalised differ in that these normalisers leave as it is.
+
+    >>> kept_apart("Refund", "refund.", ("space", "punctuation", "markup"))
+    ['case']
+    """
+    if _normalised(first, normalisers) == _normalised(second, normalisers):
+        return []
+    return [
+        name
+        for name in NORMALISERS
+        if name not in normalisers
+        and len(
+            {_normalised(text, [each for each in NORMALISERS if each != name]) for text in (first, second)}
+        )
+        > 1
+    ]
+
+
+def _normalised(text: str, normalisers: Collection[str]) -> str:
+    text = clean(text) if "markup" in normalisers else unicodedata.normalize("NFC", text)
+    if "case" in normalisers:
+        text = text.casefold()
+    if "space" in normalisers:
+        text = " ".join(text.split())
+    return text.strip(_EDGES) if "punctuation" in normalisers else text
 
 
 class Text:

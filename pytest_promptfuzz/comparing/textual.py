@@ -13,7 +13,7 @@ from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.guards.wording import FRAME, residue
 from pytest_promptfuzz.comparing.order import parts_moved, rotated
-from pytest_promptfuzz.comparing.text import Text, analyse
+from pytest_promptfuzz.comparing.text import NORMALISERS, Text, analyse, kept_apart
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.comparison import Outcome
@@ -57,6 +57,10 @@ def compare_texts(
         and (one.normalised or first.strip() == second.strip())
     ):
         tiers = (exact, Tier("normalised", 1.0))
+        if profile.normalisers != NORMALISERS:
+            apart = kept_apart(first, second, profile.normalisers)
+            if apart:
+                return _apart(apart, one, profile)
         return Comparison(
             "equivalent",
             1.0,
@@ -66,11 +70,19 @@ def compare_texts(
         )
     tiers = (exact, Tier("normalised", 0.0))
     found = _empty(one, two) or _kind_of_answer(one, two, profile)
-    if found is None and (profile.kind == "label" or labels.is_label(one)):
+    if found is None and (profile.kind == "label" or labels.is_label(one)) and "label" in profile.tiers:
         found = _label(one, two, named=named)
     if found is None:
         return _texts(one, two, profile, semantic, tiers)
     return Comparison(found.outcome, found.similarity, found.reason, found.explanation, tiers + found.tiers)
+
+
+def _apart(names: list[str], one: Text, profile: Profile) -> Comparison:
+    """Answers that differ in nothing but what the profile does not set aside."""
+    named = " and ".join(names)
+    explanation = f"the answers differ in {named}, which the profile does not set aside"
+    is_label = profile.kind == "label" or labels.is_label(one)
+    return _decided("deviation" if is_label else "minor", "normalised", explanation)
 
 
 def _decided(outcome: Outcome, reason: str, explanation: str) -> Comparison:
@@ -100,6 +112,8 @@ def _kind_of_answer(one: Text, two: Text, profile: Profile) -> Comparison | None
                 "guard:refusal",
                 f"only the {which} declines the request: {shown((one if declines[0] else two).clean)}",
             )
+    if "yes-no" not in profile.guards:
+        return None
     first, second = answers.polarity(one), answers.polarity(two)
     words = {1: "yes", -1: "no"}
     if first and second:
@@ -197,12 +211,16 @@ def _texts(
         return _decided(
             "deviation", "token", f"{shown(one.raw)} became {shown(two.raw)}, and neither has words"
         )
-    if not found:
+    by_words = "token" in profile.tiers
+    if by_words and not found:
         same = _same_words(pair, profile)
         if same:
             return Comparison("equivalent", max(words, profile.equivalent_at), "token", same, tiers)
     if semantic is not None:
         return _by_meaning(pair, profile, semantic, found, tiers)
+    if not by_words:
+        explanation = "the profile lets no tier tell by words, and there is none that tells by meaning"
+        return Comparison("undecided", None, "no-tier", explanation, tiers)
     return _by_words(pair, profile, found, tiers)
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
+    from pytest_promptfuzz.comparing.profiles import Profile
+    from pytest_promptfuzz.comparing.schema import Schema
     from pytest_promptfuzz.mutations.selection import Wanted
 
 MOST_MUTATIONS = 10_000
@@ -34,7 +36,8 @@ class Contract:
         task: The task profile; ``None`` infers it from the baseline.
         equivalent_at: Similarity from which an answer is equivalent; ``None`` is the task's.
         minor_at: Similarity from which an answer is a minor variation; ``None`` is the task's.
-        profile: A compatibility profile for comparison, ``"quirx"``.
+        profile: A profile for comparison instead of a task's, or ``"quirx"``.
+        schema: The JSON Schema that answers must keep; ``None`` is none.
         max_deviations: More deviations than this are brittle whatever the score; ``None`` sets no limit.
         compare: ``False`` judges by the body's own assertions only.
         ignore: JSON paths left out of keys and comparison.
@@ -50,33 +53,48 @@ class Contract:
     task: str | None = None
     equivalent_at: float | None = None
     minor_at: float | None = None
-    profile: str | None = None
+    profile: Profile | str | None = None
+    schema: Schema | None = None
     max_deviations: int | None = None
     compare: bool = True
     ignore: tuple[str, ...] = ()
     tiers: tuple[SimilarityTier, ...] = ()
     guards: tuple[Guard, ...] = ()
 
+    @property
+    def compared_as(self) -> str | None:
+        """The name of the task or profile that was chosen; ``None`` where the baseline decides."""
+        if self.profile is None or isinstance(self.profile, str):
+            return self.task or self.profile
+        return self.profile.name
+
     @classmethod
-    def of(cls, values: Mapping[str, Any], *, where: str) -> Contract:
+    def of(
+        cls, values: Mapping[str, Any], *, where: str, profiles: Mapping[str, Profile] | None = None
+    ) -> Contract:
         """Validate settings.
 
         Args:
             values: Settings by name; absent ones have their default.
             where: What the settings belong to, for messages.
+            profiles: The project's own profiles, which ``task`` and ``profile`` may name.
 
         Raises:
             UsageError: An unknown name, a wrong type, or a value out of range.
         """
+        if profiles:
+            from pytest_promptfuzz.comparing.named import named
+
+            values = named(values, profiles, where)
         known = {field.name for field in fields(cls)}
         for name in values:
             if name not in known:
                 raise UsageError(f"{where}: unknown setting {name!r}. {nearest(name, known)}")
-        named = values.get("mutations")
-        if not isinstance(named, int | str | None) and values.get("operators") is not None:
+        amount = values.get("mutations")
+        if not isinstance(amount, int | str | None) and values.get("operators") is not None:
             # Said before either is read: a name in one may be an object in the other.
             raise UsageError(
-                f"{where}: mutations={named!r:.80} names what to draw on, and so does operators=; keep one of them (an"
+                f"{where}: mutations={amount!r:.80} names what to draw on, and so does operators=; keep one of them (an"
                 " operator of one's own may stand in mutations= itself)."
             )
         checked = {name: _CHECKS[name](name, value, where) for name, value in values.items()}
@@ -87,6 +105,8 @@ class Contract:
         low, high = contract.minor_at, contract.equivalent_at
         if low is not None and high is not None and low > high:
             raise UsageError(f"{where}: minor_at={low} is above equivalent_at={high}; swap them.")
+        if contract.task is not None and contract.profile is not None:
+            raise UsageError(f"{where}: give task={contract.task!r} or profile=, not both.")
         return contract
 
 
@@ -139,6 +159,27 @@ def _tasks() -> Sequence[str]:
     from pytest_promptfuzz.comparing.profiles import TASKS
 
     return TASKS
+
+
+def _profile(_: str, value: Any, where: str) -> Profile | str:
+    from pytest_promptfuzz.comparing.profiles import Profile
+
+    if isinstance(value, Profile):
+        return value
+    if value != "quirx":
+        said = "'quirx', or a profile that profile_for() made"
+        hint = f"; for a task's own profile write task={value!r}" if value in _tasks() else ""
+        raise UsageError(f"{where}: profile={value!r:.80} must be {said}{hint}.")
+    return "quirx"
+
+
+def _schema(_: str, value: Any, where: str) -> Schema:
+    from pytest_promptfuzz.comparing.schema import read_schema
+
+    try:
+        return read_schema(value)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
 
 
 def _mutations(name: str, value: Any, where: str) -> int | Wanted:
@@ -212,7 +253,8 @@ _CHECKS: Mapping[str, Any] = {
     "task": _optional(_name(_tasks)),
     "equivalent_at": _optional(_share),
     "minor_at": _optional(_share),
-    "profile": _optional(_name(lambda: ("quirx",))),
+    "profile": _optional(_profile),
+    "schema": _optional(_schema),
     "max_deviations": _optional(_whole(0, None)),
     "compare": _flag,
     "ignore": _paths,

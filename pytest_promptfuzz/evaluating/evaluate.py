@@ -74,7 +74,7 @@ def evaluate(
         only: The ID of the one trial to run.
         progress: Called after each run with how many were made.
         settings: ``task=``, ``operators=``, ``part=``, ``equivalent_at=``, ``minor_at=``, ``profile=``,
-            ``max_deviations=``, ``ignore=``, ``tiers=``, ``guards=``.
+            ``schema=``, ``max_deviations=``, ``ignore=``, ``tiers=``, ``guards=``.
 
     Returns:
         The result; ``result.verdict`` is ``pass``, ``brittle``, ``noisy`` or ``inconclusive``.

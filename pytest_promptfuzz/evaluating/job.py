@@ -309,7 +309,7 @@ class Job:
         self._baselines[case.number] = shown(subject)
         if not self._oracle_only and not self._task:
             said = subject.text if isinstance(subject, Response) else subject
-            self._task = contract.task or f"{infer_task(said)} (inferred)"
+            self._task = contract.compared_as or f"{infer_task(said)} (inferred)"
         judge = Judge(
             contract=contract,
             embedder=self.session.embedder,

@@ -207,6 +207,7 @@ class Judge:
             subject,
             task=contract.task,
             profile=contract.profile,
+            schema=contract.schema,
             equivalent_at=contract.equivalent_at,
             minor_at=contract.minor_at,
             ignore=contract.ignore,

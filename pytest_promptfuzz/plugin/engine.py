@@ -71,10 +71,14 @@ class Engine:
         state, settings = self.state, self.state.settings
         session = state.session_of(self.item)
         run = {**state.choice.contract, **{key: settings[key] for key in ("threshold", "seed", "task")}}
+        if keys.get("profile") is not None:
+            run["task"] = None  # the mark's own way to compare wins over the run's
         contract = laid_over(run, {key: keys[key] for key in CONTRACT_KEYS if key in keys})
         overridden = {key: value for key, value in state.overrides.items() if contract.get(key) != value}
+        if "task" in overridden:
+            contract["profile"] = None
         job = Job(
-            contract=Contract.of(laid_over(contract, overridden), where=self.where),
+            contract=Contract.of(laid_over(contract, overridden), where=self.where, profiles=state.profiles),
             session=session,
             where=self.where,
             target=target.name if target is not None else "",

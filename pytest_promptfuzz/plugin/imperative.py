@@ -123,7 +123,9 @@ class Promptfuzz:
     def compare(self, baseline: Any, response: Any, **settings: Any) -> Comparison:
         """Compare a response with its baseline."""
         from pytest_promptfuzz.comparing.compare import compare
+        from pytest_promptfuzz.comparing.named import named
 
+        settings = named(settings, self._state.profiles, "promptfuzz.compare")
         return compare(baseline, response, semantic=self._state.session.embedder, **settings)
 
     def evaluate(self, prompt: Any, target: Any = None, **settings: Any) -> Robustness:
@@ -161,7 +163,14 @@ class Promptfuzz:
     def _settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         run = self._state.settings
         defaults = {key: run[key] for key in ("threshold", "seed", "task") if run[key] is not None}
-        return laid_over({**self._state.choice.contract, **defaults}, settings)
+        if settings.get("profile") is not None:
+            defaults.pop("task", None)
+        given = laid_over({**self._state.choice.contract, **defaults}, settings)
+        if not self._state.profiles:
+            return given
+        from pytest_promptfuzz.comparing.named import named
+
+        return named(given, self._state.profiles, "promptfuzz.evaluate")
 
     def _seed(self, seed: int | None) -> int:
         chosen: int = self._state.settings["seed"] if seed is None else seed

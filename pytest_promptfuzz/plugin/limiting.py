@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.running.tables import read_tool, rules_and_prices
+from pytest_promptfuzz.running.tables import PROFILES, read_tool, rules_and_prices
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.plugin.state import State
     from pytest_promptfuzz.running.limits.limits import Limits
     from pytest_promptfuzz.running.limits.prices import Prices
@@ -29,6 +31,22 @@ def read_tables(root: Path) -> dict[str, Any]:
     """
     try:
         return read_tool(root)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def read_profiles(tables: Mapping[str, Any]) -> dict[str, Profile]:
+    """The project's own profiles in ``[tool.promptfuzz]``, by name.
+
+    Raises:
+        pytest.UsageError: One of them is wrong.
+    """
+    if "profiles" not in tables:
+        return {}
+    from pytest_promptfuzz.comparing.named import profiles_from
+
+    try:
+        return profiles_from(tables["profiles"], PROFILES)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
 

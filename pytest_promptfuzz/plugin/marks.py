@@ -9,12 +9,14 @@ import pytest
 from pytest_promptfuzz.errors import UsageError, nearest
 
 if TYPE_CHECKING:
+    import os
     import re
     from collections.abc import Callable, Mapping, Sequence
 
     from typing_extensions import Unpack
 
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
+    from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.mutations.selection import Mutations
     from pytest_promptfuzz.mutations.strata import Selection
 
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
         seed: int
         equivalent_at: float
         minor_at: float
-        profile: str
+        profile: Profile | str
+        schema: Mapping[str, Any] | str | os.PathLike[str]
         max_deviations: int
         compare: bool
         ignore: str | Sequence[str]
@@ -56,6 +59,7 @@ CONTRACT_KEYS = (
     "equivalent_at",
     "minor_at",
     "profile",
+    "schema",
     "max_deviations",
     "compare",
     "ignore",

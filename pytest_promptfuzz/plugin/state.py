@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.plugin.choosing import Choice, read_choice
-from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_tables
+from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_profiles, read_tables
 from pytest_promptfuzz.plugin.modes import check_mode, check_shared, chosen_mode
 from pytest_promptfuzz.plugin.options import read_overrides, read_patterns, read_settings
 from pytest_promptfuzz.plugin.recording import SPOOLS, Written
@@ -17,6 +17,7 @@ from pytest_promptfuzz.plugin.recording import SPOOLS, Written
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.plugin.lookahead import LookAhead
     from pytest_promptfuzz.plugin.recording import ItemSessions
@@ -41,6 +42,7 @@ class State:
     mode_reason: str = ""
     written: Written = field(default_factory=Written)
     tables: dict[str, Any] = field(default_factory=dict)
+    profiles: dict[str, Profile] = field(default_factory=dict)
     run: str | None = None
     forecasts: dict[str, Any] = field(default_factory=dict)
     _items: ItemSessions | None = None
@@ -61,7 +63,16 @@ class State:
             tables = read_tables(config.rootpath)
             choice = read_choice(config, tables, overrides)
             patterns = read_patterns(config)
-            state = cls(config, settings, overrides, patterns, choice, mode_reason=reason, tables=tables)
+            state = cls(
+                config,
+                settings,
+                overrides,
+                patterns,
+                choice,
+                mode_reason=reason,
+                tables=tables,
+                profiles=read_profiles(tables),
+            )
             config.stash[STATE] = state
         return state
 

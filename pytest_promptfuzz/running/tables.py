@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.running.limits.lane import Rule
     from pytest_promptfuzz.running.limits.prices import Price
 
-KEYS = ("limits", "mutations", "operators", "prices")
+KEYS = ("limits", "mutations", "operators", "prices", "profiles")
 """What it may hold."""
+PROFILES = "[tool.promptfuzz.profiles]"
+"""How messages name the table of profiles."""
 _TOOL = "[tool.promptfuzz.{}] in pyproject.toml"
 
 
