@@ -119,15 +119,18 @@ def compare(
         broken = held_to(read_schema(schema), plain(baseline), plain(response), formats=chosen.check_formats)
         if broken:
             return broken
+    if wanted in {"format", "language"}:
 
-    def texts(one: str, two: str) -> Comparison:
-        return _strings(one, two, chosen, embedder, ignored, named=named)
+        def texts(one: str, two: str) -> Comparison:
+            return _strings(one, two, chosen, embedder, ignored, named=named)
 
-    how = How(chosen, embedder, texts, ignored)
-    if wanted == "format" and isinstance(first, str) and isinstance(second, str):
-        return _cut_off(baseline, response, compare_formats(first, second, how, requested=requested_format))
-    if wanted == "language" and not _is_answer(first) and not _is_answer(second):
-        return _cut_off(baseline, response, compare_languages(first, second, how, requested=language))
+        how = How(chosen, embedder, texts, ignored)
+        if wanted == "format" and isinstance(first, str) and isinstance(second, str):
+            said = compare_formats(first, second, how, requested=requested_format)
+            return _cut_off(baseline, response, said)
+        if wanted == "language" and not _is_answer(first) and not _is_answer(second):
+            said = compare_languages(first, second, how, requested=language)
+            return _cut_off(baseline, response, said)
 
     def values(meaning: Embedder | None) -> Comparison:
         return _values(first, second, chosen, meaning, ignored, named=named)

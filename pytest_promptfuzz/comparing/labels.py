@@ -132,7 +132,7 @@ def found_in(label: Text, answer: Text) -> str:
     concepts, _ = signed(tokens)
     wanted, _ = signed(key)
     for concept, sign in wanted:
-        if concepts[(concept, -sign)] and concept not in lexicon.FUNCTION_WORDS:
+        if concepts.get((concept, -sign)) and concept not in lexicon.FUNCTION_WORDS:
             return "denied"
     if at is None:
         return "absent"

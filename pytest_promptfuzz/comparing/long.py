@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import compress, count
+from operator import ne
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
@@ -72,10 +74,6 @@ def said_of_parts(found: Comparison) -> Comparison:
 def shared_ends(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
     """How many tokens two sequences share at the start, and how many of the others at the end."""
     most = min(len(first), len(second))
-    start = 0
-    while start < most and first[start] == second[start]:
-        start += 1
-    end = 0
-    while end < most - start and first[-1 - end] == second[-1 - end]:
-        end += 1
-    return start, end
+    start = next(compress(count(), map(ne, first, second)), most)
+    end = next(compress(count(), map(ne, reversed(first), reversed(second))), most)
+    return start, min(end, most - start)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.long import shared_ends
 from pytest_promptfuzz.comparing.tokens import canonical_words
 from pytest_promptfuzz.comparing.words import split_words
 from pytest_promptfuzz.expressions import expression
@@ -25,22 +26,17 @@ def rotated(one: list[str], two: list[str]) -> bool:
     """
     if len(one) != len(two):
         return False
-    start = 0
-    while start < len(one) and one[start] == two[start]:
-        start += 1
-    end = len(one)
-    while end > start and one[end - 1] == two[end - 1]:
-        end -= 1
-    a, b = one[start:end], two[start:end]
+    start, end = shared_ends(one, two)
+    a, b = one[start : len(one) - end], two[start : len(two) - end]
     for size in range(1, len(a)):
-        if a[size:] + a[:size] == b:
+        if a[size] == b[0] and a[size:] + a[:size] == b:
             heads = a[0], a[size]
             return bool(_MOVES & set(heads)) or (
                 min(size, len(a) - size) == 1 and bool(_TIMES & {a[0], a[-1]})
             )
         # "X and Y" against "Y and X"
         for gap in ("and", "or"):
-            if a[size : size + 1] == [gap] and [*a[size + 1 :], gap, *a[:size]] == b:
+            if a[size] == gap and [*a[size + 1 :], gap, *a[:size]] == b:
                 return True
     return False
 

@@ -31,6 +31,8 @@ def plain(value: Any) -> Any:
     Raises:
         UsageError: Something in it is none of these; the message names its path and type.
     """
+    if type(value) is str:
+        return value
     return _plain(value, "$", 0)
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.lazy import lazy
 from pytest_promptfuzz.comparing.tokens import canonical_tokens
-from pytest_promptfuzz.comparing.words import split_words
+from pytest_promptfuzz.comparing.words import chunks, words_of
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
+
+T = TypeVar("T")
 
 _FENCE = expression(r"\A\s*```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
 _EMPHASIS = expression(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
@@ -86,6 +89,7 @@ class Text:
     Attributes:
         raw: As given.
         clean: Without decoration, see ``clean``.
+        chunks: What stands between white space, see ``words.chunks``.
         tokens: Canonical words, see ``tokens.canonical_words``.
         token_set: The distinct tokens.
     """
@@ -93,27 +97,29 @@ class Text:
     def __init__(self, raw: str) -> None:
         self.raw = raw
         self.clean = clean(raw)
-        self.tokens = canonical_tokens(self.clean)
+        self.chunks = chunks(self.clean)
+        self.tokens = canonical_tokens(self.chunks)
         self.token_set = frozenset(self.tokens)
+        self._known: dict[Callable[[Text], Any], Any] = {}
 
-    @cached_property
-    def repeats(self) -> dict[str, int]:
-        """How often each token stands there that stands there more than once."""
-        if len(self.tokens) == len(self.token_set):
-            return {}
-        return {token: number for token, number in Counter(self.tokens).items() if number > 1}
+    def once(self, read: Callable[[Text], T]) -> T:
+        """What ``read`` makes of this text, worked out once however many texts it is compared with."""
+        known: T | None = self._known.get(read)
+        if known is None:
+            known = self._known[read] = read(self)
+        return known
 
-    @cached_property
+    @lazy
     def words(self) -> list[str]:
         """The lower-cased words as they are written."""
-        return split_words(self.clean)
+        return list(chain.from_iterable(map(words_of, self.chunks)))
 
-    @cached_property
+    @lazy
     def normalised(self) -> str:
         """Case-folded, white space collapsed, quotes and punctuation at the ends removed."""
         return " ".join(self.clean.casefold().split()).strip(_EDGES)
 
-    @cached_property
+    @lazy
     def content(self) -> list[str]:
         """Tokens that carry meaning: neither function words nor negators."""
         return [
@@ -122,7 +128,7 @@ class Text:
             if token not in lexicon.FUNCTION_WORDS and token not in lexicon.NEGATORS
         ]
 
-    @cached_property
+    @lazy
     def sentences(self) -> list[str]:
         """The sentences, list items and lines."""
         found: list[str] = []
@@ -140,7 +146,7 @@ class Text:
         found.append(self.clean[start:].strip())
         return [sentence for sentence in found if sentence]
 
-    @cached_property
+    @lazy
     def parts(self) -> list[Text]:
         """The sentences, each made ready in turn."""
         if len(self.sentences) <= 1:

@@ -11,7 +11,7 @@ from pytest_promptfuzz.comparing.embedding import cosine
 from pytest_promptfuzz.comparing.guards import answers
 from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
 from pytest_promptfuzz.comparing.guards.polarity import written
-from pytest_promptfuzz.comparing.guards.wording import FRAME, residue
+from pytest_promptfuzz.comparing.guards.wording import FRAME
 from pytest_promptfuzz.comparing.order import parts_moved, rotated
 from pytest_promptfuzz.comparing.text import NORMALISERS, Text, analyse, kept_apart
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _SHOWN = 60
 _UNRELATED = 0.35
 """Cosine below which MiniLM holds even short answers to be about different things."""
+
+_NOT_EXACT = Tier("exact", 0.0)
+_DIFFERENT = (_NOT_EXACT, Tier("normalised", 0.0))
 
 _ASSERT = "assert what must hold in the test"
 _MEND = "install 'pytest-promptfuzz[semantic]', or " + _ASSERT
@@ -49,14 +52,13 @@ def compare_texts(
     if first == second:
         return Comparison("equivalent", 1.0, "exact", "the answers are identical", (Tier("exact", 1.0),))
     one, two = analyse(first), analyse(second)
-    exact = Tier("exact", 0.0)
     # Texts of other words cannot be equal once normalised, and normalising both costs more than comparing words.
     if (
         one.tokens == two.tokens
         and one.normalised == two.normalised
         and (one.normalised or first.strip() == second.strip())
     ):
-        tiers = (exact, Tier("normalised", 1.0))
+        tiers = (_NOT_EXACT, Tier("normalised", 1.0))
         if profile.normalisers != NORMALISERS:
             apart = kept_apart(first, second, profile.normalisers)
             if apart:
@@ -68,7 +70,7 @@ def compare_texts(
             "the answers differ in case, space, punctuation or markup only",
             tiers,
         )
-    tiers = (exact, Tier("normalised", 0.0))
+    tiers = _DIFFERENT
     found = _empty(one, two) or _kind_of_answer(one, two, profile)
     if found is None and (profile.kind == "label" or labels.is_label(one)) and "label" in profile.tiers:
         found = _label(one, two, named=named)
@@ -102,7 +104,7 @@ def _empty(one: Text, two: Text) -> Comparison | None:
 
 def _kind_of_answer(one: Text, two: Text, profile: Profile) -> Comparison | None:
     if "refusal" in profile.guards:
-        declines = answers.refuses(one), answers.refuses(two)
+        declines = one.once(answers.refuses), two.once(answers.refuses)
         if declines == (True, True):
             return _decided("equivalent", "refusal", "both answers decline the request")
         if any(declines):
@@ -114,7 +116,7 @@ def _kind_of_answer(one: Text, two: Text, profile: Profile) -> Comparison | None
             )
     if "yes-no" not in profile.guards:
         return None
-    first, second = answers.polarity(one), answers.polarity(two)
+    first, second = one.once(answers.polarity), two.once(answers.polarity)
     words = {1: "yes", -1: "no"}
     if first and second:
         if first != second:
@@ -204,7 +206,7 @@ def _texts(
             (*tiers, Tier(f"guard:{last.guard}", 0.0, last.explanation)),
         )
     tiers += tuple(Tier(f"guard:{each.guard}", None, each.explanation) for each in found)
-    if profile.kind == "label" and found and all(residue(pair)) and words >= FRAME:
+    if profile.kind == "label" and found and all(pair.residue) and words >= FRAME:
         # A label's sentence with another word in it is another label.
         return Comparison("deviation", 0.0, f"guard:{found[-1].guard}", found[-1].explanation, tiers)
     if not one.tokens and not two.tokens:
@@ -228,10 +230,10 @@ def _same_words(pair: Pair, profile: Profile) -> str | None:
     """Why two texts without a guard's objection say the same, as far as words can tell; ``None`` if they cannot."""
     if pair.a.tokens == pair.b.tokens:
         return "the answers have the same words"
-    gone, come = residue(pair)
+    gone, come = pair.residue
     if gone or come:
         return None
-    if _stressed(pair.a) == _stressed(pair.b):
+    if pair.a.once(_stressed) == pair.b.once(_stressed):
         return "the answers differ in function words only"
     if rotated(pair.a.tokens, pair.b.tokens) or parts_moved(pair):
         return "the answers say the same in another order"
@@ -264,7 +266,7 @@ def _differs(pair: Pair, found: list[Finding]) -> str:
     if found:
         said = {each.explanation.casefold(): each.explanation for each in reversed(found)}
         return "; ".join(list(said.values())[::-1][:2])
-    gone, come = residue(pair)
+    gone, come = pair.residue
     parts = [
         f"{label} {', '.join(written(pair, token, response=label == 'new:') for token in tokens[:5])}"
         for label, tokens in (("gone:", gone), ("new:", come))

@@ -7,17 +7,18 @@ from functools import lru_cache
 from itertools import chain, pairwise
 
 from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.words import canonical, chunks, plain_number, stem, words_of
+from pytest_promptfuzz.comparing.words import canonical, plain_number, stem, words_of
 
 
 @lru_cache(maxsize=65536)
-def _tokens_of(chunk: str) -> tuple[str, ...]:
+def tokens_of(chunk: str) -> tuple[str, ...]:
+    """The canonical tokens of the words of one chunk."""
     return tuple(chain.from_iterable(map(canonical, words_of(chunk))))
 
 
-def canonical_tokens(text: str) -> list[str]:
-    """The canonical tokens of a text: ``canonical_words(split_words(text))``, with each written form read once."""
-    return _rewritten(list(chain.from_iterable(map(_tokens_of, chunks(text)))))
+def canonical_tokens(written: list[str]) -> list[str]:
+    """The canonical tokens of a text's chunks: those of its words, with each written form read once."""
+    return _rewritten(list(chain.from_iterable(map(tokens_of, written))))
 
 
 def canonical_words(words: list[str]) -> list[str]:
@@ -26,12 +27,14 @@ def canonical_words(words: list[str]) -> list[str]:
 
 
 def _rewritten(tokens: list[str]) -> list[str]:
-    # Looking for the two first words of a phrase at once is what makes most texts cheap.
-    if not _OPENINGS.isdisjoint(pairwise(tokens)):
+    # Most texts hold no phrase, and most of those that hold a phrase's rarest word not its two first ones.
+    heard = set(tokens)
+    if not _RAREST.isdisjoint(heard) and not _OPENINGS.isdisjoint(pairwise(tokens)):
         tokens = _rewrite(tokens)
-    if not _AFTER_NUMBERS.isdisjoint(tokens):
+        heard = set(tokens)
+    if not _AFTER_NUMBERS.isdisjoint(heard):
         tokens = _merge_numbers(tokens)
-    if not _BOUNDS.isdisjoint(tokens):
+    if not _BOUNDS.isdisjoint(heard):
         tokens = _bounded(tokens)
     return tokens
 
@@ -77,7 +80,11 @@ def _phrase_table() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
 
 
 _PHRASES = _phrase_table()
-_OPENINGS = frozenset((source[0], source[1]) for choices in _PHRASES.values() for source, _ in choices)
+_SOURCES = [source for choices in _PHRASES.values() for source, _ in choices]
+_OPENINGS = frozenset((source[0], source[1]) for source in _SOURCES)
+_RAREST = frozenset(
+    min(source, key=lambda token: (token in lexicon.FUNCTION_WORDS, -len(token))) for source in _SOURCES
+)
 
 
 def _rewrite(tokens: list[str]) -> list[str]:

@@ -28,6 +28,8 @@ _REFUSAL = expression(
     rf"|\b{_SORRY}\b[^.!?]{{0,20}}?[,.]?\s*(?:but )?(?:that )?i ?{_UNABLE}"
     rf"|\bi ?{_UNABLE}\s+(?:be able to\s+)?(?:directly\s+)?(?:{_TASKS})"
 )
+# What every refusal but "As an AI …" holds, found much sooner.
+_SPEAKER = expression(r"i ?(?:can|do|could|wo|will|must|am|'m)")
 _HINTS = word_set(
     "not sorry afraid unfortunat unfortunate apologiz apologis fortunat fortunate ai language decline declin"
 )
@@ -43,7 +45,8 @@ def refuses(text: Text) -> bool:
     """Whether the answer opens by declining to answer, in the words models use for it."""
     if _HINTS.isdisjoint(text.token_set):
         return False
-    return bool(_REFUSAL.search(text.clean[:_OPENING].lower().replace("’", "'")))
+    opening = text.clean[:_OPENING].lower().replace("’", "'")
+    return bool(("as a" in opening or _SPEAKER.search(opening)) and _REFUSAL.search(opening))
 
 
 def polarity(text: Text) -> int:

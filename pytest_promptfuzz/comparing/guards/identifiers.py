@@ -10,12 +10,15 @@ from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
+    from pytest_promptfuzz.comparing.text import Text
 
 _ADDRESS = expression(r"https?://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _CODE = expression(r"(?<![\w.-])(?=[\w./-]*\d)(?=[\w./-]*[A-Z])[A-Z\d]+(?:[-/.][A-Z\d]+)*(?![\w-])")
+_CAPITAL_AND_DIGIT = expression(r"[A-Z][\w./-]*\d|\d[\w./-]*[A-Z]")
 _VERSION = expression(r"\b(?:(?:version|release|python|node|java)\s+v?|v)(\d+(?:\.\d+)+)", re.IGNORECASE)
 _KEYS = expression(r"\b(?:ctrl|cmd|alt|shift|option)\s?\+\s?\w+(?:\s?\+\s?\w+)*", re.IGNORECASE)
 _DIGIT = expression(r"\d")
+_POINT = expression(r"\d\.\d")
 _QUANTITY = expression(
     r"\d+(?:[.,]\d+)*(?:AM|PM|K|M|B|GB|MB|KB|TB|C|F|D|X|H|%)?|Q[1-4]|[A-Z]*\d*(?:ST|ND|RD|TH)"
 )
@@ -37,11 +40,11 @@ def check(pair: Pair) -> Finding | None:
         if found:
             return found
     if any(map(_DIGIT.search, pair.only_a)) and any(map(_DIGIT.search, pair.only_b)):
-        found = _other(_codes(one), _codes(two))
+        found = _other(pair.a.once(_codes), pair.b.once(_codes))
         if found:
             return found
     if ("." in one and ("0" in one or "0" in two)) or "+" in one:
-        return _other(_exact(one), _exact(two))
+        return _other(pair.a.once(_exact), pair.b.once(_exact))
     return None
 
 
@@ -49,15 +52,19 @@ def _addresses(text: str) -> dict[str, None]:
     return dict.fromkeys(found[0].rstrip(_ENDS + "/").lower() for found in _ADDRESS.finditer(text))
 
 
-def _codes(text: str) -> dict[str, None]:
-    return dict.fromkeys(found[0] for found in _CODE.finditer(text) if not _QUANTITY.fullmatch(found[0]))
+def _codes(text: Text) -> dict[str, None]:
+    if not _CAPITAL_AND_DIGIT.search(text.clean):
+        return {}
+    return dict.fromkeys(
+        found[0] for found in _CODE.finditer(text.clean) if not _QUANTITY.fullmatch(found[0])
+    )
 
 
-def _exact(text: str) -> dict[str, None]:
+def _exact(text: Text) -> dict[str, None]:
     """Versions, where 3.10 is not 3.1, and keys to press."""
-    found = [each[1] for each in _VERSION.finditer(text)] if "." in text else []
-    if "+" in text:
-        found += [each[0].lower().replace(" ", "") for each in _KEYS.finditer(text)]
+    found = [each[1] for each in _VERSION.finditer(text.clean)] if _POINT.search(text.clean) else []
+    if "+" in text.clean:
+        found += [each[0].lower().replace(" ", "") for each in _KEYS.finditer(text.clean)]
     return dict.fromkeys(found)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
+from functools import lru_cache
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
@@ -39,17 +40,15 @@ def _names(text: Text) -> list[tuple[str, bool]]:
     return found
 
 
-def _tokens(name: str) -> set[str]:
-    known: set[str] = set()
-    for word in split_words(name):
-        known.update(canonical(word))
-    return {token for token in known if token not in lexicon.FUNCTION_WORDS}
+@lru_cache(maxsize=4096)
+def _tokens(name: str) -> frozenset[str]:
+    return frozenset(chain.from_iterable(map(canonical, split_words(name)))) - lexicon.FUNCTION_WORDS
 
 
 def _new(text: Text, other: Text) -> list[tuple[str, bool]]:
     result = []
-    initials_there = _initials(other)
-    for found, at_start in _names(text):
+    initials_there = other.once(_initials)
+    for found, at_start in text.once(_names):
         name, opening = found, at_start
         head = split_words(name)[0] if split_words(name) else ""
         if (
@@ -94,7 +93,7 @@ def check(pair: Pair) -> Finding | None:
             continue
         gone = _new(side.a, pair.b)
         come = _new(side.b, pair.a)
-        for (name, opening), (other, other_opening) in itertools.product(gone, come):
+        for (name, opening), (other, other_opening) in product(gone, come):
             if not _same_place(side, name, other):
                 continue
             explanation = f"{name!r} in the baseline became {other!r}"
@@ -123,7 +122,7 @@ def _replaced(pair: Pair) -> Finding | None:
                 known = {
                     token
                     for text in (pair.a, pair.b)
-                    for name, opening in _names(text)
+                    for name, opening in text.once(_names)
                     if not opening
                     for token in _tokens(name)
                 }
@@ -144,7 +143,7 @@ def _capitals(text: Text, tokens: Iterable[str]) -> bool:
 
 
 def _all_capitals(text: Text, tokens: Iterable[str]) -> bool:
-    capitals = {token for name, _ in _names(text) for token in _tokens(name)}
+    capitals = {token for name, _ in text.once(_names) for token in _tokens(name)}
     return capitals.issuperset(tokens)
 
 
@@ -161,7 +160,7 @@ def _same_place(pair: Pair, name: str, other: str) -> bool:
     return bool(_around(pair.a.tokens, here) & _around(pair.b.tokens, there))
 
 
-def _around(tokens: list[str], name: set[str]) -> set[str]:
+def _around(tokens: list[str], name: frozenset[str]) -> set[str]:
     at = next((index for index, token in enumerate(tokens) if token in name), None)
     if at is None:
         return set()

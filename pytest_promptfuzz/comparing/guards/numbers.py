@@ -38,7 +38,8 @@ def check(pair: Pair) -> Finding | None:
     symbols = _symbols(pair)
     if symbols:
         return symbols
-    digits_a, digits_b = (any(token[0].isdigit() for token in tokens) for tokens in pair.changed)
+    gone, come = pair.changed
+    digits_a, digits_b = any(map(is_number, gone)), any(map(is_number, come))
     if not digits_a and not digits_b:
         return _moved(pair)
     if digits_a and digits_b:
@@ -46,17 +47,17 @@ def check(pair: Pair) -> Finding | None:
             found = _replaced(side)
             if found:
                 return found
-    gone = next((token for token in pair.a.tokens if token in pair.only_a and _counts(token, pair.a)), None)
-    if gone is not None:
-        if pair.short and _refilled(pair, gone):
+    lost = next((token for token in pair.middle_a if token in pair.only_a and _counts(token, pair.a)), None)
+    if lost is not None:
+        if pair.short and _refilled(pair, lost):
             return Finding(
-                "numbers", "contradiction", f"number {gone} in the baseline gave way to other words"
+                "numbers", "contradiction", f"number {lost} in the baseline gave way to other words"
             )
-        return Finding("numbers", "doubt", f"number {gone} in the baseline is missing from the response")
-    come = next((token for token in pair.b.tokens if token in pair.only_b and _counts(token, pair.b)), None)
-    if come is None:
+        return Finding("numbers", "doubt", f"number {lost} in the baseline is missing from the response")
+    new = next((token for token in pair.middle_b if token in pair.only_b and _counts(token, pair.b)), None)
+    if new is None:
         return None
-    return Finding("numbers", "doubt", f"number {come} in the response is not in the baseline")
+    return Finding("numbers", "doubt", f"number {new} in the response is not in the baseline")
 
 
 _ARTICLE_LIKE = frozenset({"1"})
@@ -108,9 +109,7 @@ def _refilled(pair: Pair, number: str) -> bool:
 
 def _moved(pair: Pair) -> Finding | None:
     """The same numbers, each now in the other's place: "from 18 % to 22 %" against "from 22 % to 18 %"."""
-    if [token for token in pair.a.tokens if is_number(token)] == [
-        token for token in pair.b.tokens if is_number(token)
-    ]:
+    if list(filter(is_number, pair.middle_a)) == list(filter(is_number, pair.middle_b)):
         return None
     for side in pair.sides:
         first, second = side.a.tokens, side.b.tokens
@@ -155,12 +154,16 @@ def _places(tokens: Sequence[str]) -> dict[str, tuple[str, ...]]:
 _PLAIN = frozenset({"%", "dollar", "euro", "and", "to", "in", "of", "the"})
 
 
-_MARKS = frozenset("-−<>=≤≥≠")
+_MARK = expression("[-−<>=≤≥≠]")
+
+
+def _marked(text: Text) -> bool:
+    return bool(_MARK.search(text.clean))
 
 
 def _symbols(pair: Pair) -> Finding | None:
     raw_a, raw_b = pair.a.clean, pair.b.clean
-    if _MARKS.isdisjoint(raw_a) and _MARKS.isdisjoint(raw_b):
+    if not pair.a.once(_marked) and not pair.b.once(_marked):
         return None
     if ("-" in raw_a or "-" in raw_b or "−" in raw_a or "−" in raw_b) and (
         len(_SIGNED.findall(raw_a)) != len(_SIGNED.findall(raw_b))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from rapidfuzz.distance import Indel
 
 from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.lazy import lazy
+from pytest_promptfuzz.comparing.long import shared_ends
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.text import Text
@@ -38,44 +40,74 @@ class Finding:
 
 
 class Pair:
-    """A baseline and a response, and what differs between them."""
+    """A baseline and a response, and what differs between them.
+
+    Attributes:
+        a: The baseline.
+        b: The response.
+        middle_a: Tokens of the baseline between those that both texts have at their start and at their end.
+        middle_b: The same of the response: whatever differs stands in the middles.
+        only_a: Tokens that only the baseline has.
+        only_b: Tokens that only the response has.
+    """
 
     def __init__(self, baseline: Text, response: Text) -> None:
         self.a = baseline
         self.b = response
-        self.only_a = baseline.token_set - response.token_set
-        self.only_b = response.token_set - baseline.token_set
+        start, end = shared_ends(baseline.tokens, response.tokens)
+        self.middle_a = baseline.tokens[start : len(baseline.tokens) - end]
+        self.middle_b = response.tokens[start : len(response.tokens) - end]
+        self.only_a = frozenset(self.middle_a) - response.token_set
+        self.only_b = frozenset(self.middle_b) - baseline.token_set
 
-    @cached_property
+    @lazy
     def similarity(self) -> float:
         """Indel similarity of the word lists, 0..1."""
-        return float(Indel.normalized_similarity(self.a.tokens, self.b.tokens))
+        total = len(self.a.tokens) + len(self.b.tokens)
+        return 1.0 - Indel.distance(self.middle_a, self.middle_b) / total if total else 1.0
 
-    @cached_property
+    @lazy
     def changed(self) -> tuple[frozenset[str], frozenset[str]]:
         """Tokens that stand in the baseline more often than in the response, and the other way round."""
-        repeats_a, repeats_b = self.a.repeats, self.b.repeats
-        gone, come = set(), set()
-        for token in repeats_a.keys() | repeats_b.keys():
-            here = repeats_a.get(token, 1 if token in self.a.token_set else 0)
-            there = repeats_b.get(token, 1 if token in self.b.token_set else 0)
-            if here > there:
-                gone.add(token)
-            elif there > here:
-                come.add(token)
-        return self.only_a | gone, self.only_b | come
+        here, there = frozenset(self.middle_a), frozenset(self.middle_b)
+        if len(here) == len(self.middle_a) and len(there) == len(self.middle_b):
+            return here - there, there - here
+        counts_a, counts_b = Counter(self.middle_a), Counter(self.middle_b)
+        return (
+            frozenset(token for token in here if counts_a[token] > counts_b.get(token, 0)),
+            frozenset(token for token in there if counts_b[token] > counts_a.get(token, 0)),
+        )
 
-    @cached_property
+    @lazy
+    def residue(self) -> tuple[list[str], list[str]]:
+        """The tokens of meaning that only the baseline has, and those that only the response has, in order."""
+        ignored = lexicon.FUNCTION_WORDS
+        if ("and" in self.only_a and "or" in self.only_b) or ("or" in self.only_a and "and" in self.only_b):
+            ignored = ignored - {"and", "or"}
+        return (
+            [
+                token
+                for token in dict.fromkeys(self.middle_a)
+                if token in self.only_a and token not in ignored
+            ],
+            [
+                token
+                for token in dict.fromkeys(self.middle_b)
+                if token in self.only_b and token not in ignored
+            ],
+        )
+
+    @lazy
     def short(self) -> bool:
         """Whether either text is a short answer."""
         return min(len(self.a.tokens), len(self.b.tokens)) <= SHORT
 
-    @cached_property
+    @lazy
     def sides(self) -> list[Pair]:
         """Statements of the baseline with the statements of the response that speak of the same thing.
 
         A sentence of the response may answer several of the baseline's. Two texts of one sentence each are one
-        pair, however little they share.
+        pair, however little they share. Of sentences that have the same words there is nothing to say.
         """
         sentences_a, sentences_b = self.a.sentences, self.b.sentences
         if len(sentences_a) <= 1 and len(sentences_b) <= 1:
@@ -87,7 +119,7 @@ class Pair:
             parts_a, parts_b = (parts_a or self.a.parts), (parts_b or self.b.parts)
         if len(parts_a) == 1 and len(parts_b) == 1:
             return [Pair(parts_a[0], parts_b[0])]
-        found: dict[tuple[int, int], Pair] = {}
+        found: list[Pair] = []
         reach = max(_NEAR, _MOST // max(len(parts_a), len(parts_b)))
         sets_b = [part.token_set - _IGNORED for part in parts_b]
         for index_a, part in enumerate(parts_a):
@@ -103,18 +135,20 @@ class Pair:
                 shared = len(here & there) / smaller if smaller else 0.0
                 if shared > score:
                     best, score = index_b, shared
-            if best >= 0:
-                found[(index_a, best)] = Pair(part, parts_b[best])
-        return list(found.values())
+                    if shared == 1:
+                        break
+            if best >= 0 and part.tokens != parts_b[best].tokens:
+                found.append(Pair(part, parts_b[best]))
+        return found
 
-    @cached_property
+    @lazy
     def edits(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Runs of tokens of the baseline and what stands in their place, in order."""
         result: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         before_a = before_b = 0
-        for block in Indel.opcodes(self.a.tokens, self.b.tokens).as_matching_blocks():
-            gone = tuple(self.a.tokens[before_a : block.a])
-            come = tuple(self.b.tokens[before_b : block.b])
+        for block in Indel.opcodes(self.middle_a, self.middle_b).as_matching_blocks():
+            gone = tuple(self.middle_a[before_a : block.a])
+            come = tuple(self.middle_b[before_b : block.b])
             if gone or come:
                 result.append((gone, come))
             before_a, before_b = block.a + block.size, block.b + block.size

@@ -7,18 +7,19 @@ the negative pole of a pair of opposites is its positive pole with the sign turn
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from pytest_promptfuzz.comparing import lexicon, opposites
 from pytest_promptfuzz.comparing.guards.pair import Finding
-from pytest_promptfuzz.comparing.words import canonical
+from pytest_promptfuzz.comparing.tokens import tokens_of
+from pytest_promptfuzz.comparing.words import canonical, words_of
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_promptfuzz.comparing.guards.pair import Pair
+    from pytest_promptfuzz.comparing.text import Text
 
 _REACH = 5
 _SKIPPED = lexicon.FUNCTION_WORDS - {"yes", "no"}
@@ -42,10 +43,15 @@ def _opposites() -> dict[str, list[tuple[str, int]]]:
 
 
 _POLES = _opposites()
+_WORDS: dict[str, set[str]] = {}
+"""The words at both poles of each concept."""
+for _word, _choices in _POLES.items():
+    for _name, _ in _choices:
+        _WORDS.setdefault(_name, set()).add(_word)
 TRIGGERS = lexicon.NEGATORS | frozenset(_POLES)
 
 
-def signed(tokens: Iterable[str]) -> tuple[Counter[tuple[str, int]], list[str]]:
+def signed(tokens: Iterable[str]) -> tuple[dict[tuple[str, int], int], list[str]]:
     """The concepts of a statement with their signs, and the words its negators deny.
 
     Args:
@@ -54,7 +60,7 @@ def signed(tokens: Iterable[str]) -> tuple[Counter[tuple[str, int]], list[str]]:
     Returns:
         How often each (concept, +1 or -1) stands there, and for each negator the token it denies ("" if none).
     """
-    concepts: Counter[tuple[str, int]] = Counter()
+    concepts: dict[tuple[str, int], int] = {}
     denied: list[str] = []
     pending = 0
     waiting = 0
@@ -79,15 +85,15 @@ def signed(tokens: Iterable[str]) -> tuple[Counter[tuple[str, int]], list[str]]:
             else:
                 denied.append(token)
                 pending = waiting = 0
-        concepts[(token, sign)] += 1
-        for concept, pole in _POLES.get(token, ()):
-            concepts[(concept, sign * pole)] += 1
+        for concept, pole in ((token, 1), *_POLES.get(token, ())):
+            here = concept, sign * pole
+            concepts[here] = concepts.get(here, 0) + 1
         last = token
     if pending:
         denied.append(weak or last)
-        if not weak and concepts[(last, 1)]:
+        if not weak and concepts.get((last, 1)):
             concepts[(last, 1)] -= 1
-            concepts[(last, -1)] += 1
+            concepts[(last, -1)] = concepts.get((last, -1), 0) + 1
     return concepts, denied
 
 
@@ -140,24 +146,30 @@ def _recounted(pair: Pair) -> bool:
         return False
     if not pair.only_a and not pair.only_b:
         return pair.a.tokens != pair.b.tokens
-    return sum(map(lexicon.NEGATORS.__contains__, pair.a.tokens)) != sum(
-        map(lexicon.NEGATORS.__contains__, pair.b.tokens)
+    return sum(map(lexicon.NEGATORS.__contains__, pair.middle_a)) != sum(
+        map(lexicon.NEGATORS.__contains__, pair.middle_b)
     )
 
 
+def _signs(text: Text) -> tuple[dict[tuple[str, int], int], list[str], frozenset[str]]:
+    """A statement as ``signed`` reads it, and the concepts that it denies."""
+    concepts, denied = signed(text.tokens)
+    return concepts, denied, frozenset(concept for concept, sign in concepts if sign < 0)
+
+
 def _statement(pair: Pair) -> Finding | None:
-    concepts_a, denied_a = signed(pair.a.tokens)
-    concepts_b, denied_b = signed(pair.b.tokens)
+    concepts_a, denied_a, below_a = pair.a.once(_signs)
+    concepts_b, denied_b, below_b = pair.b.once(_signs)
     same_number = len(denied_a) == len(denied_b)
     # "No refund is available" and "refunds are not available" deny different words and agree; where every word is
     # the same and another one is denied, they do not.
     reworded = bool(pair.only_a or pair.only_b)
-    for concept, _ in sorted(concepts_a | concepts_b):
+    for concept in sorted(below_a | below_b):
         pole = "#" in concept
         if not pole and same_number and reworded:
             continue
-        fewer = concepts_a[(concept, 1)] - concepts_b[(concept, 1)]
-        more = concepts_b[(concept, -1)] - concepts_a[(concept, -1)]
+        fewer = concepts_a.get((concept, 1), 0) - concepts_b.get((concept, 1), 0)
+        more = concepts_b.get((concept, -1), 0) - concepts_a.get((concept, -1), 0)
         if fewer * more > 0:
             found = _contradiction(pair, concept, lost=fewer > 0)
             if found:
@@ -173,7 +185,7 @@ def _contradiction(pair: Pair, concept: str, *, lost: bool) -> Finding | None:
     if "#" not in concept:
         denier = "response" if lost else "baseline"
         return Finding("negation", "contradiction", f"only the {denier} denies {written(pair, concept)!r}")
-    poles = {word for word, choices in _POLES.items() if any(name == concept for name, _ in choices)}
+    poles = _WORDS[concept]
     if _inverted(pair, poles):
         return None
     here = next((word for word in pair.a.tokens if word in poles), "")
@@ -208,4 +220,8 @@ def _inverted(pair: Pair, poles: set[str]) -> bool:
 def written(pair: Pair, token: str, *, response: bool = False) -> str:
     """A canonical token as the baseline, or the response, writes it; as the other does where it does not."""
     texts = (pair.b, pair.a) if response else (pair.a, pair.b)
-    return next((word for text in texts for word in text.words if token in canonical(word)), token)
+    for text in texts:
+        for chunk in text.chunks:
+            if token in tokens_of(chunk):
+                return next(word for word in words_of(chunk) if token in canonical(word))
+    return token

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.text import Text
 
-_NUMBER = expression(r"(?:(?<=\s)|\A)(\d{1,2})[.)]\s+(?=\S)")
+_NUMBER = expression(r"(\d{1,2})[.)]\s+(?=\S)")
 _ORDERED = frozenset(
     map(
         stem,
@@ -57,7 +57,8 @@ def _items(text: Text) -> tuple[str, list[str]]:
     raw = text.raw
     starts: list[re.Match[str]] = []
     for found in _NUMBER.finditer(raw):
-        if int(found[1]) == len(starts) + 1:
+        apart = not found.start() or raw[found.start() - 1].isspace()
+        if apart and int(found[1]) == len(starts) + 1:
             starts.append(found)
     if len(starts) < 2:
         return raw, []
@@ -70,8 +71,8 @@ def _items(text: Text) -> tuple[str, list[str]]:
 def _moved(pair: Pair) -> Finding | None:
     if "1" not in pair.a.raw or "1" not in pair.b.raw:
         return None
-    lead, first = _items(pair.a)
-    _, second = _items(pair.b)
+    lead, first = pair.a.once(_items)
+    _, second = pair.b.once(_items)
     if not first or not second:
         return None
     sets = [frozenset(analyse(item).token_set - lexicon.FUNCTION_WORDS) for item in second]
@@ -141,7 +142,7 @@ def _cut(pair: Pair) -> Finding | None:
         missing >= _REST and not _ENDED.search(short.raw) and bool(_ENDED.search(long.raw))
     )
     if not mid:
-        numbered = len(_items(long)[1]) > max(len(_items(short)[1]), 1)
+        numbered = len(long.once(_items)[1]) > max(len(short.once(_items)[1]), 1)
         if not numbered and missing < _HALF * len(whole):
             return None
     tail = " ".join(words[-3:])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import written
 
@@ -22,24 +21,13 @@ _FEW = 3
 _SAME_FRAME = 0.85
 
 
-def residue(pair: Pair) -> tuple[list[str], list[str]]:
-    """The tokens of meaning that only the baseline has, and those that only the response has, in order."""
-    ignored = lexicon.FUNCTION_WORDS
-    if ("and" in pair.only_a and "or" in pair.only_b) or ("or" in pair.only_a and "and" in pair.only_b):
-        ignored = ignored - {"and", "or"}
-    return (
-        [token for token in dict.fromkeys(pair.a.tokens) if token in pair.only_a and token not in ignored],
-        [token for token in dict.fromkeys(pair.b.tokens) if token in pair.only_b and token not in ignored],
-    )
-
-
 def _abbreviated(words: list[str], short: list[str]) -> bool:
     """Whether the one is the initials of the other: "artificial intelligence" and "AI"."""
     return len(words) > 1 and len(short) == 1 and "".join(word[0] for word in words) == short[0]
 
 
 def _put_in(side: Pair) -> Finding | None:
-    gone, come = residue(side)
+    gone, come = side.residue
     if not (gone or come) or _abbreviated(gone, come) or _abbreviated(come, gone):
         return None
     if gone and come:
@@ -61,6 +49,6 @@ def check(pair: Pair) -> Finding | None:
         if side.similarity < FRAME or (not side.only_a and not side.only_b):
             continue
         found = _put_in(side)
-        if found and max(map(len, residue(side))) <= _FEW:
+        if found and max(map(len, side.residue)) <= _FEW:
             return found
     return None
