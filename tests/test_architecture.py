@@ -18,6 +18,7 @@ LAYERS = [
     "targets",
     "wire",
     "running",
+    "embedding",
     "comparing",
     "scoring",
     "assisting",
@@ -51,6 +52,8 @@ HEAVY = {
     "diskcache",
     "sentence_transformers",
     "onnxruntime",
+    "tokenizers",
+    "sacrebleu",
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.assisting.lexicons import Installed, found, lexicon_folder, listed, unpacked, wordnets
-from pytest_promptfuzz.comparing.embedding import cosine
+from pytest_promptfuzz.embedding.embedder import cosine
 from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError
 from pytest_promptfuzz.mutations.lexicon.frequent import FREQUENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_promptfuzz.comparing.embedding import Embedder
+    from pytest_promptfuzz.embedding.embedder import Embedder
     from pytest_promptfuzz.mutations.lexicon.lexicon import Kind, PartOfSpeech
 
 TOP = 10

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing import jsontext, long, quirx
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
-from pytest_promptfuzz.comparing.embedding import default_embedder
 from pytest_promptfuzz.comparing.formats import check_format
 from pytest_promptfuzz.comparing.languages import check_language, compare_languages
 from pytest_promptfuzz.comparing.own import settled
@@ -21,6 +20,7 @@ from pytest_promptfuzz.comparing.renaming import answer_under_renaming
 from pytest_promptfuzz.comparing.schema import Schema, held_to, read_schema
 from pytest_promptfuzz.comparing.structured import compare_json, compare_json_texts, worst
 from pytest_promptfuzz.comparing.textual import compare_texts
+from pytest_promptfuzz.embedding.choose import default_embedder
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.targets.model import Response
 from pytest_promptfuzz.wire.paths import parse_path, without
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
-    from pytest_promptfuzz.comparing.embedding import Embedder
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
+    from pytest_promptfuzz.embedding.embedder import Embedder
 
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "MAX_TOKENS"})
 _OTHER_FORM = frozenset({"format", "must-change"})

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pytest_promptfuzz.comparing.comparison import Outcome
-    from pytest_promptfuzz.comparing.embedding import Embedder
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
     from pytest_promptfuzz.comparing.profiles import Profile
+    from pytest_promptfuzz.embedding.embedder import Embedder
 
 _LONGEST = 300
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
-from pytest_promptfuzz.comparing.embedding import cosine
 from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.embedding.embedder import cosine
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.embedding import Embedder
+    from pytest_promptfuzz.embedding.embedder import Embedder
 
 NAME = "quirx"
 WEIGHTS = {"token": 0.3, "semantic": 0.5, "structural": 0.2}

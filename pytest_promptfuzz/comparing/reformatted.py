@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_promptfuzz.comparing.comparison import Outcome
-    from pytest_promptfuzz.comparing.embedding import Embedder
     from pytest_promptfuzz.comparing.profiles import Profile
+    from pytest_promptfuzz.embedding.embedder import Embedder
 
 _TOKEN = expression(r"\d+(?:,\d{3})*(?:\.\d+)?|[^\W\d_]+(?:['’]t\b)?")
 _NUMERIC = expression(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.])-?\d+(?:\.\d+)?")

@@ -17,8 +17,8 @@ from pytest_promptfuzz.wire.paths import at, child, equal, json_diff, without
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.comparing.embedding import Embedder
     from pytest_promptfuzz.comparing.profiles import Profile
+    from pytest_promptfuzz.embedding.embedder import Embedder
 
 _ORDER: dict[Outcome, int] = {"equivalent": 0, "minor": 1, "undecided": 2, "deviation": 3}
 _NAMED = 3

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import guards, labels, lexicon, structure
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
-from pytest_promptfuzz.comparing.embedding import cosine
 from pytest_promptfuzz.comparing.guards import answers
 from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.guards.wording import FRAME
 from pytest_promptfuzz.comparing.order import parts_moved, rotated
 from pytest_promptfuzz.comparing.text import NORMALISERS, Text, analyse, kept_apart
+from pytest_promptfuzz.embedding.embedder import cosine
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.comparison import Outcome
-    from pytest_promptfuzz.comparing.embedding import Embedder
     from pytest_promptfuzz.comparing.profiles import Profile
+    from pytest_promptfuzz.embedding.embedder import Embedder
 
 _SHOWN = 60
 _UNRELATED = 0.35

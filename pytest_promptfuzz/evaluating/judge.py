@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_promptfuzz.comparing.comparison import Comparison, Outcome
-    from pytest_promptfuzz.comparing.embedding import Embedder
+    from pytest_promptfuzz.embedding.embedder import Embedder
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from email.message import Message
 
     from pytest_promptfuzz.comparing.comparison import Comparison
-    from pytest_promptfuzz.comparing.embedding import Embedder
+    from pytest_promptfuzz.embedding.embedder import Embedder
     from pytest_promptfuzz.targets.model import Response
     from pytest_promptfuzz.wire.answers import StoredAnswer
     from pytest_promptfuzz.wire.gate import Gate

@@ -6,8 +6,8 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_promptfuzz.embedding.models import find_model
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.evaluating.semantic import semantic_mend
 from pytest_promptfuzz.running.crew import Crew
 from pytest_promptfuzz.targets.model import Request
 from pytest_promptfuzz.wire.answers import MemoryStore
@@ -19,7 +19,7 @@ from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.comparing.embedding import Embedder
+    from pytest_promptfuzz.embedding.embedder import Embedder
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
     from pytest_promptfuzz.wire.answers import AnswerStore
@@ -199,10 +199,11 @@ def installed_embedder(model: str | None = None) -> Embedder | None:
     """The embedder of the semantic tier, not yet loaded; ``None`` where library or model is missing.
 
     Args:
-        model: A folder that holds the model; ``None`` is all-MiniLM-L6-v2 as downloaded before.
+        model: A folder that holds the model; ``None`` is all-MiniLM-L6-v2 as installed or downloaded before.
     """
-    if semantic_mend(model):
+    found = find_model(model)
+    if found.folder is None:
         return None
-    from pytest_promptfuzz.comparing.embedding import default_embedder
+    from pytest_promptfuzz.embedding.choose import kept_embedder
 
-    return default_embedder(model) if model else default_embedder()
+    return kept_embedder(found)

