@@ -16,6 +16,7 @@ from pytest_promptfuzz.evaluating.control import controlled
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.instability import mixed_models, noisy
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of, told_undone
+from pytest_promptfuzz.evaluating.left_out import LeftOut
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
 from pytest_promptfuzz.evaluating.unseen import perhaps_unseen
@@ -117,6 +118,10 @@ class Job:
     _task: str = ""
     _oracle_only: bool = False
     _overruled: Judgement | None = None
+    _left_out: LeftOut = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._left_out = LeftOut(self.contract.ignore)
 
     def case(self, prompt: Prompt, name: str = "") -> Steps:
         """The steps of one example or input: baseline, control, then every mutation. Cases may take turns.
@@ -166,6 +171,8 @@ class Job:
 
     def _ended(self, case: _Case) -> None:
         """Every run of the case was made: what is recorded of it is complete."""
+        values = [trial.value for trial in self.trials if trial.case == case.number]
+        self._left_out.look(case.watches.fresh.answers(), [self._baselines[case.number], *values])
         if self._overruled is not None and self._overruled.reason == "not-repeatable":
             return
         recording = self.session.tape is not None and self.session.tape.recording
@@ -258,7 +265,7 @@ class Job:
             task=self._task,
             oracle_only=self._oracle_only,
             alone=self.only is not None,
-            notes=self.notes,
+            notes=[*self.notes, *self._left_out.notes()],
         )
 
     def _watch(

@@ -99,14 +99,14 @@ class OnWire:
                 f"{where}: call={self.call}, and the baseline's calls are numbered from 0 to {len(asked) - 1}."
                 f"{_listed(baseline)}"
             )
-        messages = [
-            each
-            for index, call in enumerate(asked)
-            if self.call in (None, index)
-            for each in call.messages
-            if each.role == self.role
-        ]
+        messages = [each for call in self._meant(asked) for each in call.messages if each.role == self.role]
         meant = dict.fromkeys(text for each in messages for text in each.texts if self._matches(text))
+        if not meant and (hidden := self._left_out(asked)):
+            raise UsageError(
+                f"{where}: mutate={self.name!r}: ignore= leaves out the {self.role} text that is meant, at "
+                f"{', '.join(hidden)}: what does not count in a request is not mutated. Name narrower paths in "
+                f"ignore={list(baseline.watch.ignore)!r}.{_listed(baseline)}"
+            )
         if not meant:
             pinned = f" that {self._pins}" if self._pins else ""
             raise UsageError(
@@ -157,6 +157,22 @@ class OnWire:
                 "mutation could not be put in its place. Fix that part in the test."
             )
         return Judgement("inconclusive", "not-exercised", f"Run again on the same prompt, {why}")
+
+    def _meant(self, asked: Sequence[Asked]) -> Sequence[Asked]:
+        """The calls whose texts may be meant."""
+        return asked if self.call is None else asked[self.call : self.call + 1]
+
+    def _left_out(self, asked: Sequence[Asked]) -> list[str]:
+        """The JSON paths of texts that would be meant if ``ignore=`` did not leave them out."""
+        said = [each for call in self._meant(asked) for each in call.left_out if each.role == self.role]
+        return list(
+            dict.fromkeys(
+                path
+                for each in said
+                for text, path in zip(each.texts, each.paths, strict=True)
+                if self._matches(text)
+            )
+        )
 
     @property
     def _pins(self) -> str:

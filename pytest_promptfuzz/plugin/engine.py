@@ -24,7 +24,7 @@ from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
 from pytest_promptfuzz.plugin.checking import acheck, check
 from pytest_promptfuzz.plugin.choosing import laid_over
 from pytest_promptfuzz.plugin.declared import declaration
-from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged
+from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged, refuse_unused_prompt
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
 from pytest_promptfuzz.plugin.placing import Argument, Wire, find
 from pytest_promptfuzz.plugin.redacting import redaction_of
@@ -65,6 +65,7 @@ class Engine:
         self.fixtures = _check_fixtures(keys.get("fixtures", "shared"), item)
         target = self.state.target(keys.get("target"))
         self.declared = declaration(item, keys, target)
+        refuse_unused_prompt(item)
         self.job = self._job(keys, target)
 
     def _job(self, keys: dict[str, Any], target: Target | CallableTarget | None) -> Job:

@@ -117,3 +117,33 @@ def merged(item: pytest.Item) -> tuple[Any, dict[str, Any]]:
             else:
                 keys[key] = value
     return prompt, keys
+
+
+def refuse_unused_prompt(item: pytest.Function) -> None:
+    """Refuse a prompt that nobody would see: the marks name something else as what is mutated, and no one takes it.
+
+    A mark nearer to the test than the prompt's may name something else: the prompt is then for other tests.
+
+    Raises:
+        UsageError: Naming both.
+    """
+    prompt, keys = merged(item)
+    mutate = keys.get("mutate", "prompt")
+    if prompt is None or mutate == "prompt" or "prompt" in item.fixturenames:
+        return
+    marks = list(item.iter_markers_with_node(MARK))
+    nodes = [node for node, _ in marks]
+    prompted = next(node for node, mark in marks if mark.args or "prompt" in mark.kwargs)
+    naming = next(node for node, mark in marks if "mutate" in mark.kwargs)
+    if nodes.index(naming) < nodes.index(prompted):
+        return
+    short = (
+        repr(prompt)
+        if not isinstance(prompt, str)
+        else repr(prompt if len(prompt) <= 40 else prompt[:39] + "…")
+    )
+    raise UsageError(
+        f"{item.nodeid}: @robust is given the prompt {short}, which nothing takes, and mutate={mutate!r}, which names "
+        "what is mutated instead. Leave the prompt out; or take it as the argument `prompt`, and leave mutate= out if "
+        "it is what to mutate."
+    )

@@ -25,7 +25,6 @@ from pytest_promptfuzz.wire.faults import (
 )
 from pytest_promptfuzz.wire.in_flight import mutated, passed_on
 from pytest_promptfuzz.wire.key import counted_headers, nearest_difference, request_digest
-from pytest_promptfuzz.wire.paths import without
 from pytest_promptfuzz.wire.prepared import prepared
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 from pytest_promptfuzz.wire.redact import credentials
@@ -100,8 +99,7 @@ class Exchange:
         )
         self.nth = watch.reserve(self.digest)
         if watch.in_flight is not None:
-            # What does not count may change from run to run, and is nothing to mutate.
-            watch.in_flight.saw(self.digest, self.nth, without(wire.body, watch.ignore), wire.url)
+            watch.in_flight.saw(self.digest, self.nth, wire, watch.ignore)
         self.passage: Passage | None = None
         self._place: int | None = None
         self._started = time.perf_counter()

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.targets.formats.roles import Spoken, respoken, spoken
 from pytest_promptfuzz.wire.custom import endpoint_of
 from pytest_promptfuzz.wire.endpoints import is_json
+from pytest_promptfuzz.wire.paths import without
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_promptfuzz.targets.formats.roles import Places
+    from pytest_promptfuzz.targets.model import WireRequest
     from pytest_promptfuzz.wire.watch import Watch
 
 # Headers that say something of the body's bytes; the first three are ours to write anew.
@@ -42,11 +44,13 @@ class Asked:
 
     Attributes:
         model: As asked for; empty where the body names none.
-        messages: What it says, by role.
+        messages: What it says, by role. What does not count may change from run to run, and is nothing to mutate.
+        left_out: What it says where ``ignore=`` leaves it out.
     """
 
     model: str
     messages: tuple[Spoken, ...]
+    left_out: tuple[Spoken, ...] = ()
 
 
 class InFlight:
@@ -95,10 +99,19 @@ class InFlight:
             self._replaced |= found
         return changed
 
-    def saw(self, digest: str, nth: int, body: dict[str, Any], url: str = "") -> None:
+    def saw(self, digest: str, nth: int, wire: WireRequest, ignore: Sequence[str] = ()) -> None:
         """Note a request, by its ``request_digest`` and index among identical ones."""
-        model = body.get("model")
-        asked = Asked(model if isinstance(model, str) else "", spoken(body, _places_of(url)))
+        places = _places_of(wire.url)
+        messages = whole = spoken(wire.body, places)
+        if ignore:
+            messages = spoken(without(wire.body, ignore), places)
+        counted = {path for each in messages for path in each.paths}
+        model = wire.body.get("model")
+        asked = Asked(
+            model if isinstance(model, str) else "",
+            messages,
+            tuple(each.only(lambda path: path not in counted) for each in whole) if ignore else (),
+        )
         with self._lock:
             self._asked.setdefault((digest, nth), asked)
 

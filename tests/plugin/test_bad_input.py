@@ -70,6 +70,7 @@ PROMPTS: dict[str, list[str]] = {
     "[{'content': 'hello there'}]": ["message 0", "role None", "system"],
     "TRIAGE, 'another'": ["one prompt, not 2", "'another'"],
 }
+UNPROMPTED = "def test_bad(llm): return llm('hi')"
 TESTS: dict[str, tuple[str, list[str]]] = {
     "the same key twice": (
         f"@robust(TRIAGE, mutations=3)\n@robust(mutations=4)\n{ASK}",
@@ -88,6 +89,18 @@ def text(): return Prompt.from_file('prompts/triage.txt')
 @robust(mutate='text')
 def test_bad(text, llm): return llm(text)""",
         ["no prompt file 'prompts/triage.txt'", "relative paths start at"],
+    ),
+    "a prompt and a role": (
+        f"@robust('Sort this ticket into one of two queues, please.', mutate='role:system')\n{UNPROMPTED}",
+        [
+            "the prompt 'Sort this ticket into one of two queues…', which nothing takes",
+            "mutate='role:system', which names what is mutated instead",
+            "Leave the prompt out; or take it as the argument `prompt`",
+        ],
+    ),
+    "a prompt and a path": (
+        f"@robust(TRIAGE)\n@robust(mutate='os.path.sep')\n{UNPROMPTED}",
+        ["the prompt <Prompt 'Classify", "mutate='os.path.sep'"],
     ),
     "a slot without a value": (
         "@robust(TRIAGE)\ndef test_bad(prompt, llm): return llm(prompt.format())",

@@ -85,7 +85,7 @@ def test_a_path_that_leads_nowhere():
     result.stdout.fnmatch_lines(
         [
             "*mutated prompt was sent, and ignore= leaves out the place where it stands*",
-            "*no request of the baseline holds a system text. Seen:*",
+            "*: ignore= leaves out the system text that is meant, at $.messages[[]0[]].content[[]0[]].text: *Seen:*",
             "*asked with another text at $.messages[[]0[]].content[[]0[]].text*",
         ]
     )
@@ -109,3 +109,65 @@ def test_argument(prompt):
 """)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines([f"*ignore='*{said}*"])
+
+
+def test_a_text_that_call_or_match_names_cannot_be_left_out(application):
+    result = application(
+        """
+@robust(mutate="role:user", match="Session", mutations=2, ignore=[SESSION, "$.id"])
+def test_match():
+    return app.ask()
+
+@robust(mutate="role:system", call=1, mutations=2, ignore="$.messages[0].content[*].text")
+def test_call():
+    app.ask("Say hello.")
+    return app.ask()
+
+@robust(mutate="role:system", match="Bonjour", mutations=2, ignore="$.messages[1]")
+def test_a_match_that_is_nowhere():
+    return app.ask()
+"""
+    )
+    result.assert_outcomes(errors=3)
+    result.stdout.fnmatch_lines(
+        [
+            "*ignore= leaves out the user text that is meant, at $.messages[[]1[]].content[[]1[]].text: *",
+            "*ignore= leaves out the system text that is meant, at $.messages[[]0[]].content[[]0[]].text: *",
+            "*no request of the baseline holds a system text that matches 'Bonjour'. Seen:*",
+        ]
+    )
+
+
+def test_paths_that_leave_nothing_out_are_said_once(application):
+    result = application(
+        """
+NAMED = ["$.metadata.requestId", "$.metadata.kind", "$.at", "$.items[*].date", "$.none"]
+TEAM = "Write a JSON object with the keys team and id for this ticket: {ticket}"
+
+@robust(app.SYSTEM, mutations=3, ignore=[SESSION, *NAMED])
+def test_argument(prompt):
+    app.ask(prompt.text, metadata={"kind": "support"})
+    return {"at": uuid.uuid4().hex, "text": '{"none": 1}'}
+
+@robust(app.SYSTEM, mutations=3, ignore=[SESSION, "$.nowhere"])
+def test_a_baseline_that_fails(prompt):
+    app.ask(prompt.text)
+    raise ValueError("broken")
+
+@robust(app.SYSTEM, mutations=3, ignore=SESSION)
+def test_nothing_to_say(prompt):
+    return app.ask(prompt.text)
+
+@robust(TEAM, mutations=2, threshold=0.0, ignore=["$.id", "$.metadata.request_id"])
+def test_an_answer(prompt, llm):
+    llm(prompt.format(ticket="I was charged twice."), metadata={"request_id": uuid.uuid4().hex})
+    return '```json\\n{"team": "BILLING", "id": "%s"}\\n```' % uuid.uuid4().hex
+""",
+    )
+    result.assert_outcomes(passed=3, failed=1)
+    said = " ".join(result.stdout.str().split())
+    assert said.count("ignore= left nothing out at") == 1
+    assert (
+        "ignore= left nothing out at '$.metadata.requestId', '$.items[*].date', '$.none': no request, answer or returned "
+        "value has such a place" in said
+    )

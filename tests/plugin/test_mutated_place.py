@@ -169,6 +169,45 @@ def test_mutate_that_names_nothing(project):
     )
 
 
+def test_a_prompt_beside_what_is_mutated_is_taken_by_somebody_or_meant_for_others(project):
+    result = project(
+        """
+        import pytest
+
+        pytestmark = robust(TRIAGE, mutations=2, target="simulated")
+        SYSTEM = {"role": "system", "content": "Answer politely, and explain nothing at all."}
+
+        @robust(mutate="role:system")
+        def test_nearer(llm):
+            return llm([SYSTEM, {"role": "user", "content": TRIAGE.format(ticket=TICKET)}])
+
+        @robust(mutate="role:system")
+        def test_argument(prompt, llm):
+            return llm([SYSTEM, {"role": "user", "content": prompt.format(ticket=TICKET)}])
+
+        @pytest.fixture
+        def asked(prompt):
+            return prompt.format(ticket=TICKET)
+
+        @robust(TRIAGE, mutate="role:user")
+        def test_by_a_fixture(asked, llm):
+            return llm([SYSTEM, {"role": "user", "content": asked}])
+
+        @robust(mutate="role:system")
+        class TestOfAClass:
+            @robust("Sort this ticket.")
+            def test_farther(self, llm):
+                return llm([SYSTEM, {"role": "user", "content": "Hello, where are you?"}])
+
+            @robust(None)
+            def test_none(self, llm):
+                return llm([SYSTEM, {"role": "user", "content": "Hello, where are you?"}])
+        """
+    )
+    result.assert_outcomes(passed=4, errors=1)
+    result.stdout.fnmatch_lines(["UsageError: *'Sort this ticket.', which nothing takes*test_farther)"])
+
+
 def test_the_control_trial_names_what_is_not_repeatable(project):
     result = project(
         """

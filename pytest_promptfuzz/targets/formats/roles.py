@@ -32,6 +32,11 @@ class Spoken:
     texts: tuple[str, ...]
     paths: tuple[str, ...]
 
+    def only(self, wanted: Callable[[str], bool]) -> Spoken:
+        """The same message with those of its texts whose path is wanted."""
+        kept = [pair for pair in zip(self.texts, self.paths, strict=True) if wanted(pair[1])]
+        return Spoken(self.role, tuple(text for text, _ in kept), tuple(path for _, path in kept))
+
 
 @dataclass(frozen=True, slots=True)
 class _Place:
