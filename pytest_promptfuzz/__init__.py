@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.compare import compare
     from pytest_promptfuzz.comparing.comparison import Comparison
+    from pytest_promptfuzz.comparing.entities import EntityScore, entity_f1
     from pytest_promptfuzz.comparing.guards.pair import Finding
+    from pytest_promptfuzz.comparing.jsonmetrics import json_rouge, json_similarity
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier, guard, tier
     from pytest_promptfuzz.comparing.profiles import Profile, profile_for
     from pytest_promptfuzz.errors import (
@@ -49,6 +51,7 @@ _HOMES = {
     "ConfigurationError": "errors",
     "Design": "mutations.factorial",
     "Edit": "mutations.edits",
+    "EntityScore": "comparing.entities",
     "Finding": "comparing.guards.pair",
     "Guard": "comparing.parts",
     "Mutation": "mutations.mutation",
@@ -75,10 +78,13 @@ _HOMES = {
     "compare": "comparing.compare",
     "compose": "mutations.specs",
     "cross_lingual": "mutations.operators.translation",
+    "entity_f1": "comparing.entities",
     "evaluate": "evaluating.evaluate",
     "factorial": "mutations.factorial",
     "few_shot": "mutations.operators.few_shot",
     "guard": "comparing.parts",
+    "json_rouge": "comparing.jsonmetrics",
+    "json_similarity": "comparing.jsonmetrics",
     "mutate": "mutations.planner",
     "operator": "mutations.operator",
     "profile_for": "comparing.profiles",
@@ -95,6 +101,7 @@ __all__ = [
     "ConfigurationError",
     "Design",
     "Edit",
+    "EntityScore",
     "Finding",
     "Guard",
     "Mutation",
@@ -121,10 +128,13 @@ __all__ = [
     "compare",
     "compose",
     "cross_lingual",
+    "entity_f1",
     "evaluate",
     "factorial",
     "few_shot",
     "guard",
+    "json_rouge",
+    "json_similarity",
     "mutate",
     "operator",
     "profile_for",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing import jsontext, labels
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.dates import days_apart
+from pytest_promptfuzz.comparing.jsonmetrics import json_rouge
 from pytest_promptfuzz.comparing.text import NORMALISERS, analyse, kept_apart
 from pytest_promptfuzz.comparing.textual import compare_texts, shown
 from pytest_promptfuzz.comparing.tolerance import ABSENT, tolerated, tolerates
@@ -88,12 +89,10 @@ def compare_json(
         f" (also at {others})" if more else ""
     )
     named = "; ".join(f"{each.path}: {each.explanation}" for each in found[:_LISTED])
-    tiers = (Tier("structure", shape, f"differs at {named}"),)
-    similarity = (
-        None
-        if outcome == "undecided"
-        else {"equivalent": 1.0, "minor": shape, "deviation": min(shape, 0.99)}[outcome]
-    )
+    in_order = tolerated(first, second, replace(profile, list_order="free")) if moved else second
+    alike = json_rouge(first, in_order)
+    tiers = (Tier("structure", shape, f"differs at {named}"), Tier("json-rouge", alike))
+    similarity = None if outcome == "undecided" else 1.0 if outcome == "equivalent" else min(alike, 0.99)
     return Comparison(
         outcome, similarity, "json-text" if outcome == "equivalent" else "json", explanation, tiers
     )
