@@ -207,7 +207,7 @@ def _strings(
     if "structure" not in profile.tiers:
         pass
     elif profile.kind == "sql":
-        found = compare_sql(first, second)
+        found = compare_sql(first, second, dialect=profile.sql_dialect)
     elif profile.kind == "code":
         found = compare_code(first, second)
     elif profile.kind == "json" or jsontext.parse(first) is not jsontext.MISSING:

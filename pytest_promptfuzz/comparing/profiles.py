@@ -58,6 +58,7 @@ class Profile:
         date_tolerance: How many days dates in JSON may lie apart and be equal. From 0 on they are read, and the same
             date in two notations is equal; with ``None`` they are texts.
         check_formats: Whether a JSON Schema's ``format`` is checked.
+        sql_dialect: In which dialect ``sqlglot`` reads queries; ``None`` takes what a query shows.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Profile:
     relative_tolerance: float = 0.0
     date_tolerance: float | None = None
     check_formats: bool = False
+    sql_dialect: str | None = None
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -104,6 +106,7 @@ class Options(TypedDict, total=False):
     relative_tolerance: float
     date_tolerance: float | None
     check_formats: bool
+    sql_dialect: str | None
 
 
 def _number(low: float, high: float) -> Callable[[str, Any], float]:
@@ -153,6 +156,14 @@ def _flag(name: str, value: Any) -> bool:
     return value
 
 
+def _dialect(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"{name}={value!r:.80} must be the name of an SQL dialect, such as 'postgres'")
+    from pytest_promptfuzz.comparing.canonical_sql import check_dialect
+
+    return check_dialect(value)
+
+
 def _optional(check: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
     return lambda name, value: None if value is None else check(name, value)
 
@@ -170,6 +181,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "relative_tolerance": _size,
     "date_tolerance": _optional(_size),
     "check_formats": _flag,
+    "sql_dialect": _optional(_dialect),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rapidfuzz.distance import Indel
 
-from pytest_promptfuzz.comparing import code, sql
+from pytest_promptfuzz.comparing import canonical_sql, code, sql
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.long import shared_ends
 from pytest_promptfuzz.comparing.textual import shown
@@ -20,11 +20,16 @@ _MOST = 5000
 Change = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def compare_sql(first: str, second: str) -> Comparison | None:
-    """Compare two queries in normal form.
+def compare_sql(first: str, second: str, *, dialect: str | None = None) -> Comparison | None:
+    """Compare two queries in normal form, and where that leaves it open in the canonical form of ``sqlglot``.
 
     Another statement, another name, value or operator in an equal frame, and a condition that is left out are a
     deviation. Queries of different forms are undecided, as they may return the same rows.
+
+    Args:
+        first: The baseline.
+        second: The response.
+        dialect: In which dialect ``sqlglot`` reads them; ``None`` takes what a query shows.
 
     Returns:
         ``None`` where neither answer is a query.
@@ -39,36 +44,67 @@ def compare_sql(first: str, second: str) -> Comparison | None:
         return _answer(
             "deviation", 0.0, "sql-format", f"the {other} is SQL, the {which} is not: {shown(text)}"
         )
-    wrapped = (query_a == first) != (query_b == second)
-    one, two = sql.tokens(query_a), sql.tokens(query_b)
+    found, changes = _by_tokens(sql.tokens(query_a), sql.tokens(query_b))
+    if found.outcome != "equivalent" and not _other_value(changes):
+        found = _by_canonical_form(query_a, query_b, dialect) or found
+    if (query_a == first) != (query_b == second) and found.outcome == "equivalent":
+        return _answer("minor", 1.0, "sql-wrapped", "the query is equal, but stands within other text")
+    return found
+
+
+def _by_tokens(one: list[str], two: list[str]) -> tuple[Comparison, list[Change]]:
+    """What the normal forms of two queries show, and what differs in them."""
     if one == two:
-        if wrapped:
-            return _answer("minor", 1.0, "sql-wrapped", "the query is equal, but stands within other text")
-        return _answer(
-            "equivalent", 1.0, "sql", "the queries are equal but for case, space, optional words and order"
-        )
-    plain_a, plain_b = sql.unnamed(one), sql.unnamed(two)
-    if plain_a == plain_b:
-        return _answer("minor", 0.95, "sql", "the queries are equal, but name their columns otherwise")
-    one, two = plain_a, plain_b
+        said = "the queries are equal but for case, space, optional words and order"
+        return _answer("equivalent", 1.0, "sql", said), []
+    one, two = sql.unnamed(one), sql.unnamed(two)
+    if one == two:
+        return _answer("minor", 0.95, "sql", "the queries are equal, but name their columns otherwise"), []
     changes = _changes(one, two)
     likeness = _likeness(one, two, changes)
+    words = _words(changes[0])
     if one[:1] != two[:1]:
         verbs = (one[0].upper() if one else "nothing", two[0].upper() if two else "nothing")
-        return _answer("deviation", 0.0, "sql", f"{verbs[0]} became {verbs[1]}")
+        return _answer("deviation", 0.0, "sql", f"{verbs[0]} became {verbs[1]}"), changes
     if len(changes) == 1 and _sorting(changes[0], one, two):
-        return _answer(
-            "minor", likeness, "sql", f"only one of the queries sorts its rows: {_words(changes[0])}"
-        )
+        said = f"only one of the queries sorts its rows: {words}"
+        return _answer("minor", likeness, "sql", said), changes
     if _few(changes, likeness):
-        return _answer("deviation", likeness, "sql", f"the queries differ: {_words(changes[0])}")
-    return _answer(
-        "undecided",
-        likeness,
-        "sql-form",
-        f"the queries are written differently (first: {_words(changes[0])}) and may still return the same rows; "
-        "run them against a small database in the test and compare the rows",
+        return _answer("deviation", likeness, "sql", f"the queries differ: {words}"), changes
+    mend = "" if canonical_sql.installed() else "; the extra 'sql' can tell in more cases"
+    said = (
+        f"the queries are written differently (first: {words}) and may still return the same rows; run them against a "
+        f"small database in the test and compare the rows{mend}"
     )
+    return _answer("undecided", likeness, "sql-form", said), changes
+
+
+def _other_value(changes: list[Change]) -> bool:
+    """Whether one value stands in another's place, and not only elsewhere: no rewriting makes that the same."""
+    gone, come = ({token for change in changes for token in change[side]} for side in (0, 1))
+    return any(
+        len(old) == len(new) == 1
+        and all(each[0].isdigit() or each[0] == "'" for each in (old[0], new[0]))
+        and (old[0] not in come or new[0] not in gone)
+        for old, new in changes
+    )
+
+
+def _by_canonical_form(first: str, second: str, dialect: str | None) -> Comparison | None:
+    """That two queries are the same however they are written; ``None`` where that does not show."""
+    for names in (True, False):
+        forms = [
+            canonical_sql.canonical(sql.bare(each), dialect=dialect, names=names) for each in (first, second)
+        ]
+        if forms[0] is None or forms[0] != forms[1]:
+            continue
+        if names:
+            return _answer(
+                "equivalent", 1.0, "sql-canonical", "the queries are written differently and ask for the same"
+            )
+        said = "the queries ask for the same, but name their columns otherwise"
+        return _answer("minor", 0.95, "sql-canonical", said)
+    return None
 
 
 def compare_code(first: str, second: str) -> Comparison:

@@ -57,6 +57,11 @@ def statement(text: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
+def bare(text: str) -> str:
+    """A query without its fence and the semicolon at its end."""
+    return strip_fence(text).strip().rstrip(";")
+
+
 def tokens(text: str) -> list[str]:
     """The normal form of a query, as tokens.
 

@@ -60,17 +60,17 @@ def compare_json(
         second = tolerated(first, second, profile)
     paths = json_diff(first, second)
     if not paths:
-        tiers = (Tier("structure", 1.0),)
+        same = (Tier("structure", 1.0),)
         if wrapped:
             return Comparison(
                 "minor",
                 1.0,
                 "json-wrapped",
                 "the JSON is equal by value, but other text stands around it or it is not written as JSON",
-                tiers,
+                same,
             )
         said = "the JSON is equal by value" + (", as far as the profile asks" if tolerant else "")
-        return Comparison("equivalent", 1.0, "json-value", said, tiers)
+        return Comparison("equivalent", 1.0, "json-value", said, same)
     moved = _moved(first, second)
     reordered: Outcome = "deviation" if profile.list_order == "strict" else "minor"
     found = [_Difference(reordered, path, "the items stand in another order") for path in moved]

@@ -24,7 +24,7 @@ SQL = [
     (
         "SELECT a FROM t WHERE x = 1 AND y = 2 OR z = 3",
         "SELECT a FROM t WHERE y = 2 AND x = 1 OR z = 3",
-        "deviation",
+        "equivalent",
     ),
     (
         "SELECT a FROM t WHERE x = 1 OR y = 2 AND b = 3",
