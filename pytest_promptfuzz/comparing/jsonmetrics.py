@@ -6,15 +6,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.alignment import canonical_key
-from pytest_promptfuzz.comparing.embedding import cosine
 from pytest_promptfuzz.comparing.jsontext import MISSING
 from pytest_promptfuzz.comparing.rouge import rouge_l
+from pytest_promptfuzz.embedding.embedder import cosine
 from pytest_promptfuzz.wire.paths import equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_promptfuzz.comparing.embedding import Embedder
+    from pytest_promptfuzz.embedding.embedder import Embedder
 
 
 def aligned(first: Any, second: Any) -> Iterator[tuple[Any, Any]]:
@@ -63,7 +63,7 @@ def json_rouge(first: Any, second: Any) -> float:
     values by ROUGE-L. What equal, absent and unlike scalars count is defined here.
 
     >>> json_rouge({"of": "the red lamp", "price": 3}, {"price": 3, "of": "a red lamp"})
-    0.8333333333333334
+    0.8333333333333333
     """
     return _mean(first, second, _by_words)
 
