@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.options import (
@@ -144,7 +145,8 @@ def _reports(
         resolve(name)
     limits = limits_of(options)
     store = ResponseStore(options.cache_dir, warn=output.error)
-    session = Session(store=store, mode=options.mode, embedder=installed_embedder(), gate=limits)
+    embedder = installed_embedder(folder=Path(options.cache_dir), warn=output.error)
+    session = Session(store=store, mode=options.mode, embedder=embedder, gate=limits)
     reports: list[TestReport] = []
     try:
         for name in targets:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.embedding.embedder import CachedEmbedder
@@ -12,11 +13,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.embedding.embedder import Embedder
     from pytest_promptfuzz.embedding.models import Model
 
-_made: dict[Model, CachedEmbedder] = {}
 
-
+@lru_cache(maxsize=8)
 def embedder_of(model: Model) -> Embedder | None:
-    """What embeds with a model, not yet loaded; ``None`` for no model."""
+    """What embeds with a model, the same for this process and not yet loaded; ``None`` for no model."""
     if model.folder is None:
         return None
     if model.backend == "onnx":
@@ -28,24 +28,18 @@ def embedder_of(model: Model) -> Embedder | None:
     return SentenceTransformerEmbedder(str(model.folder), name=model.name)
 
 
-def kept_embedder(model: Model) -> CachedEmbedder:
-    """The process's embedder for a model, its vectors kept in memory; the model loads at the first text.
-
-    Raises:
-        ConfigurationError: It is no model that can be used.
-    """
-    if model not in _made:
-        embedder = embedder_of(model)
-        if embedder is None:
-            raise ConfigurationError(f"comparing meaning is not available: {model.mend}")
-        _made[model] = CachedEmbedder(embedder)
-    return _made[model]
+@lru_cache(maxsize=8)
+def _in_memory(model: Model) -> CachedEmbedder:
+    embedder = embedder_of(model)
+    if embedder is None:
+        raise ConfigurationError(f"comparing meaning is not available: {model.mend}")
+    return CachedEmbedder(embedder)
 
 
 def default_embedder() -> CachedEmbedder:
-    """The process's embedder for the model that this machine has.
+    """The process's embedder, its vectors kept in memory; the model loads at the first text.
 
     Raises:
         ConfigurationError: A library or the model is missing.
     """
-    return kept_embedder(find_model())
+    return _in_memory(find_model())

@@ -7,8 +7,16 @@ import math
 from array import array
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from pytest_promptfuzz.embedding.vectors import Embedded
+
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping, Sequence
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.embedding.vectors import Vectors
+
+
+_MOST = 4096
+"""Vectors in memory: of MiniLM 7 MB."""
 
 
 @runtime_checkable
@@ -41,32 +49,47 @@ class CachedEmbedder:
 
     Args:
         embedder: Whose vectors are kept, in single precision.
-        cache: Where to; a mapping from strings to lists of floats. A dictionary of its own by default, a
-            ``vectors.VectorFile`` for vectors that outlive the process.
+        vectors: Where they are kept beyond this process; ``None`` for nowhere.
     """
 
-    def __init__(self, embedder: Embedder, cache: MutableMapping[str, list[float]] | None = None) -> None:
+    def __init__(self, embedder: Embedder, vectors: Vectors | None = None) -> None:
         self._embedder = embedder
-        self._cache: MutableMapping[str, list[float]] = {} if cache is None else cache
+        self._vectors = vectors
+        self._known: dict[str, Embedded] = {}
 
     @property
     def name(self) -> str:
         """The name of the embedder within."""
         return self._embedder.name
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector for each text, from the cache where it has it; the embedder within is asked once for the rest."""
+    def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """One vector for each text; the embedder within is asked once, for all whose vector is not known."""
         keys = [self._key(text) for text in texts]
-        found = {key: self._cache.get(key) for key in keys}
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if found[key] is None}
-        if missing:
-            for key, fresh in zip(missing, self._embedder.embed(list(missing.values())), strict=True):
-                # In the precision in which they are kept on disk, so that a second run computes with the same numbers.
-                found[key] = self._cache[key] = array("f", fresh).tolist()
-        return [vector for key in keys if (vector := found[key]) is not None]
+        unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
+        if unknown and self._vectors is not None:
+            self._known.update(self._vectors.read(unknown))
+            unknown = {key: text for key, text in unknown.items() if key not in self._known}
+        if unknown:
+            found = self._embedder.embed(list(unknown.values()))
+            fresh = {
+                # In the precision in which it is kept, so that a second run computes with the same numbers.
+                key: Embedded(array("f", vector), self._cuts(text))
+                for (key, text), vector in zip(unknown.items(), found, strict=True)
+            }
+            self._known.update(fresh)
+            if self._vectors is not None:
+                self._vectors.write(fresh)
+        vectors: list[Sequence[float]] = [self._known[key].vector for key in keys]
+        for key in list(self._known)[: max(0, len(self._known) - _MOST)]:
+            del self._known[key]
+        return vectors
 
     def truncates(self, text: str) -> bool:
         """Whether the embedder within cuts the text off."""
+        known = self._known.get(self._key(text))
+        return self._cuts(text) if known is None else known.cut
+
+    def _cuts(self, text: str) -> bool:
         ask = getattr(self._embedder, "truncates", None)
         return bool(ask(text)) if callable(ask) else False
 

@@ -227,6 +227,7 @@ class Job:
         for made in runs[: len(repeats)]:
             self._count(made, case)
         runs = runs[len(repeats) :]
+        judge.ahead(zip(runs, chosen, strict=True), baseline)
         trials = []
         for mutation, made in zip(chosen, runs, strict=True):
             self._count(made, case)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.plain import plain
+from pytest_promptfuzz.embedding.embedder import CachedEmbedder
+from pytest_promptfuzz.embedding.wanted import Wanted
 from pytest_promptfuzz.errors import PartError, UsageError
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.on_wire import not_found
@@ -15,7 +17,7 @@ from pytest_promptfuzz.scoring.trial import OracleFailure, Spent, Trial, TrialEr
 from pytest_promptfuzz.targets.model import Response, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from pytest_promptfuzz.comparing.comparison import Comparison, Outcome
     from pytest_promptfuzz.embedding.embedder import Embedder
@@ -155,6 +157,30 @@ class Judge:
     describe: Callable[[BaseException], str]
     counts_runs: bool
     where: str
+
+    def ahead(self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline) -> None:
+        """Embed at once all texts that judging the runs needs; ``trial`` then finds their vectors.
+
+        Parts of one's own are not asked twice to find that out: with them texts are embedded pair by pair.
+
+        Args:
+            runs: Made runs, and the mutation of each.
+            baseline: What they are compared with.
+
+        Raises:
+            UsageError: As ``trial``.
+            ConfigurationError: A model that is needed cannot be loaded.
+        """
+        own = self.contract.tiers or self.contract.guards
+        if not isinstance(self.embedder, CachedEmbedder) or self.oracle_only or own:
+            return
+        wanted = Wanted(self.embedder.name)
+        dry = replace(self, embedder=wanted)
+        for run, mutation in runs:
+            if run.exception is None:
+                dry.trial(run, mutation, mutation.prompt, baseline, case=0)
+        if wanted.texts:
+            self.embedder.embed(list(wanted.texts))
 
     def trial(self, run: Run, mutation: Mutation, prompt: Prompt, baseline: Baseline, *, case: int) -> Trial:
         """The trial of one mutation."""

@@ -17,7 +17,8 @@ from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from pytest_promptfuzz.embedding.embedder import Embedder
     from pytest_promptfuzz.mutations.mutation import Mutation
@@ -195,15 +196,26 @@ def _backend(target: SimulatedTarget) -> SimulatedBackend:
     return SimulatedBackend(target.model, url.removeprefix("promptfuzz://"))
 
 
-def installed_embedder(model: str | None = None) -> Embedder | None:
+def installed_embedder(
+    model: str | None = None,
+    folder: Path | None = None,
+    warn: Callable[[str], None] = lambda _: None,
+) -> Embedder | None:
     """The embedder of the semantic tier, not yet loaded; ``None`` where library or model is missing.
 
     Args:
         model: A folder that holds the model; ``None`` is all-MiniLM-L6-v2 as installed or downloaded before.
+        folder: The project's ``.promptfuzz``, where vectors are kept; ``None`` for nowhere.
+        warn: Called with a sentence where they cannot be kept.
     """
     found = find_model(model)
     if found.folder is None:
         return None
-    from pytest_promptfuzz.embedding.choose import kept_embedder
+    from pytest_promptfuzz.embedding.choose import embedder_of
+    from pytest_promptfuzz.embedding.embedder import CachedEmbedder
+    from pytest_promptfuzz.embedding.vectors import VectorFile
 
-    return kept_embedder(found)
+    embedder = embedder_of(found)
+    if embedder is None:
+        return None
+    return CachedEmbedder(embedder, None if folder is None else VectorFile(folder, warn))

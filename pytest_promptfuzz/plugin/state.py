@@ -140,7 +140,7 @@ class State:
             session = sessions.Session(
                 store=store,
                 mode=mode,
-                embedder=sessions.installed_embedder(self.settings["model"]),
+                embedder=sessions.installed_embedder(self.settings["model"], self.folder, warn),
                 concurrency=self.settings["concurrency"],
                 speculate=self.settings["speculate"],
                 redaction=Redaction(self.patterns),

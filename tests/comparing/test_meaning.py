@@ -39,14 +39,13 @@ def test_cheap_tiers_never_ask() -> None:
 
 
 def test_texts_are_embedded_once() -> None:
-    embedder, kept = Letters(), {}
-    cached = CachedEmbedder(embedder, kept)
+    embedder = Letters()
+    cached = CachedEmbedder(embedder)
     compare(*FAR, semantic=cached)
     compare(*FAR, semantic=cached)
-    CachedEmbedder(embedder, kept).embed(FAR)
     assert embedder.asked == list(FAR)
-    assert len(kept) == 2
-    assert not any(text in key for key in kept for text in FAR)
+    assert cached.embed([FAR[0], "new", FAR[0], "new"])[2] == cached.embed(FAR)[0]
+    assert embedder.asked == [*FAR, "new"]
 
 
 def test_cosine() -> None:

@@ -70,3 +70,63 @@ def test_without_the_model_the_outcome_is_undecided_and_the_header_says_why(proj
             "Inconclusive. 4 undecided of 4 trials: the score lies between 0.00 and 1.00, and the threshold is 0.70.",
         ]
     )
+
+
+@pytest.mark.minilm
+@pytest.mark.parametrize("long", [False, True], ids=["short", "longer-than-the-model-reads"])
+def test_a_warm_run_loads_no_model(project, monkeypatch, exported_minilm, minilm_folder, long):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    body = BODY
+    if long:
+        more = " ".join(f"Parcel {number} follows." for number in range(200))
+        body = body.replace("[str(prompt) != TRIAGE.text]", f"[str(prompt) != TRIAGE.text] + {more!r}")
+    libraries = "{'torch', 'transformers', 'sentence_transformers', 'onnxruntime', 'tokenizers', 'numpy'}"
+    source = "EXPECTED = False\n" + body + f"    assert (not {libraries} & set(sys.modules)) == WARM\n"
+    for folder, backend in ((exported_minilm, "onnx"), (minilm_folder, "torch")):
+        cold = source if backend == "onnx" else source.replace("EXPECTED = False", "EXPECTED = True")
+        first = project("WARM = False\n" + cold, f"--promptfuzz-model={folder}")
+        second = project("WARM = True\n" + source, f"--promptfuzz-model={folder}")
+        for result in (first, second):
+            result.assert_outcomes(passed=3)
+            assert "undecided" not in result.stdout.str()
+
+
+def test_all_texts_of_a_test_are_embedded_in_one_call(project):
+    result = project(
+        """
+        from pytest_promptfuzz import evaluate
+        from pytest_promptfuzz.embedding.embedder import CachedEmbedder
+        from pytest_promptfuzz.evaluating.session import Session
+
+        ANSWERS = [
+            "Your parcel left our warehouse this morning and should arrive tomorrow.",
+            "Expect delivery on the next day: dispatch happened at dawn.",
+            "We sent it off already, so wait for the courier.",
+            "It is under way, and the courier will ring soon.",
+            "Your order has gone out; look for the van.",
+        ]
+
+        class Counting:
+            name = "counting"
+            calls = []
+
+            def embed(self, texts):
+                self.calls.append(list(texts))
+                return [[1.0, len(text) / 1000] for text in texts]
+
+        def test_batch():
+            asked = []
+
+            def target(prompt):
+                asked.append(prompt)
+                return ANSWERS[0] if prompt == "Where is my parcel?" else ANSWERS[1 + len(asked) % 4]
+
+            found = evaluate("Where is my parcel?", target, mutations=6, task="generation",
+                             session=Session(embedder=CachedEmbedder(Counting())))
+            assert len(found.trials) == 6
+            assert [sorted(each) for each in Counting.calls] == [sorted(ANSWERS)]
+            assert {trial.comparison.reason for trial in found.trials} == {"semantic"}
+        """
+    )
+    result.assert_outcomes(passed=1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.cache.common import add_store, agreed, counted, sized
 from pytest_promptfuzz.cli.options import add_output_options, plain
+from pytest_promptfuzz.embedding import vectors
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.wire import shelf
 
@@ -37,15 +38,18 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         entries = list(shelf.kept(options.cache_dir))
         held = f"{counted(len(entries), 'answer')}, {sized(sum(each.size for each in entries))}"
         count: int | None = len(entries)
+        if embedded := vectors.size(options.cache_dir):
+            held += f", and {sized(embedded)} of vectors"
     except StoreError:
         count, held = None, "damaged: what is in it cannot be counted"
-    done = count != 0 and agreed(
+    done = (count != 0 or vectors.size(options.cache_dir) > 0) and agreed(
         f"Remove the local cache {options.cache_dir} ({held})? Its answers would have to be paid for again.",
         yes=options.yes,
         stream=sys.stdin,
     )
     if done:
         shelf.clear(options.cache_dir)
+        vectors.clear(options.cache_dir)
     if options.json:
         output.json({"removed": count if done else 0})
     else:
