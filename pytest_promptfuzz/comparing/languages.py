@@ -15,8 +15,7 @@ from pytest_promptfuzz.comparing import code, jsontext, labels, sql
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.structured import compare_json, worst
-from pytest_promptfuzz.comparing.text import analyse
-from pytest_promptfuzz.comparing.textual import shown
+from pytest_promptfuzz.comparing.text import analyse, shown
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.languages import language_tag, surely

@@ -123,6 +123,8 @@ PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
     ("go", "down"): ("fall",),
     ("goes", "down"): ("fall",),
     ("turned", "down"): ("deny",),
+    ("drop", "out"): ("quit",),
+    ("dropped", "out"): ("quit",),
     ("per", "cent"): ("%",),
     ("united", "states"): ("usa",),
     ("united", "kingdom"): ("uk",),
@@ -164,7 +166,31 @@ NEGATABLE = word_set(
     willing wise used known returnable toxic smoking alcoholic binding profit resident member exist
     essential functional standard trivial approve connect agree satisfied allow continue honest
     advantage realistic rational predictable acceptable sustainable affordable reasonable pleasant popular
-    successful harmed noticed changed altered"""
+    successful harmed noticed changed altered advisable edible suitable desirable tolerable trustworthy credible
+    reliable stable equal fit fulfilled harmed healthy helpful hurt injured insured intended interested justified
+    known licensed limited locked manageable married moved mistakable occupied opened packed paid planned pleasant
+    prepared productive profitable protected published qualified read recognized registered released repaired
+    resolved restricted rewarded scathed signed skilled solved sold stoppable tested touched treated trusted
+    usable vaccinated wanted welcome worthy answered attended authenticated authorised balanced biased blemished
+    caught challenged checked confirmed conscious cooked covered damaged decided defeated defined detected
+    developed disclosed documented eaten educated employed encrypted expected explained exposed finished founded
+    accurate active adequate admissible animate applicable capable coherent compatible competent comprehensible
+    conclusive considerate consistent convenient correct curable decisive definite dependent direct discreet
+    effective efficient eligible experienced expensive feasible finite flexible formal frequent hospitable humane
+    offensive operable sane secure sensitive separable significant sincere sufficient tangible valid variable
+    visible voluntary balance mature measurable mobile moral mortal movable partial passable patient penetrable
+    perceptible perfect permeable personal polite possible potent practicable precise probable proper pure mutable
+    legible legitimate literate logical rational recoverable refutable regular relevant religious removable
+    reparable replaceable resistible responsible reversible revocable agree allow appear approve believe comfort
+    connect count credit engage honest like loyal obey organized pleased please proportionate prove qualify
+    regard respect satisfied similar united compliant conforming deductible disclosed existent fatal fiction
+    flammable infectious invasive linear negotiable payment permanent perishable prescription profit resident
+    smoker stop toxic transferable violent discriminatory refundable breakable avoidable acceptable attainable
+    available bearable believable certain clear common concerned conditional constitutional controlled
+    cooperative enforceable even ethical fair faithful familiar fashionable fortunate grateful happy helpful
+    important lawful likely lucky necessary popular precedented predictable prejudiced questionable ready
+    realistic reasonable related reserved safe satisfactory scheduled selfish settled stable steady successful
+    supervised supported sure sustainable tidy traceable true usual verified willing wise workable"""
 )
 """Bases that ``un-``, ``in-``, ``im-``, ``ir-``, ``il-``, ``non-`` and ``dis-`` turn into their denial."""
 

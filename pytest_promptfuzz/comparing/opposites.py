@@ -68,8 +68,10 @@ EXCLUSIVE = """
 monday tuesday wednesday thursday friday saturday sunday
 january february march april may june july august september october november december
 red green blue yellow orange purple black white brown grey pink
-all most many several some few none no
-always usually often sometimes rarely seldom never
+all most many several some few none no handful
+all entire whole part portion
+all entire whole half
+always usually often sometimes rarely seldom never occasionally
 must should may might could can
 once twice thrice
 only-one both neither-of
@@ -115,6 +117,27 @@ mg gram kg
 ml litre
 montag dienstag mittwoch donnerstag freitag samstag sonntag
 lundi mardi mercredi jeudi vendredi samedi dimanche
+alle einige manche viele wenige keine
+jeder einige kein
+immer oft manchmal selten nie
+tous certains quelques aucun plupart
+toutes certaines quelques aucune plupart
+toujours souvent parfois rarement jamais
+todos algunos muchos pocos ningún ninguno mayoría
+todas algunas muchas pocas ninguna mayoría
+siempre a-menudo veces raramente nunca
+tutti alcuni molti pochi nessuno maggioranza
+tutte alcune molte poche nessuna maggioranza
+sempre spesso talvolta raramente mai
+alle sommige enkele veel weinig geen
+altijd vaak soms zelden nooit
+januar februar märz april mai juni juli august september oktober november dezember
+janvier février mars avril mai juin juillet août septembre octobre novembre décembre
+enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
+januari februari maart april mei juni juli augustus september oktober november december
+lunedì martedì mercoledì giovedì venerdì sabato domenica
+maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
 lunes martes miércoles jueves viernes sábado domingo
 """.strip()
 """Each line: words of which, in one place, only one can hold."""

@@ -25,12 +25,14 @@ GUARDS = (
     "identifiers",
     "numbers",
     "choices",
+    "modality",
     "roles",
     "sequence",
     "names",
     "wording",
+    "stakes",
 )
-"""Every guard, in the order in which they are asked."""
+"""Every guard, in the order in which they are asked; the last one only where meaning alone would pass an answer."""
 
 TIERS = ("structure", "label", "token", "semantic")
 """The tiers that run by default and can be switched off. Identical answers are equivalent whatever is chosen."""

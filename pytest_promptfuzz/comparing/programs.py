@@ -7,7 +7,7 @@ from rapidfuzz.distance import Indel
 from pytest_promptfuzz.comparing import canonical_sql, code, sql
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.long import shared_ends
-from pytest_promptfuzz.comparing.textual import shown
+from pytest_promptfuzz.comparing.text import shown
 
 _FEW_CHANGES = 2
 _SMALL = 4

@@ -12,8 +12,7 @@ from pytest_promptfuzz.comparing.formats import NAMES, STRICT, Answer, NotConfor
 from pytest_promptfuzz.comparing.guards import answers
 from pytest_promptfuzz.comparing.lexicon import NEGATORS
 from pytest_promptfuzz.comparing.structured import compare_json, worst
-from pytest_promptfuzz.comparing.text import analyse
-from pytest_promptfuzz.comparing.textual import shown
+from pytest_promptfuzz.comparing.text import analyse, shown
 from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.wire.paths import at, json_diff, without
 

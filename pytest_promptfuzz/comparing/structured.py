@@ -10,8 +10,8 @@ from pytest_promptfuzz.comparing import jsontext, labels
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.dates import days_apart
 from pytest_promptfuzz.comparing.jsonmetrics import json_rouge
-from pytest_promptfuzz.comparing.text import NORMALISERS, analyse, kept_apart
-from pytest_promptfuzz.comparing.textual import compare_texts, shown
+from pytest_promptfuzz.comparing.text import NORMALISERS, analyse, kept_apart, shown
+from pytest_promptfuzz.comparing.textual import compare_texts
 from pytest_promptfuzz.comparing.tolerance import ABSENT, tolerated, tolerates
 from pytest_promptfuzz.wire.paths import at, child, equal, json_diff, without
 

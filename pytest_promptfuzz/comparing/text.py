@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.courtesy import substance
 from pytest_promptfuzz.comparing.lazy import lazy
 from pytest_promptfuzz.comparing.tokens import canonical_tokens
 from pytest_promptfuzz.comparing.words import chunks, words_of
@@ -26,6 +27,15 @@ _STOP = expression(r"[.!?…;。！？\n]+[\"')\]]*")
 _ABBREVIATION = expression(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|vs|etc|No|e\.g|i\.e)$")
 _QUOTES = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
 _EDGES = " \t\r\n.!?,;:\"'`…。"
+
+
+_SHOWN = 60
+
+
+def shown(text: str) -> str:
+    """A text on one line, cut to what an explanation can hold."""
+    line = " ".join(text.split())
+    return repr(line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…")
 
 
 def strip_fence(text: str) -> str:
@@ -108,6 +118,11 @@ class Text:
         if known is None:
             known = self._known[read] = read(self)
         return known
+
+    @lazy
+    def substance(self) -> str:
+        """The clean text without the courtesies around what it says; see ``courtesy.substance``."""
+        return substance(self.clean)
 
     @lazy
     def words(self) -> list[str]:

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing import guards, labels, lexicon, structure
+from pytest_promptfuzz.comparing import guards, labels
+from pytest_promptfuzz.comparing.by_meaning import by_meaning
+from pytest_promptfuzz.comparing.by_words import by_words, same_words
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.guards import answers
-from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
-from pytest_promptfuzz.comparing.guards.polarity import written
+from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.guards.wording import FRAME
-from pytest_promptfuzz.comparing.order import parts_moved, rotated
-from pytest_promptfuzz.comparing.text import NORMALISERS, Text, analyse, kept_apart
-from pytest_promptfuzz.embedding.embedder import cosine
+from pytest_promptfuzz.comparing.text import NORMALISERS, Text, analyse, kept_apart, shown
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.comparison import Outcome
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.embedding.embedder import Embedder
 
-_SHOWN = 60
-_UNRELATED = 0.35
-"""Cosine below which MiniLM holds even short answers to be about different things."""
 
 _NOT_EXACT = Tier("exact", 0.0)
 _DIFFERENT = (_NOT_EXACT, Tier("normalised", 0.0))
-
-_ASSERT = "assert what must hold in the test"
-_MEND = "install 'pytest-promptfuzz[semantic]', or " + _ASSERT
-
-
-def shown(text: str) -> str:
-    """A text on one line, cut to what an explanation can hold."""
-    line = " ".join(text.split())
-    return repr(line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…")
 
 
 def compare_texts(
@@ -72,6 +58,8 @@ def compare_texts(
         )
     tiers = _DIFFERENT
     found = _empty(one, two) or _kind_of_answer(one, two, profile)
+    if found is None and profile.normalisers == NORMALISERS:
+        one, two, found = _substance(one, two)
     if found is None and (profile.kind == "label" or labels.is_label(one)) and "label" in profile.tiers:
         found = _label(one, two, named=named)
     if found is None:
@@ -100,6 +88,24 @@ def _empty(one: Text, two: Text) -> Comparison | None:
         return _decided("equivalent", "normalised", "both answers are empty")
     which = "baseline" if not one.raw.strip() else "response"
     return _decided("deviation", "empty", f"the {which} is empty")
+
+
+def _substance(one: Text, two: Text) -> tuple[Text, Text, Comparison | None]:
+    """Two answers without the courtesies around them, and what is decided by that alone."""
+    first, second = one.substance, two.substance
+    if len(first) == len(one.clean) and len(second) == len(two.clean):
+        return one, two, None
+    if bool(first) != bool(second):
+        which, empty = ("response", two) if first else ("baseline", one)
+        found = _decided("deviation", "guard:refusal", f"the {which} answers nothing: {shown(empty.clean)}")
+        return one, two, found
+    if not first:
+        return one, two, None
+    one, two = (analyse(first), analyse(second))
+    if one.tokens == two.tokens and one.normalised == two.normalised:
+        said = "the answers differ in introduction or closing words only"
+        return one, two, Comparison("equivalent", 1.0, "courtesy", said, (Tier("courtesy", 1.0, said),))
+    return one, two, None
 
 
 def _kind_of_answer(one: Text, two: Text, profile: Profile) -> Comparison | None:
@@ -213,119 +219,14 @@ def _texts(
         return _decided(
             "deviation", "token", f"{shown(one.raw)} became {shown(two.raw)}, and neither has words"
         )
-    by_words = "token" in profile.tiers
-    if by_words and not found:
-        same = _same_words(pair, profile)
+    tells = "token" in profile.tiers
+    if tells and not found:
+        same = same_words(pair, profile)
         if same:
             return Comparison("equivalent", max(words, profile.equivalent_at), "token", same, tiers)
     if semantic is not None:
-        return _by_meaning(pair, profile, semantic, found, tiers)
-    if not by_words:
+        return by_meaning(pair, profile, semantic, found, tiers)
+    if not tells:
         explanation = "the profile lets no tier tell by words, and there is none that tells by meaning"
         return Comparison("undecided", None, "no-tier", explanation, tiers)
-    return _by_words(pair, profile, found, tiers)
-
-
-def _same_words(pair: Pair, profile: Profile) -> str | None:
-    """Why two texts without a guard's objection say the same, as far as words can tell; ``None`` if they cannot."""
-    if pair.a.tokens == pair.b.tokens:
-        return "the answers have the same words"
-    gone, come = pair.residue
-    if gone or come:
-        return None
-    if pair.a.once(_stressed) == pair.b.once(_stressed):
-        return "the answers differ in function words only"
-    if rotated(pair.a.tokens, pair.b.tokens) or parts_moved(pair):
-        return "the answers say the same in another order"
-    affirmative = lexicon.NEGATORS.isdisjoint(pair.a.token_set)
-    if (
-        affirmative
-        and pair.similarity >= profile.equivalent_at
-        and Counter(pair.a.content) == Counter(pair.b.content)
-    ):
-        return "the answers have nearly the same words"
-    return None
-
-
-def _stressed(text: Text) -> list[str]:
-    """The words of meaning and the negators, in order: where a "not" stands matters."""
-    return [
-        token for token in text.tokens if token not in lexicon.FUNCTION_WORDS or token in lexicon.NEGATORS
-    ]
-
-
-def likeness(pair: Pair) -> float:
-    """How much two texts share, 0..1: words in order, or words of meaning in any order, whichever is more."""
-    a, b = Counter(pair.a.content), Counter(pair.b.content)
-    total = sum(a.values()) + sum(b.values())
-    shared = 2 * sum((a & b).values()) / total if total else 0.0
-    return max(pair.similarity, shared)
-
-
-def _differs(pair: Pair, found: list[Finding]) -> str:
-    if found:
-        said = {each.explanation.casefold(): each.explanation for each in reversed(found)}
-        return "; ".join(list(said.values())[::-1][:2])
-    gone, come = pair.residue
-    parts = [
-        f"{label} {', '.join(written(pair, token, response=label == 'new:') for token in tokens[:5])}"
-        for label, tokens in (("gone:", gone), ("new:", come))
-        if tokens
-    ]
-    return "; ".join(parts) if parts else "the words stand in another order"
-
-
-def _by_words(pair: Pair, profile: Profile, found: list[Finding], tiers: tuple[Tier, ...]) -> Comparison:
-    alike = pair.similarity if pair.similarity >= profile.words_minor_at else likeness(pair)
-    if "\n" in pair.a.raw or "\n" in pair.b.raw:
-        tiers += (Tier("structure", structure.similarity(pair.a, pair.b)),)
-    if alike >= profile.words_minor_at:
-        reason = f"guard:{found[0].guard}" if found else "token"
-        return Comparison(
-            "minor",
-            alike,
-            reason,
-            f"the answers share most words ({alike:.2f}); {_differs(pair, found)}",
-            tiers,
-        )
-    return Comparison(
-        "undecided",
-        None,
-        "no-semantic-tier",
-        f"the answers share few words ({alike:.2f}) and no guard objects, so words cannot tell; {_MEND}",
-        tiers,
-    )
-
-
-def _by_meaning(
-    pair: Pair, profile: Profile, semantic: Embedder, found: list[Finding], tiers: tuple[Tier, ...]
-) -> Comparison:
-    one, two = pair.a.clean, pair.b.clean
-    first, second = semantic.embed([one, two])
-    meaning = cosine(first, second)
-    truncates = getattr(semantic, "truncates", None)
-    cut = callable(truncates) and (truncates(one) or truncates(two))
-    note = "only the first 256 tokens were read" if cut else ""
-    tiers += (Tier("semantic", meaning, note),)
-    alike = likeness(pair)
-    ending = f" ({note})" if note else ""
-    if meaning >= profile.equivalent_at and not found and not (cut and alike < profile.equivalent_at):
-        return Comparison(
-            "equivalent",
-            meaning,
-            "semantic",
-            f"the answers mean the same (similarity {meaning:.2f}){ending}",
-            tiers,
-        )
-    if meaning >= profile.minor_at or alike >= profile.words_minor_at:
-        reason = f"guard:{found[0].guard}" if found else "semantic"
-        explanation = f"the answers are close (similarity {meaning:.2f}); {_differs(pair, found)}{ending}"
-        return Comparison("minor", max(meaning, profile.minor_at), reason, explanation, tiers)
-    if pair.short and meaning >= _UNRELATED:
-        explanation = (
-            f"short answers that share little (similarity {meaning:.2f}) cannot be told apart; {_ASSERT}"
-        )
-        return Comparison("undecided", None, "semantic", explanation, tiers)
-    below = f"(similarity {meaning:.2f}, below {profile.minor_at:g})"
-    explanation = f"the answers mean different things {below}; {_differs(pair, found)}{ending}"
-    return Comparison("deviation", meaning, "semantic", explanation, tiers)
+    return by_words(pair, profile, found, tiers)

@@ -25,7 +25,7 @@ from pytest_promptfuzz.comparing.registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PARCEL = "Your parcel left our warehouse yesterday and should be with you soon."
+PARCEL = "Your parcel went out of our warehouse yesterday and should be with you soon."
 VAN = "It is on the road since Tuesday; expect it any day now, we would say."
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.comparing.guards import (
     choices,
     identifiers,
+    modality,
     names,
     numbers,
     polarity,
@@ -25,6 +26,7 @@ CHECKS: dict[str, Callable[[Pair], Finding | None]] = {
     "identifiers": identifiers.check,
     "numbers": numbers.check,
     "choices": choices.check,
+    "modality": modality.check,
     "roles": roles.check,
     "sequence": sequence.check,
     "names": names.check,

@@ -30,7 +30,7 @@ def _sets() -> dict[str, list[frozenset[str]]]:
 
 
 _SETS = _sets()
-_TRIGGERS = frozenset(_SETS)
+TRIGGERS = frozenset(_SETS)
 _HEDGES = frozenset(canonical(word)[0] for word in lexicon.HEDGES)
 _FRAME = 0.6
 _NARROW = 2
@@ -42,7 +42,7 @@ def check(pair: Pair) -> Finding | None:
     """Whether a word gave way to one that excludes it, or a statement became uncertain."""
     # A word that gave way in one sentence may still stand in another, so that occurrences are counted.
     gone, come = pair.changed
-    if not (_TRIGGERS.isdisjoint(gone) or _TRIGGERS.isdisjoint(come)):
+    if not (TRIGGERS.isdisjoint(gone) or TRIGGERS.isdisjoint(come)):
         for side in pair.sides:
             found = _exclusive(side)
             if found:
@@ -51,7 +51,7 @@ def check(pair: Pair) -> Finding | None:
 
 
 def _exclusive(pair: Pair) -> Finding | None:
-    for word in sorted(pair.only_a & _TRIGGERS):
+    for word in sorted(pair.only_a & TRIGGERS):
         for members in _SETS[word]:
             for other in sorted(pair.only_b & members):
                 if frozenset({word, other}) in _SPARED:

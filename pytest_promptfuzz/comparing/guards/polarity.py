@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pytest_promptfuzz.comparing import lexicon, opposites
+from pytest_promptfuzz.comparing import lexicon, opposites, scales, scales_abroad
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.tokens import tokens_of
 from pytest_promptfuzz.comparing.words import canonical, words_of
@@ -32,13 +32,22 @@ _WEAK = frozenset(canonical(word)[0] for word in _LIGHT.split())
 
 def _opposites() -> dict[str, list[tuple[str, int]]]:
     poles: dict[str, list[tuple[str, int]]] = {}
-    for number, pair in enumerate(opposites.OPPOSITES.replace("\n", "|").split("|")):
-        words = pair.split()
-        forms = [canonical(word) for word in words]
-        if any(len(form) > 1 for form in forms) or forms[0] == forms[1]:
+    pairs = opposites.OPPOSITES.replace("\n", "|").split("|")
+    lines = [
+        *(pair.replace(" ", " | ") for pair in pairs),
+        *f"{scales.ENGLISH}\n{scales_abroad.ABROAD}".splitlines(),
+    ]
+    for number, line in enumerate(lines):
+        sides = [
+            {form[0] for form in map(canonical, side.split()) if len(form) == 1} for side in line.split("|")
+        ]
+        shared = sides[0] & sides[1]
+        if not (sides[0] - shared and sides[1] - shared):
             continue
-        for sign, form in zip((1, -1), forms, strict=True):
-            poles.setdefault(form[0], []).append((f"{words[0]}/{words[1]}#{number}", sign))
+        name = f"{line.split()[0]}#{number}"
+        for sign, side in zip((1, -1), sides, strict=True):
+            for form in sorted(side - shared):
+                poles.setdefault(form, []).append((name, sign))
     return poles
 
 
@@ -164,21 +173,32 @@ def _statement(pair: Pair) -> Finding | None:
     # "No refund is available" and "refunds are not available" deny different words and agree; where every word is
     # the same and another one is denied, they do not.
     reworded = bool(pair.only_a or pair.only_b)
+    doubt: Finding | None = None
     for concept in sorted(below_a | below_b):
         pole = "#" in concept
-        if not pole and same_number and reworded:
+        if same_number and reworded and not (pole and _turned(pair, concept)):
             continue
         fewer = concepts_a.get((concept, 1), 0) - concepts_b.get((concept, 1), 0)
         more = concepts_b.get((concept, -1), 0) - concepts_a.get((concept, -1), 0)
         if fewer * more > 0:
             found = _contradiction(pair, concept, lost=fewer > 0)
-            if found:
+            if found and found.kind == "contradiction":
                 return found
+            doubt = doubt or found
     if same_number or pair.similarity < 0.5:
-        return None
+        return doubt
     extra, side = (denied_b, "response") if len(denied_b) > len(denied_a) else (denied_a, "baseline")
     word = next((each for each in extra if each), "something")
     return Finding("negation", "doubt", f"only the {side} denies {word!r}")
+
+
+def _turned(pair: Pair, concept: str) -> bool:
+    """Whether the texts hold different words of a scale; the same word in both is like any other word."""
+    return _poles_in(pair.a.token_set, concept) != _poles_in(pair.b.token_set, concept)
+
+
+def _poles_in(tokens: frozenset[str], concept: str) -> set[str]:
+    return _WORDS[concept] & tokens
 
 
 def _contradiction(pair: Pair, concept: str, *, lost: bool) -> Finding | None:
@@ -195,9 +215,30 @@ def _contradiction(pair: Pair, concept: str, *, lost: bool) -> Finding | None:
         return Finding("negation", "contradiction", f"only the {denier} denies {written(pair, here)!r}")
     return Finding(
         "opposites",
-        "contradiction",
+        "contradiction" if _comparable(pair, here, there) else "doubt",
         f"{written(pair, here)!r} in the baseline became {written(pair, there, response=True)!r}",
     )
+
+
+_FRAME = 0.5
+_LOOSE_FRAME = 0.4
+_NEIGHBOURS = 3
+
+
+def _comparable(pair: Pair, here: str, there: str) -> bool:
+    """Whether two opposite words say something of the same thing: statements much alike, or the same words around."""
+    if pair.similarity >= _FRAME:
+        return True
+    shared = _around(pair.a.tokens, here) & _around(pair.b.tokens, there)
+    return len(shared) > 1 or (bool(shared) and pair.similarity >= _LOOSE_FRAME)
+
+
+def _around(tokens: list[str], word: str) -> set[str]:
+    if word not in tokens:
+        return set()
+    at = tokens.index(word)
+    near = tokens[max(0, at - _NEIGHBOURS) : at] + tokens[at + 1 : at + 1 + _NEIGHBOURS]
+    return {each for each in near if each not in lexicon.FUNCTION_WORDS and each not in lexicon.NEGATORS}
 
 
 def _inverted(pair: Pair, poles: set[str]) -> bool:

@@ -1,0 +1,143 @@
+"""What an answer says around its substance: greetings, introductions, closing offers."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_promptfuzz.expressions import expression
+
+_NAMES = {
+    "REST": r"[^.!?\n]*[.!?:]*",
+    "SURE": r"(?:sure thing|sure|certainly|of course|absolutely|gladly|great|okay|ok|no problem|understood|got it"
+    r"|with pleasure|gern(?:e)?|natürlich|selbstverständlich|klar|bien sûr|avec plaisir|d'accord|claro(?: que sí)?"
+    r"|por supuesto|con gusto|certo|certamente|volentieri|natuurlijk|zeker|graag gedaan)",
+    "SOURCE": r"(?:the|this|your) (?:\w+ )?(?:text|letter|document|article|passage|review|message|e-?mail|contract"
+    r"|receipt|invoice|context|report|table|data|information|description|conversation|transcript|ticket|content|excerpt"
+    r"|paragraph|source|input|file|post|comment)s?(?: provided| above| given)?",
+    "HERE": r"(?:here(?:'s| is| are)|hier (?:ist|sind|finden sie|is|zijn)|voici|voilà"
+    r"|aquí (?:está|están|tiene|tienes)|ecco)",
+    "SUM": r"(?:in summary|to summari[sz]e|in short|in brief|briefly|summary|to sum up|in a nutshell|in conclusion"
+    r"|tl;dr|zusammengefasst|kurz gesagt|kurzum|en résumé|en bref|en resumen|in sintesi|in breve|samengevat|kortom)",
+    "HELP": r"(?:help|assist|answer|explain)\b(?!.{0,60}\bbut\b)",
+    "IF": r"[^.!?]*\bif you (?:like|wish|want|prefer|need)",
+    "INTRODUCED": r"(?:(?:my|the) answer|as requested|as follows)",
+    "NICE": r"(?:nice |great |lovely |good |wonderful |pleasant )?(?:day|evening|weekend|week|trip|time)",
+    "ASK": r"(?:question|help|assist|else|know|tell me|let me|let us|ask|contact|reach|happy|glad|example|version"
+    r"|i can)",
+}
+"""What the expressions below name in angle brackets."""
+
+# An interjection counts where it stands alone, or before what only introduces: "Sure, you can" is an answer.
+_OPENINGS = r"""
+[¡]?<SURE>\s*[!.:…]+
+<SURE>\s*[,–—-]\s*(?=(?:here|i can|i'd|i'll|i'm|let me|happy|below|hier|voici|aquí|ecco)\b)
+(?:that's |that is |what )?(?:an? )?(?:great|good|excellent|interesting) question<REST>
+(?:many thanks|thanks|thank you)(?: so much| very much)? (?:for|so much|very much)\b<REST>
+i(?:'d| would) be (?:happy|glad|delighted|pleased) to <HELP><REST>
+(?:i(?:'m| am) )?(?:happy|glad) to <HELP><REST>
+i hope (?:you are|you're|this (?:e-?mail|message) finds) <REST>
+i(?:'m| am) (?:really |very |so |truly )?sorry (?:about|for|to hear) [^.!?:\n]*[.!]
+you (?:asked|wanted to know|were asking|want to know) [^.!?\n]*[.!?:]
+(?:your|the) question (?:was|is) [^.!?\n]*[.!?:]
+(?:<HERE>|below (?:is|are)|this is|these are|the following)(?!\w)[^.!?\n:]{0,90}:(?=\s)
+[^.!?\n:]{0,90}\b(?:<HERE>|you (?:asked|wanted|requested|could use)|<INTRODUCED>)\b[^.!?\n:]{0,40}:[ \t]*\n
+<SUM>\s*[,:;–—-]+\s*
+(?:according to|based on|as stated in|as per|from) <SOURCE>,\s*
+(?:final )?answer:\s*
+(?:vielen dank|danke|herzlichen dank|besten dank) (?:für|dass)\b<REST>
+merci (?:pour|de|d'avoir)\b<REST>
+(?:muchas )?gracias por\b<REST>
+grazie (?:mille )?(?:per|di)\b<REST>
+(?:bedankt|dank u(?: wel)?|hartelijk dank) voor\b<REST>
+""".strip()
+
+_CLOSINGS = r"""
+(?:please |just )?let me know\b
+(?:i )?hope (?:this|that|it) (?:helps|helped|answers|has answered|clarifies|was|is)\b
+(?:please )?feel free to\b
+(?:please )?(?:don't|do not) hesitate\b
+if you (?:have|need|want|would like|'d like|should have|still have)\b[^.!?]*\b<ASK>
+should you (?:have|need)\b[^.!?]*\b(?:question|help|assist|else|further|information)
+is there (?:anything|something) else\b
+(?:shall|should|can|may) i (?:help|look|do|explain|provide|assist|also|add|translate|make|send|check|go)\b[^.!]*\?
+(?:would|do) you (?:like|want) (?:me|us) to\b
+i can (?:also )?(?:make|provide|give|add|write|explain|adapt|adjust|shorten|expand)\b<IF>
+i(?:'m| am|'d be| would be) (?:happy|glad|here) to (?:help|assist|adjust|revise|explain|provide|answer)\b
+(?:always )?(?:happy|glad) to help\b
+(?:have|enjoy) (?:a|your|the rest of your) <NICE>\b
+that's all there is to it
+thank you for (?:your (?:patience|understanding|question|message|inquiry|enquiry)|contacting|reaching)\b
+ich wünsche (?:ihnen|dir)\b
+ich hoffe, (?:das|dies|ich)\b
+(?:lassen sie|lass) (?:es )?mich wissen\b
+(?:bei|falls sie|wenn sie|sollten sie)\b[^.!?]*\b(?:frage|fragen|rückfragen)\b
+melden sie sich\b[^.!?]*\b(?:jederzeit|gern)
+n'hésite[zs]? pas\b
+j'espère que (?:cela|ceci)\b
+bonne journée\b
+si vous avez d'autres questions\b
+no dude[s]? en\b
+espero que (?:esto|le|te)\b
+si (?:tiene|tienes)\b[^.!?]*\b(?:preguntas|duda|dudas)\b
+que tenga\b
+non esit(?:i|are) a\b
+spero (?:che questo|di esser)\b
+se (?:ha|hai)\b[^.!?]*\bdomand
+resto a disposizione\b
+buona giornata\b
+laat het (?:me|mij|ons) weten\b
+ik hoop dat (?:dit|het)\b
+als (?:u|je) (?:nog )?(?:vragen|meer)\b
+fijne dag\b
+""".strip()
+
+
+def _alternatives(lines: str) -> str:
+    """One expression of many, the names in angle brackets replaced by what they stand for."""
+    joined = "|".join(lines.splitlines())
+    for name, meaning in _NAMES.items():
+        joined = joined.replace(f"<{name}>", meaning)
+    return f"(?:{joined})"
+
+
+_OPENING = expression(rf"\s*{_alternatives(_OPENINGS)}\s*", re.IGNORECASE)
+_CLOSING = expression(rf"\W*{_alternatives(_CLOSINGS)}", re.IGNORECASE)
+_END = expression(r"(?:[.!?][\"'”)\]*_]*\s+|\n+)")
+_WORD = expression(r"\w")
+_FEW = 4
+_MOST = 4
+_WINDOW = 400
+
+
+def substance(text: str) -> str:
+    """A text without the courtesies at its beginning and its end; empty if there is nothing else.
+
+    A word or two that are a courtesy elsewhere are the answer where they stand alone: "Great!".
+
+    >>> substance("Sure! Here is the name: Ada. Let me know if you need anything else!")
+    'Ada.'
+    """
+    whole = text
+    for _ in range(_MOST):
+        found = _OPENING.match(text, 0, _WINDOW)
+        if not found or not found.end():
+            break
+        text = text[found.end() :]
+    for _ in range(_MOST):
+        start = _last_sentence(text)
+        if not _CLOSING.match(text, start):
+            break
+        text = text[:start].rstrip()
+    if not _WORD.search(text):
+        return "" if len(whole.split()) > _FEW else whole
+    return text
+
+
+def _last_sentence(text: str) -> int:
+    """Where the last sentence of a text begins; its end, if that lies too far back."""
+    window = max(0, len(text) - _WINDOW)
+    start = len(text) if window else 0
+    for found in _END.finditer(text, window):
+        if found.end() < len(text):
+            start = found.end()
+    return start

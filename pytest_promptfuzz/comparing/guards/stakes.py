@@ -1,0 +1,48 @@
+"""What similarity of meaning must not pass: words that decide an answer and stand in one of the texts only.
+
+An embedding holds "must" and "may", "known" and "no known", Monday and Tuesday to be nearly the same. Where the texts
+differ in such a word and no guard could tell what it does there, they may be close, but not equivalent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.guards.choices import TRIGGERS as _CHOICES
+from pytest_promptfuzz.comparing.guards.modality import forces
+from pytest_promptfuzz.comparing.guards.polarity import TRIGGERS as _POLARITY
+from pytest_promptfuzz.comparing.guards.polarity import written
+from pytest_promptfuzz.comparing.lexicon import word_set
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.guards.pair import Pair
+
+_CONDITIONS = word_set(
+    """if unless only except until whether provided wenn falls sofern nur außer bis si seulement sauf solo sólo
+    salvo excepto se tranne als tenzij alleen behalve"""
+)
+_DECIDING = (_CHOICES | lexicon.NEGATORS) - lexicon.FUNCTION_WORDS | _CONDITIONS
+_SCALES = _POLARITY - _DECIDING - lexicon.FUNCTION_WORDS
+_TOGETHER = frozenset({"leave", "possible", "certain"})
+"""What "can" and "may" say alike, and what a tense may say as well."""
+
+
+def at_stake(pair: Pair) -> str | None:
+    """What two texts differ in that decides an answer; ``None`` where they differ in nothing of the kind."""
+    gone, come = pair.changed
+    for tokens, others, which in ((gone, pair.only_b, "baseline"), (come, pair.only_a, "response")):
+        for token in sorted(tokens):
+            # What may have taken the place of one end of a scale is the other end, by a word that is not known here.
+            if (
+                token in _DECIDING
+                or token[0].isdigit()
+                or (token in _SCALES and others - lexicon.FUNCTION_WORDS)
+            ):
+                return f"{written(pair, token, response=which == 'response')!r} is in the {which} only"
+    one, two = (forces(text.tokens).keys() - _TOGETHER for text in (pair.a, pair.b))
+    if one != two:
+        return f"only one of the answers says what is {min(one ^ two)}"
+    if len(set(pair.a.tokens)) > 1 and pair.a.token_set == pair.b.token_set:
+        return "the words stand in another order"
+    return None
