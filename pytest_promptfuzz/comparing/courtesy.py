@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.expressions import expression
 
 _NAMES = {
@@ -92,6 +93,27 @@ fijne dag\b
 """.strip()
 
 
+_OPENERS = word_set(
+    """sure certainly absolutely gladly great okay ok understood gern gerne natürlich selbstverständlich klar claro
+    certo certamente volentieri natuurlijk zeker good excellent interesting thanks thank happy glad here here's voici
+    voilà ecco briefly summary tl;dr zusammengefasst kurzum samengevat kortom answer danke merci gracias grazie bedankt
+    of-course no-problem got-it with-pleasure bien-sûr avec-plaisir por-supuesto con-gusto graag-gedaan that's-a
+    that-is what-a a-good a-great an-excellent an-interesting many-thanks i-would i'd-be i'm-happy i-am i'm-glad
+    i'm-sorry i'm-really i'm-very i'm-so i'm-truly i-hope you-asked you-wanted you-want you-were your-question
+    the-question hier-ist hier-sind hier-finden hier-is hier-zijn aquí-está aquí-están aquí-tiene aquí-tienes
+    below-is below-are this-is these-are the-following in-summary in-short in-brief in-a in-conclusion to-summarize
+    to-summarise to-sum kurz-gesagt en-résumé en-bref en-resumen in-sintesi in-breve according-to based-on as-stated
+    as-per from-the from-this from-your final-answer vielen-dank herzlichen-dank besten-dank muchas-gracias
+    dank-u hartelijk-dank d'accord"""
+)
+_CLOSERS = word_set(
+    """please just let i hope feel don't do if should is shall can may would i'm i'd always happy glad have enjoy that's
+    thank ich lassen lass bei falls wenn sollten melden n'hésitez n'hésite j'espère bonne si no espero que non spero se
+    resto buona laat ik als fijne"""
+)
+"""First words, or two, of courtesies: what begins with another one is not read any further."""
+
+
 def _alternatives(lines: str) -> str:
     """One expression of many, the names in angle brackets replaced by what they stand for."""
     joined = "|".join(lines.splitlines())
@@ -102,7 +124,8 @@ def _alternatives(lines: str) -> str:
 
 _OPENING = expression(rf"\s*{_alternatives(_OPENINGS)}\s*", re.IGNORECASE)
 _CLOSING = expression(rf"\W*{_alternatives(_CLOSINGS)}", re.IGNORECASE)
-_END = expression(r"(?:[.!?][\"'”)\]*_]*\s+|\n+)")
+_HEAD = expression(r"\W*([\w;'’]+)(?:\s+([\w'’]+))?")
+_LEAD = 140
 _WORD = expression(r"\w")
 _FEW = 4
 _MOST = 4
@@ -119,13 +142,13 @@ def substance(text: str) -> str:
     """
     whole = text
     for _ in range(_MOST):
-        found = _OPENING.match(text, 0, _WINDOW)
+        found = _OPENING.match(text, 0, _WINDOW) if _may_open(text) else None
         if not found or not found.end():
             break
         text = text[found.end() :]
     for _ in range(_MOST):
         start = _last_sentence(text)
-        if not _CLOSING.match(text, start):
+        if _first_word(text, start) not in _CLOSERS or not _CLOSING.match(text, start):
             break
         text = text[:start].rstrip()
     if not _WORD.search(text):
@@ -133,11 +156,23 @@ def substance(text: str) -> str:
     return text
 
 
+def _may_open(text: str) -> bool:
+    found = _HEAD.match(text)
+    if found:
+        first, second = found[1].lower(), (found[2] or "").lower()
+        if first in _OPENERS or f"{first}-{second}" in _OPENERS:
+            return True
+    return text.find(":\n", 0, _LEAD) >= 0
+
+
+def _first_word(text: str, start: int) -> str:
+    found = _HEAD.match(text, start)
+    return found[1].lower() if found else ""
+
+
 def _last_sentence(text: str) -> int:
     """Where the last sentence of a text begins; its end, if that lies too far back."""
     window = max(0, len(text) - _WINDOW)
-    start = len(text) if window else 0
-    for found in _END.finditer(text, window):
-        if found.end() < len(text):
-            start = found.end()
-    return start
+    end = len(text.rstrip()) - 1
+    start = max(text.rfind(stop, window, end) for stop in (". ", "! ", "? ", '" ', "\n", ") "))
+    return start + 1 if start >= 0 else (len(text) if window else 0)

@@ -9,7 +9,7 @@ from pytest_promptfuzz.embedding.embedder import CachedEmbedder, cosine
 from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
 from pytest_promptfuzz.errors import ConfigurationError
 
-FAR = "The parcel vanished; we will send another one soon.", "Expect a replacement, since ours went astray."
+FAR = "The parcel went astray; another one comes soon.", "Expect a replacement, since it got mislaid."
 
 
 class Letters:

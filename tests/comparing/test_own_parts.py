@@ -25,8 +25,8 @@ from pytest_promptfuzz.comparing.registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PARCEL = "Your parcel went out of our warehouse yesterday and should be with you soon."
-VAN = "It is on the road since Tuesday; expect it any day now, we would say."
+PARCEL = "Your parcel went out of our warehouse and comes soon."
+VAN = "It is on the road; expect it any moment, we would say."
 
 
 def saying(value: Any, name: str = "mine", **options: Any) -> tuple[FunctionTier, list[tuple[str, str]]]:
