@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.baseline import BaselineFailed
     from pytest_promptfuzz.evaluating.evaluate import aevaluate, evaluate
     from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.judging.judge import ModelJudge
+    from pytest_promptfuzz.judging.model import Grader, Judge, JudgedPair, Rating
+    from pytest_promptfuzz.judging.registry import judge
     from pytest_promptfuzz.mutations.edits import Edit
     from pytest_promptfuzz.mutations.factorial import Design, factorial
     from pytest_promptfuzz.mutations.mutation import Mutation
@@ -53,7 +56,11 @@ _HOMES = {
     "Edit": "mutations.edits",
     "EntityScore": "comparing.entities",
     "Finding": "comparing.guards.pair",
+    "Grader": "judging.model",
     "Guard": "comparing.parts",
+    "Judge": "judging.model",
+    "JudgedPair": "judging.model",
+    "ModelJudge": "judging.judge",
     "Mutation": "mutations.mutation",
     "Operator": "mutations.operator",
     "PartError": "errors",
@@ -61,6 +68,7 @@ _HOMES = {
     "Prompt": "prompts.prompt",
     "PromptfuzzError": "errors",
     "PromptfuzzWarning": "errors",
+    "Rating": "judging.model",
     "Request": "targets.model",
     "Response": "targets.model",
     "Robustness": "scoring.robustness",
@@ -85,6 +93,7 @@ _HOMES = {
     "guard": "comparing.parts",
     "json_rouge": "comparing.jsonmetrics",
     "json_similarity": "comparing.jsonmetrics",
+    "judge": "judging.registry",
     "mutate": "mutations.planner",
     "operator": "mutations.operator",
     "profile_for": "comparing.profiles",
@@ -103,7 +112,11 @@ __all__ = [
     "Edit",
     "EntityScore",
     "Finding",
+    "Grader",
     "Guard",
+    "Judge",
+    "JudgedPair",
+    "ModelJudge",
     "Mutation",
     "Operator",
     "PartError",
@@ -111,6 +124,7 @@ __all__ = [
     "Prompt",
     "PromptfuzzError",
     "PromptfuzzWarning",
+    "Rating",
     "Request",
     "Response",
     "Robustness",
@@ -135,6 +149,7 @@ __all__ = [
     "guard",
     "json_rouge",
     "json_similarity",
+    "judge",
     "mutate",
     "operator",
     "profile_for",

@@ -22,6 +22,7 @@ LAYERS = [
     "comparing",
     "scoring",
     "assisting",
+    "judging",
     "searching",
     "history",
     "evaluating",

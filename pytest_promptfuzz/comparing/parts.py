@@ -90,7 +90,7 @@ def tier(name: str, *, tells_apart: bool = True) -> Callable[[Measure], Function
         tells_apart: Whether a value below ``minor_at`` shows that the answers differ. ``False`` for what proves
             likeness only, as shared words do: a rewording may have few.
     """
-    _check_name(name, "tier")
+    check_name(name, "tier")
     return lambda function: FunctionTier(name, function, tells_apart)
 
 
@@ -100,11 +100,16 @@ def guard(name: str) -> Callable[[Check], FunctionGuard]:
     Args:
         name: What reports call it: its findings have the reason ``guard:NAME``.
     """
-    _check_name(name, "guard")
+    check_name(name, "guard")
     return lambda function: FunctionGuard(name, function)
 
 
-def _check_name(name: object, noun: str) -> None:
+def check_name(name: object, noun: str) -> None:
+    """Refuse a decorator without a name.
+
+    Raises:
+        UsageError: The name is none.
+    """
     if not isinstance(name, str) or not name.strip():
         raise UsageError(f"@{noun} takes a name, @{noun}('{noun}-name'), not {name!r:.60}.")
 

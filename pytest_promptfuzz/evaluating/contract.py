@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.comparing.schema import Schema
+    from pytest_promptfuzz.judging.model import Judge
     from pytest_promptfuzz.mutations.selection import Wanted
 
 MOST_MUTATIONS = 10_000
@@ -43,6 +44,10 @@ class Contract:
         ignore: JSON paths left out of keys and comparison.
         tiers: Tiers of one's own, asked before words and meaning.
         guards: Guards of one's own, beside the task's.
+        judge: Who rates what nothing cheaper can tell; ``None`` is nobody.
+        judge_when: ``undecided``, or ``always``: everything but equal answers and contradictions.
+        judge_repeats: How often a model is asked the same, 1 to 15.
+        quality: The measures by which answers are graded whose content changed.
     """
 
     mutations: int = 8
@@ -60,6 +65,10 @@ class Contract:
     ignore: tuple[str, ...] = ()
     tiers: tuple[SimilarityTier, ...] = ()
     guards: tuple[Guard, ...] = ()
+    judge: Judge | None = None
+    judge_when: str = "undecided"
+    judge_repeats: int = 1
+    quality: tuple[str, ...] = ()
 
     @property
     def compared_as(self) -> str | None:
@@ -98,6 +107,10 @@ class Contract:
                 " operator of one's own may stand in mutations= itself)."
             )
         checked = {name: _CHECKS[name](name, value, where) for name, value in values.items()}
+        if checked.get("judge") is not None or checked.get("quality"):
+            from pytest_promptfuzz.judging.registry import read_judge
+
+            checked["judge"] = read_judge(checked, where)
         if not isinstance(checked.get("mutations", 0), int):
             checked["operators"] = checked["mutations"]
             checked["mutations"] = checked["operators"].n
@@ -207,6 +220,17 @@ def _parts(name: str, value: Any, where: str) -> tuple[Any, ...]:
     return kinds[name].several(value, f"{where}: {name}")  # type: ignore[no-any-return]  # parts, or it raises
 
 
+def _measures(name: str, value: Any, where: str) -> tuple[str, ...]:
+    from pytest_promptfuzz.judging.wording import check_measure
+
+    if not isinstance(value, list | tuple):
+        raise UsageError(f"{where}: {name}={value!r:.80} must be a list such as ['faithfulness'].")
+    try:
+        return tuple(dict.fromkeys(check_measure(each) for each in value))
+    except UsageError as error:
+        raise UsageError(f"{where}: {name}: {error}") from None
+
+
 def _operators(_: str, value: Any, where: str) -> Any:
     from pytest_promptfuzz.mutations.strata import strata_of
 
@@ -260,4 +284,8 @@ _CHECKS: Mapping[str, Any] = {
     "ignore": _paths,
     "tiers": _parts,
     "guards": _parts,
+    "judge": lambda _, value, __: None if value is False else value,  # read with what belongs to it
+    "judge_when": _name(lambda: ("undecided", "always")),
+    "judge_repeats": _whole(1, 15),
+    "quality": _measures,
 }

@@ -74,7 +74,8 @@ def evaluate(
         only: The ID of the one trial to run.
         progress: Called after each run with how many were made.
         settings: ``task=``, ``operators=``, ``part=``, ``equivalent_at=``, ``minor_at=``, ``profile=``,
-            ``schema=``, ``max_deviations=``, ``ignore=``, ``tiers=``, ``guards=``.
+            ``schema=``, ``max_deviations=``, ``ignore=``, ``tiers=``, ``guards=``,
+            ``judge=``, ``judge_when=``, ``judge_repeats=``, ``quality=``.
 
     Returns:
         The result; ``result.verdict`` is ``pass``, ``brittle``, ``noisy`` or ``inconclusive``.

@@ -16,6 +16,7 @@ from pytest_promptfuzz.evaluating.control import controlled
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.instability import mixed_models, noisy
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of, told_undone
+from pytest_promptfuzz.evaluating.judged import bench_of, with_judging
 from pytest_promptfuzz.evaluating.left_out import LeftOut
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
@@ -28,6 +29,7 @@ from pytest_promptfuzz.targets.model import Response
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
+    from pytest_promptfuzz.evaluating.bench import Bench
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.on_wire import OnWire
     from pytest_promptfuzz.evaluating.session import Session, TestWatches
@@ -114,6 +116,7 @@ class Job:
     names: list[str] = field(default_factory=list)
     _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
+    _benches: dict[int, Bench] = field(default_factory=dict)
     _model: str = ""
     _task: str = ""
     _oracle_only: bool = False
@@ -254,7 +257,7 @@ class Job:
         """The result over all cases."""
         if self.only is not None:
             self.notes.insert(0, f"only trial {self.only} was run: the verdict covers it alone")
-        return conclude(
+        result = conclude(
             self.trials,
             self.contract,
             overruled=self._overruled,
@@ -268,6 +271,7 @@ class Job:
             alone=self.only is not None,
             notes=[*self.notes, *self._left_out.notes()],
         )
+        return with_judging(result, self._benches, self.contract, self._baselines)
 
     def _watch(
         self,
@@ -318,6 +322,9 @@ class Job:
         if not self._oracle_only and not self._task:
             said = subject.text if isinstance(subject, Response) else subject
             self._task = contract.compared_as or f"{infer_task(said)} (inferred)"
+        bench = None if self._oracle_only else bench_of(contract, case.watches, run, case.prompt.text)
+        if bench is not None:
+            self._benches[case.number] = bench
         judge = Judge(
             contract=contract,
             embedder=self.session.embedder,
@@ -326,6 +333,7 @@ class Job:
             describe=self.describe,
             counts_runs=self.counts_runs,
             where=self.where,
+            bench=bench,
         )
         return judge, Baseline(run, subject, shown(subject))
 

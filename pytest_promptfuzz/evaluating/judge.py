@@ -9,7 +9,7 @@ from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.plain import plain
 from pytest_promptfuzz.embedding.embedder import CachedEmbedder
 from pytest_promptfuzz.embedding.wanted import Wanted
-from pytest_promptfuzz.errors import PartError, UsageError
+from pytest_promptfuzz.errors import PartError, TargetError, UsageError
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.on_wire import not_found
 from pytest_promptfuzz.running.arrival import arrived, ignored
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.comparison import Comparison, Outcome
     from pytest_promptfuzz.embedding.embedder import Embedder
+    from pytest_promptfuzz.evaluating.bench import Bench
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -148,6 +149,7 @@ class Judge:
         describe: A traceback for people.
         counts_runs: Whether a run is itself a call of the target.
         where: The test, for messages.
+        bench: The judge of answers that nothing cheaper can tell; ``None`` for none.
     """
 
     contract: Contract
@@ -157,11 +159,10 @@ class Judge:
     describe: Callable[[BaseException], str]
     counts_runs: bool
     where: str
+    bench: Bench | None = None
 
     def ahead(self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline) -> None:
-        """Embed at once all texts that judging the runs needs; ``trial`` then finds their vectors.
-
-        Parts of one's own are not asked twice to find that out: with them texts are embedded pair by pair.
+        """Embed all texts that judging the runs needs, and ask the judge about them, all at once; ``trial`` finds both.
 
         Args:
             runs: Made runs, and the mutation of each.
@@ -169,16 +170,25 @@ class Judge:
 
         Raises:
             UsageError: As ``trial``.
-            ConfigurationError: A model that is needed cannot be loaded.
+            ConfigurationError: A model that is needed cannot be loaded, or asked.
+            NotRecordedError: Only the recording may be used, and does not have what a judge says.
         """
+        made = [(run, mutation) for run, mutation in runs if run.exception is None]
+        self._embed(made, baseline)
+        if self.bench is not None:
+            with self.bench.ahead():
+                for run, mutation in made:
+                    self.trial(run, mutation, mutation.prompt, baseline, case=0)
+
+    def _embed(self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline) -> None:
+        """Parts of one's own are not asked to find out what is embedded: with them texts are, pair by pair."""
         own = self.contract.tiers or self.contract.guards
         if not isinstance(self.embedder, CachedEmbedder) or self.oracle_only or own:
             return
         wanted = Wanted(self.embedder.name)
-        dry = replace(self, embedder=wanted)
+        dry = replace(self, embedder=wanted, bench=None)
         for run, mutation in runs:
-            if run.exception is None:
-                dry.trial(run, mutation, mutation.prompt, baseline, case=0)
+            dry.trial(run, mutation, mutation.prompt, baseline, case=0)
         if wanted.texts:
             self.embedder.embed(list(wanted.texts))
 
@@ -221,6 +231,8 @@ class Judge:
             )
         except PartError as wrong:
             return failed(wrong.part, f"{str(wrong)[0].upper()}{str(wrong)[1:]}.")
+        except TargetError as wrong:
+            return failed(wrong.kind, f"The judge could not be asked: {wrong}")
         return Trial(
             mutation, comparison.outcome, value=shown(subject), comparison=comparison, spent=spent, case=case
         )
@@ -228,7 +240,7 @@ class Judge:
     def compare(self, baseline: Any, subject: Any, **promised: Any) -> Comparison:
         """Compare under the test's contract; ``promised`` is the relation and what belongs to it."""
         contract = self.contract
-        return compare(
+        found = compare(
             baseline,
             subject,
             task=contract.task,
@@ -242,6 +254,9 @@ class Judge:
             guards=contract.guards,
             **promised,
         )
+        if self.bench is None:
+            return found
+        return self.bench.decided(found, baseline, subject, promised.get("relation", "invariance"))
 
     def _seen(self, run: Run) -> Any:
         """What to show of a run that is not compared."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.wire.recordings.tape import Tape
     from pytest_promptfuzz.wire.redact import Redaction
+    from pytest_promptfuzz.wire.watch import Watch
 
 _SHOWN = 3
 _MEND = "Record it again with --promptfuzz-mode=record, and commit the recording."
@@ -95,9 +96,14 @@ def refuse_unrecorded(tape: Tape | None, runs: Iterable[Run]) -> None:
     Raises:
         NotRecordedError: One of them did; the message has the first few.
     """
+    refuse(tape, (run.watch for run in runs))
+
+
+def refuse(tape: Tape | None, watches: Iterable[Watch]) -> None:
+    """As ``refuse_unrecorded``, of what watches saw."""
     if tape is None or not tape.strict:
         return
-    found = [fault.message for run in runs for fault in run.watch.faults if fault.kind == NOT_RECORDED]
+    found = [fault.message for watch in watches for fault in watch.faults if fault.kind == NOT_RECORDED]
     said = list(dict.fromkeys(found))
     if said:
         rest = len(said) - _SHOWN

@@ -12,7 +12,7 @@ from pytest_promptfuzz.running.crew import Crew
 from pytest_promptfuzz.targets.model import Request
 from pytest_promptfuzz.wire.answers import MemoryStore
 from pytest_promptfuzz.wire.gate import LateGate
-from pytest_promptfuzz.wire.recordings.part import Part
+from pytest_promptfuzz.wire.recordings.part import JUDGE, Part
 from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
 
@@ -160,6 +160,12 @@ class TestWatches:
         )
         if tape is not None:
             tape.watched(self.case, watch)
+        return watch
+
+    def beside(self) -> Watch:
+        """A watch for what a judge is asked about the answers: no run of the application, and none of its calls."""
+        watch = self.watch()
+        watch.part, watch.apart = Part(self.case, JUDGE), True
         return watch
 
     def again(self) -> TestWatches:

@@ -78,7 +78,7 @@ class Choice:
                 raise pytest.UsageError(str(error)) from None
 
     def register(self) -> None:
-        """Make the operators, tiers and guards known that the project's hooks offer.
+        """Make the operators, tiers, guards and judges known that the project's hooks offer.
 
         Raises:
             UsageError: A hook failed, or offered something else.

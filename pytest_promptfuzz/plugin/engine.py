@@ -28,6 +28,7 @@ from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged, refuse_unused_
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
 from pytest_promptfuzz.plugin.placing import Argument, Wire, find
 from pytest_promptfuzz.plugin.redacting import redaction_of
+from pytest_promptfuzz.plugin.settings import RUN_KEYS
 from pytest_promptfuzz.plugin.state import REPORT, State
 from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.reporting.terminal import one_line
@@ -71,7 +72,7 @@ class Engine:
     def _job(self, keys: dict[str, Any], target: Target | CallableTarget | None) -> Job:
         state, settings = self.state, self.state.settings
         session = state.session_of(self.item)
-        run = {**state.choice.contract, **{key: settings[key] for key in ("threshold", "seed", "task")}}
+        run = {**state.choice.contract, **{key: settings[key] for key in RUN_KEYS}}
         if keys.get("profile") is not None:
             run["task"] = None  # the mark's own way to compare wins over the run's
         contract = laid_over(run, {key: keys[key] for key in CONTRACT_KEYS if key in keys})

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
+    from pytest_promptfuzz.judging.model import Judge
     from pytest_promptfuzz.mutations.operator import Operator
 
 
@@ -62,4 +63,18 @@ def pytest_promptfuzz_guards(config: pytest.Config) -> Iterable[Guard]:  # type:
     Returns:
         Guards, each under a name of its own: functions decorated with ``@guard("name")``, or objects with a ``name``
         and ``check(baseline, response)``.
+    """
+
+
+def pytest_promptfuzz_judges(config: pytest.Config) -> Iterable[Judge]:  # type: ignore[empty-body]  # a hook's specification
+    """Judges that the tests of this run, and the run itself, may name in ``judge=``.
+
+    Called once, before the first robust test runs; docs/judges.md has an example.
+
+    Args:
+        config: The session's configuration.
+
+    Returns:
+        Judges, each under a name of its own: functions decorated with ``@judge("name")``, or objects with a ``name``
+        and ``rate(pair)``.
     """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.plugin.choosing import laid_over
 from pytest_promptfuzz.plugin.marks import is_robust, merged
+from pytest_promptfuzz.plugin.settings import RUN_KEYS
 from pytest_promptfuzz.plugin.state import State
 from pytest_promptfuzz.targets.function import CallableTarget
 from pytest_promptfuzz.targets.requests import as_request
@@ -162,7 +163,7 @@ class Promptfuzz:
 
     def _settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         run = self._state.settings
-        defaults = {key: run[key] for key in ("threshold", "seed", "task") if run[key] is not None}
+        defaults = {key: run[key] for key in RUN_KEYS if run[key] is not None}
         if settings.get("profile") is not None:
             defaults.pop("task", None)
         given = laid_over({**self._state.choice.contract, **defaults}, settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import pytest
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
     from pytest_promptfuzz.comparing.profiles import Profile
+    from pytest_promptfuzz.judging.registry import AnyJudge
     from pytest_promptfuzz.mutations.selection import Mutations
     from pytest_promptfuzz.mutations.strata import Selection
 
@@ -43,6 +44,10 @@ if TYPE_CHECKING:
         ignore: str | Sequence[str]
         tiers: Sequence[SimilarityTier | str]
         guards: Sequence[Guard | str]
+        judge: AnyJudge | Literal[False]
+        judge_when: str
+        judge_repeats: int
+        quality: Sequence[str]
         fixtures: str
 
 
@@ -65,6 +70,10 @@ CONTRACT_KEYS = (
     "ignore",
     "tiers",
     "guards",
+    "judge",
+    "judge_when",
+    "judge_repeats",
+    "quality",
 )
 KEYS = (*CONTRACT_KEYS, *PLACEMENT_KEYS)
 

@@ -55,8 +55,15 @@ def _guard(value: Any, hook: str) -> None:
     GUARDS.add(value, hook)
 
 
+def _judge(value: Any, hook: str) -> None:
+    from pytest_promptfuzz.judging.registry import JUDGES
+
+    JUDGES.add(value, hook)
+
+
 _KINDS: dict[str, Callable[[Any, str], None]] = {
     "operators": _operator,
     "tiers": _tier,
     "guards": _guard,
+    "judges": _judge,
 }

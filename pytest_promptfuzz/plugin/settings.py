@@ -60,6 +60,29 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("task", values.text, None, "task profile of a test whose mark does not say", "NAME"),
     Setting("seed", values.seed, 0, "seed of the plans of mutations", "N", "int"),
     Setting(
+        "judge",
+        values.text,
+        None,
+        "who rates answers that nothing cheaper can tell, in tests whose mark does not say: a model as for the target, "
+        "or a judge of the project's",
+        "NAME",
+    ),
+    Setting(
+        "judge_when",
+        values.one_of("undecided", "always"),
+        "undecided",
+        "when the judge is asked: undecided, or always (all but equal answers and contradictions)",
+        "WHEN",
+    ),
+    Setting(
+        "judge_repeats",
+        values.whole(1),
+        1,
+        "how often a judge is asked the same; the median counts",
+        "N",
+        "int",
+    ),
+    Setting(
         "mode",
         values.one_of("auto", "record", "replay", "live"),
         "auto",
@@ -131,6 +154,9 @@ SETTINGS: tuple[Setting, ...] = (
         "model", values.text, None, "folder of the sentence-transformers model for the semantic tier", "DIR"
     ),
 )
+
+RUN_KEYS = ("threshold", "seed", "task", "judge", "judge_when", "judge_repeats")
+"""The settings that a test's contract has from the run where its mark does not say."""
 
 MUTATIONS = Setting(
     "mutations",

@@ -16,6 +16,7 @@ from pytest_promptfuzz.reporting.words import (
     number,
     operator_names,
     simulated,
+    simulation,
     verdict_style,
 )
 
@@ -72,7 +73,7 @@ def _verdict(report: TestReport) -> list[Line]:
             [("Oracle only: the answers were not compared, the test's own checks are the judge.", "dim")]
         )
     if simulated(report):
-        lines.append([("Answers are simulated: no real model was called.", "warn")])
+        lines.append([(simulation([report]), "warn")])
     return lines
 
 

@@ -17,7 +17,8 @@ FORMAT = 1
 class SpentReport(TypedDict):
     """Calls sent, some of them again, answers from the store, seconds, tokens, live calls of unknown price.
 
-    ``speculated`` calls were made before a sync body asked, ``unused`` ones in vain.
+    ``speculated`` calls were made before a sync body asked, ``unused`` ones in vain. ``judge_calls`` and ``judge_hits``
+    are those of a judge.
     """
 
     calls: int
@@ -29,6 +30,8 @@ class SpentReport(TypedDict):
     unpriced: int
     speculated: int
     unused: int
+    judge_calls: int
+    judge_hits: int
 
 
 class GroupReport(TypedDict):
@@ -91,6 +94,7 @@ class TestSummary(TypedDict):
     threshold: float
     counts: dict[str, int]
     target: str
+    judge: str
     oracle_only: bool
     relation: str
     trials: list[TrialReport]
@@ -148,6 +152,7 @@ def report_test(
         seed=robustness.seed,
         task=robustness.task,
         target=robustness.target,
+        judge=robustness.judging.judge if robustness.judging and robustness.judging.asked else "",
         model=robustness.model,
         oracle_only=robustness.oracle_only,
         relation=robustness.relation,
@@ -224,4 +229,6 @@ def _spent(spent: Spent) -> SpentReport:
         unpriced=spent.unpriced,
         speculated=spent.speculated,
         unused=spent.unused,
+        judge_calls=spent.judge_calls,
+        judge_hits=spent.judge_hits,
     )

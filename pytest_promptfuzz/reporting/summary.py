@@ -14,6 +14,7 @@ from pytest_promptfuzz.reporting.words import (
     operator_names,
     score_text,
     simulated,
+    simulation,
     verdict_style,
     worst_first,
 )
@@ -134,7 +135,8 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     spent = [report["spent"] for report in reports]
     errors = sum(report["counts"]["error"] for report in reports)
     retries = sum(each["retries"] for each in spent)
-    whose = " to the simulated model" if all(map(simulated, reports)) else " made"
+    alone = all(map(simulated, reports)) and not any(each["judge_calls"] for each in spent)
+    whose = " to the simulated model" if alone else " made"
     parts = [
         ", ".join(f"{amount} {verdict}" for verdict, amount in tally.items()),
         count(sum(each["calls"] for each in spent), "call") + whose,
@@ -147,7 +149,7 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     outputs = [each["output_tokens"] for each in spent if each["output_tokens"] is not None]
     if inputs or outputs:
         parts.append(f"{sum(inputs):,} tokens in, {sum(outputs):,} out")
-    parts += [*_money(reports), *_speculated(spent)]
+    parts += [*_money(reports), *_speculated(spent), *_judged(spent)]
     return [[(f"{count(len(reports), 'robust test')}: ", "heading"), HANG, ("; ".join(parts), "plain")]]
 
 
@@ -156,6 +158,13 @@ def _speculated(spent: Sequence[SpentReport]) -> list[str]:
     if not made:
         return []
     return [f"speculated {count(made, 'call')}" + (f", {unused} of them unused" if unused else "")]
+
+
+def _judged(spent: Sequence[SpentReport]) -> list[str]:
+    made, stored = sum(each["judge_calls"] for each in spent), sum(each["judge_hits"] for each in spent)
+    if not made and not stored:
+        return []
+    return [count(made + stored, "judge call") + (f", {stored} of them from the store" if stored else "")]
 
 
 def _money(reports: Sequence[TestSummary]) -> list[str]:
@@ -171,7 +180,7 @@ def _notes(reports: Sequence[TestSummary]) -> list[Line]:
     lines: list[Line] = []
     made_up = [report for report in reports if simulated(report)]
     if len(made_up) == len(reports):
-        lines.append([("Answers are simulated: no real model was called.", "warn")])
+        lines.append([(simulation(reports), "warn")])
     elif made_up:
         lines.append(
             _named("Answers are simulated, no real model was called:", [r["test"] for r in made_up], "warn")

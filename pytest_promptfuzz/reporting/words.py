@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from pytest_promptfuzz.reporting.safe import safe
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
@@ -22,6 +24,9 @@ MENDS: dict[str, str] = {
     "authentication": "Check the API key and what it may be used for.",
     "not-found": "Check the model's name and the base URL.",
     "bad-request": "Check the model's name and the parameters of the call.",
+    "tier": "Mend the tier: it returns a number from 0 to 1, or None where it cannot tell.",
+    "guard": "Mend the guard: it returns what contradicts, or None for nothing.",
+    "judge": "Run with --promptfuzz-mode=live to ask the judge again; if it stays, name another model.",
     "target-raised": "Make the function answer, or raise an AssertionError where the prompt is to blame.",
     "not-text": "Make the target return text, a Response or a JSON-able value.",
     "skipped": "The test skipped itself for the changed prompt only: decide on it before the prompt is used.",
@@ -79,6 +84,15 @@ def operator_names(trial: TrialReport) -> str:
 def simulated(report: TestSummary) -> bool:
     """Whether the answers came from the simulated model."""
     return report["target"].partition("?")[0] == "simulated"
+
+
+def simulation(reports: Iterable[TestSummary]) -> str:
+    """What is said of reports whose answers all came from the simulated model."""
+    judges = sorted({each["judge"] for each in reports} - {""})
+    real = [each for each in judges if each.partition("?")[0] != "simulated"]
+    if real:
+        return f"Answers are simulated; {', '.join(map(safe, real))} judged them."
+    return "Answers are simulated: no real model was called."
 
 
 def grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:

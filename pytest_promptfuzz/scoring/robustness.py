@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_promptfuzz.mutations.mutation import Relation
+    from pytest_promptfuzz.scoring.judging import Judging
     from pytest_promptfuzz.scoring.trial import Trial
     from pytest_promptfuzz.scoring.verdict import Reason, Verdict
 
@@ -75,6 +76,7 @@ class Robustness:
         seed: Of the plan.
         planned: Mutations asked for.
         notes: What a reader should know, loudest first.
+        judging: What the judge said in all; ``None`` where there was none.
     """
 
     score: float | None
@@ -102,6 +104,7 @@ class Robustness:
     seed: int = 0
     planned: int = 0
     notes: tuple[str, ...] = ()
+    judging: Judging | None = None
 
     @property
     def calls(self) -> int:

@@ -49,6 +49,8 @@ class Spent:
         unpriced: Live calls whose price is not known.
         speculated: Calls that were made before the body asked.
         unused: Those of them that it did not ask for.
+        judge_calls: Calls of a judge among them.
+        judge_hits: Answers of a judge from the store among them.
     """
 
     calls: int = 0
@@ -60,6 +62,8 @@ class Spent:
     unpriced: int = 0
     speculated: int = 0
     unused: int = 0
+    judge_calls: int = 0
+    judge_hits: int = 0
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
@@ -75,6 +79,8 @@ class Spent:
             self.unpriced + other.unpriced,
             self.speculated + other.speculated,
             self.unused + other.unused,
+            self.judge_calls + other.judge_calls,
+            self.judge_hits + other.judge_hits,
         )
 
 

@@ -29,6 +29,8 @@ def spent(
         unpriced=0,
         speculated=0,
         unused=0,
+        judge_calls=0,
+        judge_hits=0,
     )
 
 
@@ -90,6 +92,7 @@ def report(**given: Any) -> TestReport:
         task="classification (inferred)",
         target="openai:gpt-5-mini",
         model="gpt-5-mini-2025-08-07",
+        judge="",
         oracle_only=False,
         by_dimension={"lexical": group(1.0, 1.0, e=len(trials))},
         by_operator={},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.targets.model import Request, Response, Usage
-from pytest_promptfuzz.targets.simulated import answers, noise, tokens, tools
+from pytest_promptfuzz.targets.simulated import answers, judging, noise, tokens, tools
 from pytest_promptfuzz.targets.simulated.reading import content_text, read
 
 if TYPE_CHECKING:
@@ -79,6 +79,9 @@ class SimulatedModel:
         return self._response(text, request.parameters, asked)
 
     def _text(self, request: Request, variant: int) -> str:
+        rated = judging.judged(request.messages, content_text, variant)
+        if rated is not None:
+            return rated
         reading = read(request.messages, request.parameters.get("response_format"))
         dictated = (
             _DICTATED.search(content_text(request.messages[-1].get("content"))) if request.messages else None

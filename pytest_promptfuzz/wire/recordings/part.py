@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+JUDGE = "judge"
+"""What stands in the place of a trial's ID where a judge is asked about the answers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -11,7 +14,7 @@ class Part:
 
     Attributes:
         case: Which example or input of the test, from 0.
-        trial: The trial's ID; empty in a baseline.
+        trial: The trial's ID; empty in a baseline; ``JUDGE`` for a judge.
         operators: Of the trial's mutation, for messages.
     """
 
@@ -21,6 +24,8 @@ class Part:
 
     def shown(self, repeat: int) -> str:
         """As people call it: ``the baseline``, ``trial 7e589339239b (typo@1)``."""
+        if self.trial == JUDGE:
+            return "the judge"
         if self.trial:
             return f"trial {self.trial} ({', '.join(self.operators)})"
         return f"sample {repeat} of the baseline" if repeat else "the baseline"

@@ -1,0 +1,66 @@
+"""What a judge may decide, and what comes of its rating."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.relations import under
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.comparison import Outcome
+    from pytest_promptfuzz.judging.model import Rating
+
+_OUTCOMES: dict[int, tuple[Outcome, float]] = {
+    3: ("equivalent", 1.0),
+    2: ("minor", 0.8),
+    1: ("deviation", 0.0),
+}
+_EXACT = frozenset({"exact", "normalised", "json-value", "empty"})
+_CUT = "guard:truncation"
+
+
+def open_to_judge(found: Comparison, relation: str, *, always: bool) -> bool:
+    """Whether a judge is asked about a comparison.
+
+    Args:
+        found: What cheaper tiers say.
+        relation: What must hold.
+        always: Whether it is asked about more than what they leave undecided: about everything but answers that are
+            equal or empty.
+
+    Returns:
+        ``False`` where a guard found a contradiction: it is never overruled.
+    """
+    reason = found.reason.removeprefix(f"{relation}:")
+    if reason.startswith("guard:") and relation != "not-worse" and _contradicted(found, relation):
+        return False
+    return found.outcome == "undecided" or (always and reason not in _EXACT)
+
+
+def _contradicted(found: Comparison, relation: str) -> bool:
+    """Whether the guard that a comparison names found a contradiction; a doubt is a minor difference."""
+    if relation == "must-change":  # the change that had to be; a minor difference is undecided there
+        return found.outcome == "equivalent"
+    return found.outcome in {"deviation", "undecided"}
+
+
+def by_judge(found: Comparison, rating: Rating, judge: str, relation: str) -> Comparison:
+    """A comparison as the judge decides it."""
+    why = f": {rating.explanation}" if rating.explanation else ""
+    if rating.rating is None:
+        tiers = (*found.tiers, Tier("judge", None, rating.explanation))
+        text = f"the judge {judge} cannot tell{why}"
+        return Comparison("undecided", None, "judge", text, tiers)
+    outcome, similarity = _OUTCOMES[rating.rating]
+    if relation == "not-worse":
+        text = f"the judge {judge} finds the answer {'no worse' if rating.rating == 3 else 'worse'}{why}"
+    else:
+        text = f"the judge {judge} rates the agreement {rating.rating} of 3{why}"
+    tiers = (*found.tiers, Tier("judge", similarity, rating.explanation))
+    decided = Comparison(outcome, similarity, "judge", text, tiers)
+    cut = next((each.note for each in found.tiers if each.name == _CUT), "")
+    if cut and outcome == "equivalent":  # an answer that was cut off is never equivalent to one that was not
+        decided = replace(decided, outcome="minor", similarity=0.99, explanation=f"{text}; {cut}")
+    return under(relation, decided) if relation == "must-change" else decided
