@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pytest_promptfuzz.evaluating.asking import Asker
-    from pytest_promptfuzz.evaluating.inputs import Cases
+    from pytest_promptfuzz.evaluating.inputs import Cases, Input
     from pytest_promptfuzz.evaluating.job import Job
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.pipeline import Pipeline, Work
@@ -218,6 +218,7 @@ class Calls:
     mutations_asked: bool = False
     _calls: dict[tuple[int, Prompt, int], Call] = field(default_factory=dict)
     _baselines: dict[int, Call | None] = field(default_factory=dict)
+    _running: dict[Watch, int] = field(default_factory=dict)
 
     def ask_baselines(self, *order: int) -> None:
         """Ask the unmutated prompt of every input, before a run wants to know."""
@@ -252,42 +253,42 @@ class Calls:
 
     def begin(self, batch: Sequence[Step]) -> None:
         """A batch of runs is about to be made, one after the other: make all their calls at once."""
-        number = self.job.cases - 1
         found: list[Call] = []
         for step in batch:
-            known = self._calls.get((number, step.prompt, step.watch.repeat))
+            self._running[step.watch] = step.case
+            known = self._calls.get((step.case, step.prompt, step.watch.repeat))
             if known is not None and not known.work.done.cancelled():
                 continue
             if step.watch.sealed:
                 continue
-            call = self._call(number, step.prompt, (NOW,), step.watch)
+            call = self._call(step.case, step.prompt, (NOW,), step.watch)
             if call is not None:
                 found.append(call)
         if self.line is not None:
             self.line.begin(found)
 
-    def ask(self, prompt: Prompt, watch: Watch) -> tuple[Prompt, Any]:
-        """What is sent for a prompt of the running case, and what is answered, in the run that ``watch`` sees."""
-        call, sent = self._taken(prompt, watch)
+    def ask(self, prompt: Prompt, watch: Watch) -> tuple[Input, Prompt, Any]:
+        """In the run that ``watch`` sees: its input, what is sent for a prompt, and what is answered."""
+        call, given, sent = self._taken(prompt, watch)
         if call is None or self.line is None:
             target = self.asker.target
             if isinstance(target, CallableTarget) and target.is_async:
                 import asyncio
 
-                return sent, asyncio.run(self.asker.aask(sent))
-            return sent, self.asker.ask(sent)
+                return given, sent, asyncio.run(self.asker.aask(sent))
+            return given, sent, self.asker.ask(sent)
         try:
-            return sent, self.line.taken(call)
+            return given, sent, self.line.taken(call)
         finally:
             _adopt(watch, call.watch)
 
-    async def aask(self, prompt: Prompt, watch: Watch) -> tuple[Prompt, Any]:
+    async def aask(self, prompt: Prompt, watch: Watch) -> tuple[Input, Prompt, Any]:
         """As ``ask``, without blocking the event loop."""
-        call, sent = self._taken(prompt, watch)
+        call, given, sent = self._taken(prompt, watch)
         if call is None or self.line is None:
-            return sent, await self.asker.aask(sent)
+            return given, sent, await self.asker.aask(sent)
         try:
-            return sent, await self.line.ataken(call)
+            return given, sent, await self.line.ataken(call)
         finally:
             _adopt(watch, call.watch)
 
@@ -296,12 +297,13 @@ class Calls:
         if self.line is not None:
             self.line.drop([*self._calls.values()])
 
-    def _taken(self, prompt: Prompt, watch: Watch) -> tuple[Call | None, Prompt]:
-        number = self.job.cases - 1
+    def _taken(self, prompt: Prompt, watch: Watch) -> tuple[Call | None, Input, Prompt]:
+        number = self._running.pop(watch)
+        given = self.cases.inputs[number]
         call = None if watch.sealed else self._calls.pop((number, prompt, watch.repeat), None)
         if call is not None and not call.work.done.cancelled():
-            return call, call.sent
-        return None, self.cases.sent(prompt, self.cases.inputs[number])
+            return call, given, call.sent
+        return None, given, self.cases.sent(prompt, given)
 
     def _call(
         self, number: int, prompt: Prompt, order: tuple[int, ...], run: Watch | None = None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.mutations.mutation import RELATIONS
 from pytest_promptfuzz.mutations.selection import wanted
+from pytest_promptfuzz.scoring.repeats import ALONE
 from pytest_promptfuzz.scoring.robustness import Group, Robustness
 from pytest_promptfuzz.scoring.score import Counts, bounds, robustness
 from pytest_promptfuzz.scoring.verdict import Judgement, decide
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.mutations.mutation import Relation
+    from pytest_promptfuzz.scoring.repeats import Evidence
     from pytest_promptfuzz.scoring.trial import Spent, Trial
 
 
@@ -33,6 +35,7 @@ def conclude(
     contract: Contract,
     *,
     overruled: Judgement | None = None,
+    evidence: Evidence = ALONE,
     baselines: Iterable[Any] = (),
     cases: Iterable[str] = (),
     spent: Spent,
@@ -49,6 +52,7 @@ def conclude(
         trials: Every trial of the plan.
         contract: The settings.
         overruled: A judgement that stands whatever the trials say (a baseline that did not hold).
+        evidence: What repeated answers show.
         baselines: The plain baseline value of each case.
         cases: The name of each case, where inputs have names.
         spent: Of all runs, baseline and control included.
@@ -67,7 +71,12 @@ def conclude(
     low, high = bounds(counts)
     judgement = overruled or _not_exercised(scored)
     if judgement is None:
-        judgement = decide(counts, contract.threshold, max_deviations=contract.max_deviations)
+        judgement = decide(
+            counts,
+            contract.threshold,
+            max_deviations=contract.max_deviations,
+            evidence=evidence if relation == "invariance" else ALONE,
+        )
         # A brittle prompt has shown that its test notices changes.
         if judgement.verdict == "pass" or relation == "must-change":
             judgement = _insensitive(relation, by_relation, contract.threshold) or judgement
@@ -78,6 +87,8 @@ def conclude(
         score=None if score is None else float(score),
         bounds=(float(low), float(high)),
         threshold=float(contract.threshold),
+        adjusted_score=None if evidence.adjusted is None else float(evidence.adjusted),
+        noise=evidence,
         outcomes=counts,
         by_dimension=_groups(scored, lambda trial: (trial.mutation.dimension,)),
         by_operator=_groups(scored, _operators),
@@ -99,6 +110,16 @@ def conclude(
         planned=contract.mutations,
         notes=tuple(dict.fromkeys([*notes, *_apart(relation, by_relation)])),
     )
+
+
+def about_to_fail(trials: Sequence[Trial], contract: Contract, evidence: Evidence) -> bool:
+    """Whether what is known says "brittle": before that is said, it is asked again."""
+    scored = [trial for trial in trials if trial.mutation.relation == "invariance"]
+    if not scored or _not_exercised(scored):
+        return False
+    counts = Counts.of(trial.outcome for trial in scored)
+    known = decide(counts, contract.threshold, max_deviations=contract.max_deviations, evidence=evidence)
+    return known.verdict == "brittle"
 
 
 def _for_the_budget(judgement: Judgement, trials: Iterable[Trial]) -> Judgement:

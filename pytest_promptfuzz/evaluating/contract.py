@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.selection import Wanted
 
 MOST_MUTATIONS = 10_000
+MOST_SAMPLES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class Contract:
         judge_when: ``undecided``, or ``always``: everything but equal answers and contradictions.
         judge_repeats: How often a model is asked the same, 1 to 15.
         quality: The measures by which answers are graded whose content changed.
+        samples: How often each mutation is asked, 1 to 100.
+        baseline_runs: How often the unmutated prompt is asked at least, 1 to 100.
     """
 
     mutations: int = 8
@@ -69,6 +72,8 @@ class Contract:
     judge_when: str = "undecided"
     judge_repeats: int = 1
     quality: tuple[str, ...] = ()
+    samples: int = 1
+    baseline_runs: int = 1
 
     @property
     def compared_as(self) -> str | None:
@@ -288,4 +293,6 @@ _CHECKS: Mapping[str, Any] = {
     "judge_when": _name(lambda: ("undecided", "always")),
     "judge_repeats": _whole(1, 15),
     "quality": _measures,
+    "samples": _whole(1, MOST_SAMPLES),
+    "baseline_runs": _whole(1, MOST_SAMPLES),
 }

@@ -75,7 +75,8 @@ def evaluate(
         progress: Called after each run with how many were made.
         settings: ``task=``, ``operators=``, ``part=``, ``equivalent_at=``, ``minor_at=``, ``profile=``,
             ``schema=``, ``max_deviations=``, ``ignore=``, ``tiers=``, ``guards=``,
-            ``judge=``, ``judge_when=``, ``judge_repeats=``, ``quality=``.
+            ``judge=``, ``judge_when=``, ``judge_repeats=``, ``quality=``, ``samples=``,
+            ``baseline_runs=``.
 
     Returns:
         The result; ``result.verdict`` is ``pass``, ``brittle``, ``noisy`` or ``inconclusive``.
@@ -100,6 +101,8 @@ def evaluate(
         for each in evaluation.cases.inputs:
             with speculating(evaluation.job) as told:
                 drive(evaluation.case(each), evaluation.body, begin=told.begin, ran=told.ran)
+        with speculating(evaluation.job) as told:
+            drive(evaluation.again(), evaluation.body, begin=told.begin, ran=told.ran)
     return evaluation.job.conclude()
 
 
@@ -145,6 +148,7 @@ async def aevaluate(
         cases = [evaluation.case(each) for each in rest]
         for steps in [together(cases)] if job.together else cases:
             await adrive(steps, evaluation.abody, concurrency=concurrency)
+        await adrive(evaluation.again(), evaluation.abody, concurrency=concurrency)
     return job.conclude()
 
 
@@ -211,12 +215,19 @@ class _Evaluation:
                 close()
 
     def case(self, given: Input) -> Steps:
-        """The steps of one input, which each of its runs is known by."""
-        steps = self.job.case(self.cases.prompt_of(given), given.name)
+        """The steps of one input."""
+        return self._known(self.job.case(self.cases.prompt_of(given), given.name))
+
+    def again(self) -> Steps:
+        """The steps of all inputs that are asked again."""
+        return self._known(self.job.again())
+
+    def _known(self, steps: Steps) -> Steps:
+        """Steps, each known by the input that it is of."""
         with contextlib.closing(steps), contextlib.suppress(StopIteration):
             batch = next(steps)
             while True:
-                self._inputs.update((step.watch, given) for step in batch)
+                self._inputs.update((step.watch, self.cases.inputs[step.case]) for step in batch)
                 runs = yield batch
                 batch = steps.send(runs)
 

@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.baseline import BaselineFailed, baseline_error
-from pytest_promptfuzz.evaluating.conclude import conclude
+from pytest_promptfuzz.evaluating.case import Case
+from pytest_promptfuzz.evaluating.conclude import about_to_fail, conclude
 from pytest_promptfuzz.evaluating.control import controlled
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.instability import mixed_models, noisy
-from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of, told_undone
+from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of
 from pytest_promptfuzz.evaluating.judged import bench_of, with_judging
 from pytest_promptfuzz.evaluating.left_out import LeftOut
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
+from pytest_promptfuzz.evaluating.repeating import Asked, asking_again, evidence_of, with_repeats
 from pytest_promptfuzz.evaluating.unseen import perhaps_unseen
 from pytest_promptfuzz.running.run import Step
+from pytest_promptfuzz.scoring.repeats import ALPHA, Evidence
 from pytest_promptfuzz.scoring.trial import Spent, Trial, TrialError
 from pytest_promptfuzz.scoring.verdict import Judgement, Reason
 from pytest_promptfuzz.targets.model import Response
@@ -32,13 +35,12 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.bench import Bench
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.on_wire import OnWire
-    from pytest_promptfuzz.evaluating.session import Session, TestWatches
+    from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
-    from pytest_promptfuzz.wire.watch import Watch
 
     Steps = Generator[list[Step], list[Run], None]
     Epoch = Generator[list[Step], list[Run], list[Trial]]
@@ -50,25 +52,6 @@ def _never(_: BaseException) -> bool:
 
 def _one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-@dataclass(slots=True)
-class _Case:
-    """What a case knows of itself alone, so that cases may take turns.
-
-    Attributes:
-        number: From 0, in the order in which they began.
-        prompt: As it was given; where only the baseline shows what is mutated, it stands for that.
-        watches: Of its runs.
-        planned: Its mutations, once they are known.
-        models: By model as asked for, the models that answered.
-    """
-
-    number: int
-    prompt: Prompt
-    watches: TestWatches
-    planned: tuple[Mutation, ...] | None = None
-    models: dict[str, set[str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -121,6 +104,8 @@ class Job:
     _task: str = ""
     _oracle_only: bool = False
     _overruled: Judgement | None = None
+    _evidence: Evidence = field(default_factory=Evidence)
+    _ended_cases: list[Case] = field(default_factory=list)
     _left_out: LeftOut = field(init=False)
 
     def __post_init__(self) -> None:
@@ -138,7 +123,9 @@ class Job:
             ConfigurationError: The baseline lacks a target, key, extra or model.
             BaselineFailed: The body fails on the unmutated prompt, twice.
         """
-        case = _Case(self.cases, prompt, self.session.test())
+        case = Case(
+            self.cases, prompt, self.session.test(), self.contract.ignore, self.simulated, self.on_wire
+        )
         self.cases += 1
         self.names.append(name)
         self._baselines.append(None)
@@ -154,12 +141,15 @@ class Job:
             self.notes.insert(0, f"{mixed}, so every answer of this test was asked for again")
             case.watches = case.watches.again()
             trials = yield from self._epoch(case)
-            mixed = mixed_models(case.models)
-        if mixed:
-            self._overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
+        self._refuse_mixed(case)
         self.trials.extend(trials)
         self.trials.sort(key=lambda trial: trial.case)
         self._ended(case)
+
+    def _refuse_mixed(self, case: Case) -> None:
+        mixed = mixed_models(case.models)
+        if mixed:
+            self._overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
 
     def plan(self, prompt: Prompt) -> tuple[Mutation, ...]:
         """The mutations of a prompt; asked again for the same prompt, the same.
@@ -172,8 +162,9 @@ class Job:
             self._plans[prompt] = planned(prompt, self.contract, self.session, self.where, self.notes)
         return self._plans[prompt]
 
-    def _ended(self, case: _Case) -> None:
+    def _ended(self, case: Case) -> None:
         """Every run of the case was made: what is recorded of it is complete."""
+        self._ended_cases.append(case)
         values = [trial.value for trial in self.trials if trial.case == case.number]
         self._left_out.look(case.watches.fresh.answers(), [self._baselines[case.number], *values])
         if self._overruled is not None and self._overruled.reason == "not-repeatable":
@@ -182,17 +173,17 @@ class Job:
         plan = case.planned if recording else None
         case.watches.done(plan_to_json(plan, self.contract) if plan else None)
 
-    def _epoch(self, case: _Case) -> Epoch:
+    def _epoch(self, case: Case) -> Epoch:
         """Baseline, control and mutations, all under the same watches; returns the trials."""
         prompt, number = case.prompt, case.number
         case.models.clear()
-        (run,) = yield [Step(prompt, self._watch(case, concurrent=self.together))]
+        (run,) = yield [Step(prompt, case.watch(concurrent=self.together), number)]
         self._count(run, case)
         refuse_unrecorded(self.session.tape, [run])
         error = baseline_error(run, self.where, self.skips)
         self.notes += perhaps_unseen(run)
         if error is None and run.exception is not None:
-            (again,) = yield [Step(prompt, self._watch(case, repeat=1))]
+            (again,) = yield [Step(prompt, case.watch(repeat=1), number)]
             self._count(again, case)
             refuse_unrecorded(self.session.tape, [again])
             error = baseline_error(again, self.where, self.skips)
@@ -212,35 +203,53 @@ class Job:
         judge, baseline = self._judge(run, case)
         # A body that only asserts on a response it is given has nothing that could change.
         if not (self.only_checks and isinstance(run.returned, Response) and len(run.watch.calls) == 1):
-            (control,) = yield [Step(prompt, self._watch(case, control=True))]
+            (control,) = yield [Step(prompt, case.watch(control=True), number)]
             baseline = self._control(control, baseline, judge, case)
         if self._overruled is not None:
             return self._abandoned(self._overruled.reason, self._overruled.explanation, case)
         chosen = self._chosen(case.planned or ())
         concurrent = self._may_overlap(run)
-        repeats = [
-            Step(prompt, self._watch(case, repeat=each, concurrent=concurrent))
-            for each in range(1, self.session.baseline_runs)
-        ]
-        runs = yield [
-            *repeats,
-            *(Step(each.prompt, self._watch(case, concurrent=concurrent, mutation=each)) for each in chosen),
-        ]
-        refuse_unrecorded(self.session.tape, runs)
-        for made in runs[: len(repeats)]:
+        runs_before = max(self.session.baseline_runs, self.contract.baseline_runs) if self.only is None else 1
+        asked = case.asked = Asked(
+            case, prompt, baseline, judge, concurrent, runs_before, self.contract.samples
+        )
+        runs = yield asked.first(chosen)
+        for made in runs:
             self._count(made, case)
-        runs = runs[len(repeats) :]
-        judge.ahead(zip(runs, chosen, strict=True), baseline)
-        trials = []
-        for mutation, made in zip(chosen, runs, strict=True):
-            self._count(made, case)
-            trial = judge.trial(made, mutation, mutation.prompt, baseline, case=number)
-            trials.append(trial)
+        refuse_unrecorded(self.session.tape, runs[runs_before - 1 :])
+        trials = asked.judged(chosen, runs)
+        for trial, made in zip(trials, runs[runs_before - 1 :], strict=True):
             if trial.failure is not None and made.exception is not None:
                 self.failures.setdefault(trial.id, made.exception)
-        return told_undone(trials)
+        return trials
 
-    def _abandoned(self, kind: str, why: str, case: _Case) -> list[Trial]:
+    def again(self) -> Steps:
+        """Once every case is done: the runs that tell noise from change, if the test is about to fail."""
+        cases = sorted(self._ended_cases, key=lambda case: case.number)
+        asked = [case.asked for case in cases if case.asked is not None]
+        if self._overruled is not None or self.only is not None or not asked:
+            return
+        self._evidence = evidence_of(asked)
+        if not about_to_fail(self.trials, self.contract, self._evidence):
+            return
+        looks = asking_again(
+            asked, self.contract.threshold, alpha=ALPHA / self.session.tests, seed=self.contract.seed
+        )
+        by_number = {case.number: case for case in cases}
+        try:
+            steps = next(looks)
+            while True:
+                runs = yield steps
+                for step, run in zip(steps, runs, strict=True):
+                    self._count(run, by_number[step.case])
+                steps = looks.send(runs)
+        except StopIteration as stop:
+            self._evidence = stop.value
+        self.trials = with_repeats(self.trials, asked)
+        for case in cases:
+            self._refuse_mixed(case)
+
+    def _abandoned(self, kind: str, why: str, case: Case) -> list[Trial]:
         """The baseline does not hold, so no trial is worth its calls."""
         return [
             Trial(each, "error", error=TrialError(kind, why), case=case.number) for each in case.planned or ()
@@ -261,6 +270,7 @@ class Job:
             self.trials,
             self.contract,
             overruled=self._overruled,
+            evidence=self._evidence,
             baselines=self._baselines,
             cases=self.names if any(self.names) else (),
             spent=self.spent,
@@ -273,25 +283,6 @@ class Job:
         )
         return with_judging(result, self._benches, self.contract, self._baselines)
 
-    def _watch(
-        self,
-        case: _Case,
-        *,
-        repeat: int = 0,
-        control: bool = False,
-        concurrent: bool = False,
-        mutation: Mutation | None = None,
-    ) -> Watch:
-        return case.watches.watch(
-            repeat=repeat,
-            control=control,
-            ignore=self.contract.ignore,
-            simulated=self.simulated,
-            concurrent=concurrent,
-            in_flight=None if self.on_wire is None else self.on_wire.in_flight(mutation),
-            mutation=mutation,
-        )
-
     def _may_overlap(self, baseline: Run) -> bool:
         if self.concurrent and baseline.watch.unattributed:
             self.notes.append(
@@ -300,15 +291,13 @@ class Job:
             self.concurrent = False
         return self.concurrent
 
-    def _count(self, run: Run, case: _Case) -> None:
-        for call in run.watch.calls:
-            if call.response is not None and call.response.model:
-                case.models.setdefault(call.model, set()).add(call.response.model)
-                self._model = self._model or call.response.model
+    def _count(self, run: Run, case: Case) -> None:
+        answered = case.count(run)
+        self._model = self._model or answered
         self.spent += spent_by(run, counts_runs=self.counts_runs)
         self.notes.extend(run.watch.notes)
 
-    def _judge(self, run: Run, case: _Case) -> tuple[Judge, Baseline]:
+    def _judge(self, run: Run, case: Case) -> tuple[Judge, Baseline]:
         contract = self.contract
         subject = subject_of(run, self.where)
         if subject is None and contract.compare and not self.checks:
@@ -337,7 +326,7 @@ class Job:
         )
         return judge, Baseline(run, subject, shown(subject))
 
-    def _control(self, control: Run, baseline: Baseline, judge: Judge, case: _Case) -> Baseline:
+    def _control(self, control: Run, baseline: Baseline, judge: Judge, case: Case) -> Baseline:
         """Look whether the unmutated body, given the same answers, does the same again."""
         if self.counts_runs and not control.watch.calls:
             # A function's own model calls are not seen, and so not served: this run was not free.

@@ -63,6 +63,7 @@ class Session:
         secrets: The credentials that were seen, for whoever shows what a test says; in memory only.
         speculate: Whether calls of sync bodies may be made before they ask.
         crew: Makes them.
+        tests: How many tests share the error that is allowed to a session; see ``scoring.repeats.ALPHA``.
     """
 
     store: AnswerStore | None = None
@@ -75,11 +76,14 @@ class Session:
     secrets: set[str] = field(default_factory=set)
     speculate: bool = True
     crew: Crew = field(default_factory=Crew)
+    tests: int = 1
 
     @property
     def baseline_runs(self) -> int:
         """How often the unmutated prompt is asked: a recording holds samples enough to tell noise from change."""
-        return RECORDED_SAMPLES if self.mode == "record" else 1
+        if self.mode == "record":
+            return RECORDED_SAMPLES
+        return 1 if self.tape is None else max(1, min(RECORDED_SAMPLES, self.tape.samples))
 
     def test(self, *, read: bool = True) -> TestWatches:
         """The watches of one test: they share the answers that the control trial is served from.
@@ -131,7 +135,7 @@ class TestWatches:
         """A watch for one run.
 
         Args:
-            repeat: Which sample of the baseline is asked for.
+            repeat: Which sample is asked for, from 0: how often the same prompt was asked in this case before.
             control: Serve what the baseline was answered, and refuse to ask anything else.
             ignore: JSON paths left out of keys.
             simulated: The simulated target that answers in every provider's place.

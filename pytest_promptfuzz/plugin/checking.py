@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_promptfuzz.evaluating.inputs import Input
     from pytest_promptfuzz.plugin.engine import Engine
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.targets.function import CallableTarget
@@ -31,8 +30,8 @@ def check(
     calls = engine.state.lookahead.calls(engine, declared, arguments)
     fixtures = freshness.of(engine.item, fresh=engine.fixtures == "fresh")
 
-    def body(given: Input, prompt: Prompt) -> Any:
-        sent, response = calls.ask(prompt, watch_of_the_run())
+    def body(prompt: Prompt) -> Any:
+        given, sent, response = calls.ask(prompt, watch_of_the_run())
         placed, own = subtests.stand_in(
             checked(fixtures.arguments(arguments), prompt=sent, given=given, response=response)
         )
@@ -44,7 +43,8 @@ def check(
     try:
         for given in calls.cases.inputs:
             steps = engine.job.case(calls.cases.prompt_of(given), given.name)
-            drive(steps, functools.partial(body, given), ends_test, begin=calls.begin)
+            drive(steps, body, ends_test, begin=calls.begin)
+        drive(engine.job.again(), body, ends_test, begin=calls.begin)
     finally:
         calls.close()
 
@@ -55,8 +55,8 @@ async def acheck(
     """As ``check``, for an async test."""
     calls = engine.state.lookahead.calls(engine, declared, arguments)
 
-    async def body(given: Input, prompt: Prompt) -> Any:
-        sent, response = await calls.aask(prompt, watch_of_the_run())
+    async def body(prompt: Prompt) -> Any:
+        given, sent, response = await calls.aask(prompt, watch_of_the_run())
         placed, own = subtests.stand_in(checked(arguments, prompt=sent, given=given, response=response))
         returned = await original(**placed)
         own.settle()
@@ -66,7 +66,8 @@ async def acheck(
     try:
         for given in calls.cases.inputs:
             steps = engine.job.case(calls.cases.prompt_of(given), given.name)
-            await adrive(steps, functools.partial(body, given), ends_test, concurrency=1, begin=calls.begin)
+            await adrive(steps, body, ends_test, concurrency=1, begin=calls.begin)
+        await adrive(engine.job.again(), body, ends_test, concurrency=1, begin=calls.begin)
     finally:
         calls.close()
 

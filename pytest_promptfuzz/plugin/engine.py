@@ -155,6 +155,8 @@ class Engine:
         with speculating(self.job) as told:
             steps = self.job.case(place.prompt(arguments, self.where))
             drive(steps, body, ends_test, begin=told.begin, ran=told.ran)
+            if not self._examples:
+                drive(self.job.again(), body, ends_test, begin=told.begin, ran=told.ran)
 
     async def _arun(self, original: Callable[..., Any], arguments: dict[str, Any]) -> None:
         if self.declared is not None:
@@ -174,6 +176,13 @@ class Engine:
         steps = self.job.case(place.prompt(arguments, self.where))
         concurrency = self.job.session.concurrency if self.job.concurrent else 1
         await adrive(steps, body, ends_test, concurrency=concurrency)
+        if not self._examples:
+            await adrive(self.job.again(), body, ends_test, concurrency=concurrency)
+
+    @property
+    def _examples(self) -> bool:
+        """Whether hypothesis draws the arguments: those of an example that is over cannot be had again."""
+        return hasattr(self.item.obj, "hypothesis")
 
     def _may_overlap(self, by_argument: bool) -> bool:
         if self.job.session.concurrency == 1:

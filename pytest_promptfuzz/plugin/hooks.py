@@ -66,8 +66,10 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Refuse operators that nobody knows, now that every conftest.py has been read."""
-    State.of(session.config).choice.check()
+    """Refuse operators that nobody knows, now that every conftest.py has been read, and count the robust tests."""
+    state = State.of(session.config)
+    state.choice.check()
+    state.tests = sum(is_robust(item) for item in session.items)
 
 
 @pytest.hookimpl(tryfirst=True)

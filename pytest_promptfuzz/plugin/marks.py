@@ -48,6 +48,8 @@ if TYPE_CHECKING:
         judge_when: str
         judge_repeats: int
         quality: Sequence[str]
+        samples: int
+        baseline_runs: int
         fixtures: str
 
 
@@ -74,6 +76,8 @@ CONTRACT_KEYS = (
     "judge_when",
     "judge_repeats",
     "quality",
+    "samples",
+    "baseline_runs",
 )
 KEYS = (*CONTRACT_KEYS, *PLACEMENT_KEYS)
 

@@ -48,6 +48,7 @@ class State:
     _items: ItemSessions | None = None
     following: pytest.Item | None = None
     unused_calls: int = 0
+    tests: int = 1
     _lookahead: LookAhead | None = None
     _targets: dict[str, Target | CallableTarget] = field(default_factory=dict)
 
@@ -146,6 +147,7 @@ class State:
                 redaction=Redaction(self.patterns),
                 gate=LateGate(functools.partial(make_limits, self)),
                 secrets=set(filter(None, [password_of(shared or "")])),
+                tests=max(1, self.tests),
             )
             recordings = Recordings(mode, self.folder / SPOOLS, cache=store, warn=warn)
             self._items = ItemSessions(session, None if mode == "live" else recordings)

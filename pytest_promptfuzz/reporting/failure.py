@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_promptfuzz.reporting.diff import Shown
-    from pytest_promptfuzz.reporting.model import TestReport, TrialReport
+    from pytest_promptfuzz.reporting.model import NoiseReport, TestReport, TrialReport
 
 MOST_CHANGES = 3  # changed places of one prompt shown in full
 MOST_GROUPS = 8  # kinds of deviation shown in full
@@ -68,6 +68,8 @@ def _verdict(report: TestReport) -> list[Line]:
         if score and report["verdict"] != "inconclusive":
             lines.append([(f"The score is {score}, the threshold {gate}.", "plain")])
     lines.append([(_counts(report), "plain")])
+    if report["noise"] and report["reason"] in _ORDINARY:
+        lines.append([(_noise(report["noise"], report), "plain")])
     if report["oracle_only"]:
         lines.append(
             [("Oracle only: the answers were not compared, the test's own checks are the judge.", "dim")]
@@ -75,6 +77,18 @@ def _verdict(report: TestReport) -> list[Line]:
     if simulated(report):
         lines.append([(simulation([report]), "warn")])
     return lines
+
+
+def _noise(noise: NoiseReport, report: TestReport) -> str:
+    floor = "" if noise["floor"] is None else f" agrees with itself {number(noise['floor'])}"
+    text = f"Noise: the unmutated prompt{floor} ({count(noise['baselines'], 'answer')})"
+    if noise["repeats"]:
+        outcomes = [outcome for trial in scored(report) for outcome in trial["again"]]
+        differ = sum(outcome != "equivalent" for outcome in outcomes)
+        text += f"; what differed was asked again and differed {differ} of {len(outcomes)} times"
+    if noise["p"] is not None:
+        text += f" (p = {noise['p']:.2g})"
+    return text + "."
 
 
 _PROMISES = {
@@ -158,6 +172,9 @@ def _deviation(report: TestReport, place: int, group: Sequence[TrialReport]) -> 
     lines += diff_lines(trial["diff"])
     lines += _answers(report, trial)
     lines += _reasons(trial)
+    if trial["again"]:
+        differs = sum(outcome != "equivalent" for outcome in trial["again"])
+        lines.append(_row("again", [(f"differed {differs} of {len(trial['again'])} times", "plain")]))
     if len(group) > 1:
         lines.append(_row("also", [(f"and {len(group) - 1} more of the same: {_who(group[1:])}", "plain")]))
     return lines

@@ -57,11 +57,23 @@ class FailureReport(TypedDict):
     traceback: str
 
 
+class NoiseReport(TypedDict):
+    """How far ``baselines`` answers to the unmutated prompt agree (``floor``), and the test over ``repeats``."""
+
+    floor: float | None
+    baselines: int
+    repeats: int
+    p: float | None
+    alpha: float
+
+
 class TrialReport(TypedDict):
     """One trial. ``diff`` is ``[["=", same], ["-", removed], ["+", added], ...]`` over the prompt."""
 
     id: str
     case: int
+    sample: int
+    again: list[str]
     baseline: Any
     operators: list[str]
     dimension: str
@@ -111,6 +123,7 @@ class TestReport(TestSummary):
     explanation: str
     adjusted_score: float | None
     interval: tuple[float, float] | None
+    noise: NoiseReport | None
     planned: int
     seed: int
     task: str
@@ -147,6 +160,7 @@ def report_test(
         threshold=robustness.threshold,
         adjusted_score=robustness.adjusted_score,
         interval=robustness.interval,
+        noise=_noise(robustness),
         counts=robustness.outcomes.as_dict(),
         planned=robustness.planned,
         seed=robustness.seed,
@@ -186,6 +200,8 @@ def _trial(trial: Trial, baseline: Any, reproduce: str) -> TrialReport:
     return TrialReport(
         id=trial.id,
         case=trial.case,
+        sample=trial.sample,
+        again=list(trial.again),
         baseline=baseline,
         operators=list(mutation.operators),
         dimension=mutation.dimension,
@@ -211,6 +227,20 @@ def _trial(trial: Trial, baseline: Any, reproduce: str) -> TrialReport:
         ),
         spent=_spent(trial.spent),
         reproduce=reproduce.replace("{id}", trial.id),
+    )
+
+
+def _noise(robustness: Robustness) -> NoiseReport | None:
+    """Nothing where every prompt was asked once."""
+    found = robustness.noise
+    if found.baselines < 2 and found.p is None:
+        return None
+    return NoiseReport(
+        floor=robustness.floor,
+        baselines=found.baselines,
+        repeats=found.repeats,
+        p=found.p,
+        alpha=found.alpha,
     )
 
 

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A run to be made: the body with this prompt, seen by this watch."""
+    """A run to be made: the body with this prompt, seen by this watch, for the case of this number."""
 
     prompt: Prompt
     watch: Watch
+    case: int = 0
 
 
 @dataclass(frozen=True, slots=True)

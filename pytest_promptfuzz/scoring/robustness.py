@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.scoring.repeats import ALONE, Evidence
 from pytest_promptfuzz.scoring.score import Counts, robustness, weighted
 from pytest_promptfuzz.scoring.trial import Spent
 
@@ -54,6 +55,7 @@ class Robustness:
         bounds: The lowest and highest score once unknown trials are counted as deviations or as equivalent.
         adjusted_score: Score corrected for the noise floor; ``None`` where the floor was not measured.
         interval: Of the adjusted score; ``None`` where it was not estimated.
+        noise: What repeated answers show: the noise floor, and whether the mutations do more.
         threshold: What the score is held against.
         relation: The relation that score and verdict are of: ``invariance``, unless the plan has none of it.
         outcomes: Counts of the trials under that relation.
@@ -96,6 +98,7 @@ class Robustness:
     spent: Spent = Spent()
     adjusted_score: float | None = None
     interval: tuple[float, float] | None = None
+    noise: Evidence = ALONE
     cost: float | None = None
     target: str = ""
     model: str = ""
@@ -105,6 +108,16 @@ class Robustness:
     planned: int = 0
     notes: tuple[str, ...] = ()
     judging: Judging | None = None
+
+    @property
+    def floor(self) -> float | None:
+        """R_bb, how far the answers to the unmutated prompt agree, 0..1; ``None`` where there is but one."""
+        return None if self.noise.floor is None else float(self.noise.floor)
+
+    @property
+    def p_value(self) -> float | None:
+        """The probability that noise alone gives such outcomes; ``None`` where nothing was asked again."""
+        return self.noise.p
 
     @property
     def calls(self) -> int:

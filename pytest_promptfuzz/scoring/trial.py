@@ -100,6 +100,8 @@ class Trial:
         failure: The oracle's failure, if any.
         error: Why the trial does not count, if it does not.
         case: Which example or input it belongs to, from 0.
+        sample: Which answer to the mutation it is, from 0.
+        again: Outcomes of the same mutation when it was asked again to tell change from noise; they are not scored.
     """
 
     mutation: Mutation
@@ -110,6 +112,8 @@ class Trial:
     error: TrialError | None = None
     spent: Spent = field(default=Spent())
     case: int = 0
+    sample: int = 0
+    again: tuple[TrialOutcome, ...] = ()
 
     @property
     def id(self) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from pytest_promptfuzz.scoring.repeats import ALONE, Evidence
 from pytest_promptfuzz.scoring.score import Counts, bounds, robustness
 
 if TYPE_CHECKING:
@@ -13,8 +15,12 @@ if TYPE_CHECKING:
 Verdict = Literal["pass", "brittle", "noisy", "inconclusive"]
 Reason = Literal[
     "score-reached",
+    "adjusted-reached",
+    "not-repeated",
     "score-below-threshold",
     "too-many-deviations",
+    "noise-floor",
+    "not-significant",
     "errors-decide",
     "undecided-decide",
     "not-exercised",
@@ -38,11 +44,27 @@ class Judgement:
     explanation: str
 
 
-def decide(counts: Counts, threshold: Fraction, *, max_deviations: int | None = None) -> Judgement:
-    """The verdict of one test from its outcomes.
+def decide(
+    counts: Counts,
+    threshold: Fraction,
+    *,
+    max_deviations: int | None = None,
+    evidence: Evidence = ALONE,
+) -> Judgement:
+    """The verdict of one test from its outcomes, and from what is known of the model's noise.
 
     Trials without an outcome bound it: they are counted all as equivalent, then all as deviations. The same
     verdict both ways is given; otherwise it is inconclusive.
+
+    Where the noise floor is known, the adjusted score is held against the threshold. A test that was asked again is
+    brittle only if the difference is significant. Without such evidence, "brittle" says no more than that the
+    outcomes are too few.
+
+    Args:
+        counts: Outcomes of the trials that are scored.
+        threshold: What the score must reach.
+        max_deviations: More deviations are brittle whatever the score.
+        evidence: What repeated answers show.
     """
     low, high = bounds(counts)
     score = robustness(counts)
@@ -50,17 +72,12 @@ def decide(counts: Counts, threshold: Fraction, *, max_deviations: int | None = 
     gate = _plain(threshold)
     if not counts.total:
         return Judgement("inconclusive", "nothing-scored", "No trial entered the score.")
-    if high < threshold:
-        return Judgement(
-            "brittle", "score-below-threshold", f"{_score(score)} is below the threshold {gate}."
-        )
-    if counts.deviation > limit:
-        return Judgement(
-            "brittle",
-            "too-many-deviations",
-            f"{_count(counts.deviation, 'deviation')}, and at most {limit} may occur.",
-        )
+    few = counts.deviation <= limit
+    if high < threshold or not few:
+        return _below(counts, threshold, evidence, few=few, limit=limit)
     if low >= threshold and counts.deviation + counts.unknown <= limit:
+        if evidence.adjusted is not None and evidence.adjusted < threshold and not counts.unknown:
+            return _below(counts, threshold, evidence, few=few, limit=limit)
         return Judgement("pass", "score-reached", _passed(counts, score, gate))
     what = [
         _count(counts.error, "error") if counts.error else "",
@@ -71,6 +88,48 @@ def decide(counts: Counts, threshold: Fraction, *, max_deviations: int | None = 
         f"the score lies between {_plain(low)} and {_plain(high)}, and the threshold is {gate}."
     )
     return Judgement("inconclusive", "errors-decide" if counts.error else "undecided-decide", explanation)
+
+
+def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool, limit: int) -> Judgement:
+    """The verdict where the raw outcomes are too bad: are they more than noise?"""
+    gate, adjusted = _plain(threshold), evidence.adjusted
+    reason: Reason = "score-below-threshold" if few else "too-many-deviations"
+    said = f"{_score(robustness(counts))} is below the threshold {gate}"
+    if not few:
+        said = f"{_count(counts.deviation, 'deviation')}, and at most {limit} may occur"
+    floor, asked = _floor(evidence), _asked(evidence)
+    lasting = counts.deviation if evidence.p is None else evidence.lasting
+    if adjusted is not None and adjusted >= threshold and lasting <= limit:
+        return Judgement(
+            "pass",
+            "adjusted-reached",
+            f"Adjusted for noise, the score {_plain(adjusted)} reaches the threshold {gate}: {_lower(said)}, and "
+            f"{floor}.",
+        )
+    if evidence.p is None:
+        return Judgement("brittle", reason, f"{said}.")
+    if evidence.significant and (few or lasting > limit):
+        besides = f", and {_plain(adjusted)} when adjusted for noise" if few and adjusted is not None else ""
+        return Judgement(
+            "brittle", reason, f"{said}{besides}. {asked} That is more than noise ({_p(evidence)})."
+        )
+    confirmed = evidence.confirmed
+    if confirmed is not None and confirmed >= threshold and lasting <= limit:
+        return Judgement(
+            "pass",
+            "not-repeated",
+            f"{said}, but what differed did not come again. {asked} So counted, the score is {_plain(confirmed)}.",
+        )
+    if evidence.floor is not None and _highest(evidence) < threshold:
+        return Judgement(
+            "noisy",
+            "noise-floor",
+            f"{said}, but {floor}: the model varies too widely to tell ({_p(evidence)}). Lower the temperature, ask "
+            "for a narrower answer, or compare less strictly.",
+        )
+    return Judgement(
+        "inconclusive", "not-significant", f"{said}, which may be noise ({_p(evidence)}): {floor}. {asked}"
+    )
 
 
 def _passed(counts: Counts, score: Fraction | None, gate: str) -> str:
@@ -94,3 +153,36 @@ def _plain(number: Fraction) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _floor(evidence: Evidence) -> str:
+    if evidence.floor is None:
+        return "how far the unmutated prompt agrees with itself is not known"
+    return f"the unmutated prompt agrees with itself {_plain(evidence.floor)} ({evidence.baselines} answers)"
+
+
+def _asked(evidence: Evidence) -> str:
+    more = (
+        f" and {_count(evidence.repeats, 'answer')} of the mutations that differed"
+        if evidence.repeats
+        else ""
+    )
+    return f"Asked again, there are {evidence.baselines} answers to the unmutated prompt{more}."
+
+
+def _p(evidence: Evidence) -> str:
+    least = ""
+    if evidence.least is not None and evidence.least > evidence.alpha:
+        least = f"; so few answers cannot show less than {evidence.least:.2g}"
+    return f"p = {evidence.p:.2g}, held against {evidence.alpha:.2g}{least}"
+
+
+def _lower(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
+
+
+def _highest(evidence: Evidence) -> float:
+    """The upper end of the floor's interval: Wilson's, 95 %, over the answers, not over their pairs."""
+    floor, n, z = float(evidence.floor or 0), evidence.baselines, 1.96
+    centre = floor + z * z / (2 * n)
+    return (centre + z * math.sqrt(floor * (1 - floor) / n + z * z / (4 * n * n))) / (1 + z * z / n)

@@ -32,7 +32,7 @@ class Place:
 
     Attributes:
         case: Which example or input of the test, from 0.
-        sample: Which sample of the baseline, from 0; ``None`` in a trial.
+        sample: Which sample of the baseline, from 0; of a trial ``None`` for the first, then from 1.
         trial: The trial's ID; empty in a baseline.
         call: Which call of the run, from 0.
     """
@@ -74,7 +74,9 @@ def to_line(entry: Entry | PlanEntry) -> bytes:
     if isinstance(entry, PlanEntry):
         return sealed({"test": entry.test, "case": entry.case, "plan": entry.plan})
     place = entry.place
-    where: dict[str, Any] = {"trial": place.trial} if place.trial else {"sample": place.sample}
+    where: dict[str, Any] = {"trial": place.trial} if place.trial else {}
+    if place.sample is not None:
+        where["sample"] = place.sample
     head = {"test": entry.test, "case": place.case, **where, "call": place.call}
     return sealed({**head, **answer_to_json(entry.key, entry.answer)})
 
@@ -95,9 +97,15 @@ def from_line(line: bytes) -> Entry | PlanEntry:
             raise StoreError("the plan is no plan")
         return PlanEntry(test, case, plan)
     trial, sample, call = value.get("trial", ""), value.get("sample"), value.get("call")
-    if not isinstance(trial, str) or not _is_index(call) or _is_index(sample) == bool(trial):
+    if not isinstance(trial, str) or not _is_index(call) or not _is_place(trial, sample):
         raise StoreError("the entry does not say which call it is")
     return Entry(test, Place(case, sample, trial, call), *answer_of_json(value))
+
+
+def _is_place(trial: str, sample: Any) -> bool:
+    if trial:
+        return sample is None or (_is_index(sample) and sample > 0)
+    return _is_index(sample)
 
 
 def sealed(value: dict[str, Any]) -> bytes:

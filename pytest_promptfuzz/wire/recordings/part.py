@@ -27,5 +27,6 @@ class Part:
         if self.trial == JUDGE:
             return "the judge"
         if self.trial:
-            return f"trial {self.trial} ({', '.join(self.operators)})"
+            again = f", asked again ({repeat})" if repeat else ""
+            return f"trial {self.trial} ({', '.join(self.operators)}){again}"
         return f"sample {repeat} of the baseline" if repeat else "the baseline"

@@ -84,6 +84,12 @@ class Tape:
         return bool(self._recorded.plans)
 
     @property
+    def samples(self) -> int:
+        """How many answers to the unmutated prompt are recorded, of one input at least."""
+        places = (entry.place for entry in self._recorded.entries)
+        return 1 + max((at.sample for at in places if not at.trial and at.sample is not None), default=-1)
+
+    @property
     def alone(self) -> bool:
         """Whether nothing but the tape may serve the test: it is replayed, or recorded anew."""
         return self.strict or self.recording
@@ -234,7 +240,7 @@ class Tape:
         for watch in self._watches():
             for number, (key, _) in enumerate(_keys(watch)):
                 part = watch.part
-                sample = None if part.trial else watch.repeat
+                sample = (watch.repeat or None) if part.trial else watch.repeat
                 places.setdefault(key, Place(part.case, sample, part.trial, number))
         return places
 

@@ -25,14 +25,15 @@ ATTRIBUTES = "*.calls.jsonl text eol=lf merge=union\n*.calls.jsonl.gz binary\n"
 def ordered(plans: Iterable[PlanEntry], entries: Iterable[Entry]) -> list[bytes]:
     """The lines of one test: case by case the plan, the baseline's samples, then the trials as the plan has them."""
     ranks: dict[str, int] = {}
-    rows: list[tuple[tuple[int, int, int, int, str], bytes]] = []
+    rows: list[tuple[tuple[int, int, int, int, int, str], bytes]] = []
     for plan in plans:
-        rows.append(((plan.case, -1, 0, 0, ""), to_line(plan)))
+        rows.append(((plan.case, -1, 0, 0, 0, ""), to_line(plan)))
         ranks.update({each.get("id", ""): rank for rank, each in enumerate(plan.plan["mutations"])})
     for entry in entries:
         place = entry.place
-        rank = ranks.get(place.trial, len(ranks)) if place.trial else place.sample or 0
-        rows.append(((place.case, int(bool(place.trial)), rank, place.call, entry.key), to_line(entry)))
+        rank = ranks.get(place.trial, len(ranks)) if place.trial else 0
+        order = (place.case, int(bool(place.trial)), rank, place.sample or 0, place.call, entry.key)
+        rows.append((order, to_line(entry)))
     return [line for _, line in sorted(rows)]
 
 

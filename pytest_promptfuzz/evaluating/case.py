@@ -1,0 +1,80 @@
+"""What a case of an evaluation, one input or example, knows of itself alone, so that cases may take turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.evaluating.on_wire import OnWire
+    from pytest_promptfuzz.evaluating.repeating import Asked
+    from pytest_promptfuzz.evaluating.session import TestWatches
+    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.targets.simulated import SimulatedTarget
+    from pytest_promptfuzz.wire.watch import Watch
+
+
+@dataclass(slots=True)
+class Case:
+    """One case.
+
+    Attributes:
+        number: From 0, in the order in which they began.
+        prompt: As it was given; where only the baseline shows what is mutated, it stands for that.
+        watches: Of its runs.
+        ignore: JSON paths left out of keys.
+        simulated: The simulated target, answering in every provider's place, or ``None``.
+        on_wire: What is mutated in the body's requests; ``None`` where the prompt is known before.
+        planned: Its mutations, once they are known.
+        asked: Its answers, once there are some.
+        models: By model as asked for, the models that answered.
+    """
+
+    number: int
+    prompt: Prompt
+    watches: TestWatches
+    ignore: Sequence[str] = ()
+    simulated: SimulatedTarget | None = None
+    on_wire: OnWire | None = None
+    planned: tuple[Mutation, ...] | None = None
+    asked: Asked | None = None
+    models: dict[str, set[str]] = field(default_factory=dict)
+
+    def watch(
+        self,
+        *,
+        repeat: int = 0,
+        control: bool = False,
+        concurrent: bool = False,
+        mutation: Mutation | None = None,
+    ) -> Watch:
+        """The watch of one run.
+
+        Args:
+            repeat: How often the same prompt was asked before.
+            control: Serve what the baseline was answered, and refuse to ask anything else.
+            concurrent: Whether other runs overlap this one.
+            mutation: The trial's; ``None`` for the baseline.
+        """
+        return self.watches.watch(
+            repeat=repeat,
+            control=control,
+            ignore=self.ignore,
+            simulated=self.simulated,
+            concurrent=concurrent,
+            in_flight=None if self.on_wire is None else self.on_wire.in_flight(mutation),
+            mutation=mutation,
+        )
+
+    def count(self, run: Run) -> str:
+        """Note which models answered a run; the name of the first."""
+        first = ""
+        for call in run.watch.calls:
+            if call.response is not None and call.response.model:
+                self.models.setdefault(call.model, set()).add(call.response.model)
+                first = first or call.response.model
+        return first

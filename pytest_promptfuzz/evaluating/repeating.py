@@ -1,0 +1,160 @@
+"""Asking again before a test fails: the runs that ``scoring.repeats`` wants, and what came of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.evaluating.answers import Answers
+from pytest_promptfuzz.evaluating.classify import infrastructure_error
+from pytest_promptfuzz.evaluating.judge import told_undone
+from pytest_promptfuzz.running.run import Step
+from pytest_promptfuzz.scoring.repeats import Evidence, escalate, known
+from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+    from fractions import Fraction
+
+    from pytest_promptfuzz.evaluating.case import Case
+    from pytest_promptfuzz.evaluating.judge import Baseline, Judge
+    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.scoring.repeats import Wanted
+    from pytest_promptfuzz.scoring.trial import Trial
+
+
+@dataclass(slots=True)
+class Asked:
+    """What was asked in a case, and what came of it.
+
+    Attributes:
+        case: The case.
+        prompt: Unmutated.
+        baseline: What trials are compared with.
+        judge: Makes trials of runs.
+        concurrent: Whether runs may overlap.
+        runs: How often the unmutated prompt is asked with the plan, the baseline's own run counted.
+        samples: How often each mutation is.
+        answers: What was answered.
+        trials: What was asked again, by mutation.
+    """
+
+    case: Case
+    prompt: Prompt
+    baseline: Baseline
+    judge: Judge
+    concurrent: bool = False
+    runs: int = 1
+    samples: int = 1
+    answers: Answers = field(init=False)
+    trials: dict[str, list[Trial]] = field(default_factory=dict)
+    _mutations: list[Mutation] = field(default_factory=list)
+    _repeats: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.answers = Answers(self.judge)
+        self.answers.matrix.baseline.append(self.answers.add(self.baseline.run))
+
+    def first(self, mutations: Sequence[Mutation]) -> list[Step]:
+        """The runs of the plan: the unmutated prompt as often as is wanted, then every mutation."""
+        more = [self._step(None, repeat) for repeat in range(1, self.runs)]
+        return more + [
+            self._step(mutation, sample) for mutation in mutations for sample in range(self.samples)
+        ]
+
+    def judged(self, mutations: Sequence[Mutation], runs: Sequence[Run]) -> list[Trial]:
+        """The trials of those runs, in order."""
+        for run in runs[: self.runs - 1]:
+            self._sampled(run)
+        runs = runs[self.runs - 1 :]
+        pairs = [(mutation, sample) for mutation in mutations for sample in range(self.samples)]
+        self.judge.ahead(((run, each) for (each, _), run in zip(pairs, runs, strict=True)), self.baseline)
+        trials = [
+            replace(self._trial(mutation, run), sample=sample)
+            for (mutation, sample), run in zip(pairs, runs, strict=True)
+        ]
+        trials = told_undone(trials)
+        for place, mutation in enumerate(mutations):
+            part = slice(place * self.samples, (place + 1) * self.samples)
+            told = [
+                run for run, trial in zip(runs[part], trials[part], strict=True) if trial.outcome != "error"
+            ]
+            if mutation.relation == "invariance" and told:  # only it is held against the floor
+                self._mutations.append(mutation)
+                self.answers.matrix.mutated.append([self.answers.add(run) for run in told])
+        return trials
+
+    def steps(self, wanted: Wanted) -> list[tuple[Step, Mutation | None]]:
+        """The runs that are wanted of this case, each with its mutation."""
+        mutation = None if wanted.mutation is None else self._mutations[wanted.mutation]
+        key, before = ("", self.runs) if mutation is None else (mutation.id, self.samples)
+        first = self._repeats.get(key, before)
+        self._repeats[key] = first + wanted.count
+        return [(self._step(mutation, first + each), mutation) for each in range(wanted.count)]
+
+    def ran(self, mutation: Mutation | None, run: Run) -> None:
+        """One of those runs was made."""
+        if mutation is None:
+            self._sampled(run)
+            return
+        trial = self._trial(mutation, run)
+        if trial.outcome == "error" or self._nothing(run):
+            return
+        place = self._mutations.index(mutation)
+        self.answers.matrix.repeated.setdefault(place, []).append(self.answers.add(run))
+        self.trials.setdefault(mutation.id, []).append(trial)
+
+    def _step(self, mutation: Mutation | None, repeat: int) -> Step:
+        prompt = self.prompt if mutation is None else mutation.prompt
+        watch = self.case.watch(repeat=repeat, concurrent=self.concurrent, mutation=mutation)
+        return Step(prompt, watch, self.case.number)
+
+    def _trial(self, mutation: Mutation, run: Run) -> Trial:
+        return self.judge.trial(run, mutation, mutation.prompt, self.baseline, case=self.case.number)
+
+    def _sampled(self, run: Run) -> None:
+        if not self._nothing(run):
+            self.answers.matrix.baseline.append(self.answers.add(run))
+
+    def _nothing(self, run: Run) -> bool:
+        """Whether a run that was made again has no answer: it failed on the wire, is not recorded, or was skipped."""
+        if any(fault.kind == NOT_RECORDED for fault in run.watch.faults):
+            return True
+        if run.exception is not None and self.judge.skips(run.exception):
+            return True
+        return infrastructure_error(run, baseline=self.baseline.run) is not None
+
+
+def evidence_of(cases: Sequence[Asked]) -> Evidence:
+    """What is known without asking again."""
+    return known([each.answers.matrix for each in cases])
+
+
+def asking_again(
+    cases: Sequence[Asked], threshold: Fraction, *, alpha: float, seed: int
+) -> Generator[list[Step], list[Run], Evidence]:
+    """The runs that tell noise from change, all that are wanted at once in a batch; returns what they showed."""
+    looks = escalate([each.answers.matrix for each in cases], threshold, alpha=alpha, seed=seed)
+    try:
+        wanted = next(looks)
+        while True:
+            steps = [(cases[each.case], *step) for each in wanted for step in cases[each.case].steps(each)]
+            runs = yield [step for _, step, _ in steps]
+            for (asked, _, mutation), run in zip(steps, runs, strict=True):
+                asked.ran(mutation, run)
+            wanted = next(looks)
+    except StopIteration as stop:
+        evidence: Evidence = stop.value
+        return evidence
+
+
+def with_repeats(trials: Sequence[Trial], cases: Sequence[Asked]) -> list[Trial]:
+    """The trials, with the outcomes of those that were asked again."""
+    again = {
+        (each.case.number, name): tuple(trial.outcome for trial in found)
+        for each in cases
+        for name, found in each.trials.items()
+    }
+    return [replace(trial, again=again.get((trial.case, trial.id), ())) for trial in trials]

@@ -1,0 +1,263 @@
+"""Asking again before a test fails: which runs, how often, and whether what comes of them shows that mutations matter.
+
+A test about to fail is looked at up to four times, with 2, 4, 8 and 16 answers to the unmutated prompt. With each look
+the mutations whose answers were not equivalent are asked again, too. Which ones these are was decided by the first
+answers; the test is over the later ones, of prompt and mutation alike, so that the choice does not bias it. Where no
+mutation could be asked again, it is over all answers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.scoring.matrix import adjusted, floor_of, mean
+from pytest_promptfuzz.scoring.permutation import Labelled, p_value, smallest_p
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from pytest_promptfuzz.scoring.matrix import Matrix
+
+LOOKS = (2, 4, 8, 16)
+"""Answers to the unmutated prompt at each look."""
+ALPHA = 0.05
+"""How often a session of tests that nothing breaks may have one called brittle."""
+_MOST = 8  # mutations of a test with one input that are asked again
+_MOST_OF_MANY = 16  # of a test with several
+_CALLS = (
+    47  # more calls than the test itself made, if that is less: 15 of the prompt, 4 of each of 8 mutations
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Runs to be made.
+
+    Attributes:
+        case: Of which input.
+        mutation: Which of its mutations, by its place; ``None`` is the unmutated prompt.
+        count: How many.
+    """
+
+    case: int
+    mutation: int | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the answers say beyond the raw score.
+
+    Attributes:
+        floor: R_bb; ``None`` where the unmutated prompt was answered once.
+        adjusted: R_adj; ``None`` where the floor is not known, or is 0.
+        p: That labels alone give such a difference; ``None`` where nothing was tested.
+        alpha: What ``p`` was held against, after its split over looks and tests.
+        least: The smallest p that was attainable.
+        confirmed: The score with each answer that was not equivalent replaced by what the mutation was answered when
+            it was asked again, over the floor; ``None`` where nothing was asked again.
+        lasting: Deviations that were asked again and deviated more often than not, or were not asked again.
+        baselines: Answers to the unmutated prompt, of the input with the fewest.
+        repeats: Answers of mutations that were asked again, in all.
+    """
+
+    floor: Fraction | None = None
+    adjusted: Fraction | None = None
+    p: float | None = None
+    alpha: float = ALPHA
+    least: float | None = None
+    confirmed: Fraction | None = None
+    lasting: int = 0
+    baselines: int = 1
+    repeats: int = 0
+
+    @property
+    def significant(self) -> bool:
+        """Whether the labels matter."""
+        return self.p is not None and self.p <= self.alpha
+
+
+ALONE = Evidence()
+"""Every prompt was asked once."""
+
+
+def known(cases: Sequence[Matrix]) -> Evidence:
+    """The evidence that is there without asking again."""
+    return Evidence(floor_of(cases), adjusted(cases), baselines=_baselines(cases))
+
+
+def escalate(
+    cases: Sequence[Matrix],
+    threshold: Fraction,
+    *,
+    alpha: float = ALPHA,
+    most: int = LOOKS[-1],
+    seed: int = 0,
+) -> Generator[list[Wanted], None, Evidence]:
+    """Ask again until it shows that mutations matter and the score is below the threshold, or the last look is done.
+
+    Yields what is to be run; the answers are to be added to ``baseline`` and ``repeated`` of the matrices before it
+    goes on. A run that came to nothing is left out.
+
+    Args:
+        cases: The inputs of one test.
+        threshold: Of the score.
+        alpha: The error allowed to this test, over all its looks.
+        most: Answers to the unmutated prompt of each input at the last look.
+        seed: Of random labellings.
+    """
+    chosen = _chosen(cases)
+    looks = [look for look in LOOKS if look <= most] or [most]
+    looks = _affordable(cases, chosen, looks)
+    usable = _usable(cases, chosen, looks, alpha)
+    share = alpha / max(1, len(usable))
+    for look in looks:
+        wanted = _wanted(cases, chosen, look)
+        before = _size(cases)
+        if wanted:
+            yield wanted
+        if wanted and _size(cases) == before:
+            break  # nothing came of it: more of the same would not help
+        if look in usable or look == looks[-1]:
+            found = _looked(cases, share, seed)
+            if found.significant and (found.adjusted is None or found.adjusted < threshold):
+                return found
+    return _looked(cases, share, seed)
+
+
+def _looked(cases: Sequence[Matrix], share: float, seed: int) -> Evidence:
+    tested = [_labelled(case) for case in cases] if any(case.repeated for case in cases) else []
+    tested = [each for each in tested if each.mutated]
+    if not any(len(each.baseline) > 1 for each in tested):
+        tested = [_every(case) for case in cases]
+    confirmed, lasting = _confirmed(cases)
+    return Evidence(
+        floor_of(cases),
+        adjusted(cases),
+        p_value(tested, seed=seed, enough=share),
+        share,
+        smallest_p(tested),
+        confirmed,
+        lasting,
+        _baselines(cases),
+        sum(len(answers) for case in cases for answers in case.repeated.values()),
+    )
+
+
+def _baselines(cases: Sequence[Matrix]) -> int:
+    return min((len(case.baseline) for case in cases), default=0)
+
+
+def _confirmed(cases: Sequence[Matrix]) -> tuple[Fraction | None, int]:
+    """The score and the deviations that are left once what did not come again is taken for noise.
+
+    A mutation that changes nothing agrees as the unmutated prompt does with itself, when it is asked again. What was
+    not asked again is taken to be like what was.
+    """
+    floor = floor_of(cases)
+    asked: list[Fraction] = []
+    rest = lasting = whole = 0
+    for case in cases:
+        for place, answers in enumerate(case.mutated):
+            first = mean(case.between(case.baseline[0], each) for each in answers)
+            whole += 1
+            if first is None or first == 1:
+                continue
+            again = case.agreement(case.repeated.get(place, ()))
+            if again is None or not floor:
+                rest += 1
+                lasting += first == 0
+                continue
+            asked.append(1 - min(Fraction(1), again / floor))
+            lasting += first == 0 and 2 * again < floor
+    if not asked:
+        return None, lasting
+    lost = sum(asked, Fraction(0)) * Fraction(len(asked) + rest, len(asked))
+    return 1 - lost / whole, lasting
+
+
+def _labelled(case: Matrix) -> Labelled:
+    """Later answers only: the first ones chose what was asked again."""
+    again = tuple(each for place in sorted(case.repeated) for each in case.repeated[place])
+    return Labelled(case.between, tuple(case.baseline[1:]), again)
+
+
+def _every(case: Matrix) -> Labelled:
+    return Labelled(case.between, tuple(case.baseline), tuple(each for one in case.mutated for each in one))
+
+
+def _chosen(cases: Sequence[Matrix]) -> list[tuple[int, int]]:
+    """The trials to ask again, worst first, from every input in turn."""
+    ranked = []
+    for number, case in enumerate(cases):
+        if not case.baseline:
+            continue
+        first = case.baseline[0]
+        credit = [mean(case.between(first, each) for each in answers) for answers in case.mutated]
+        bad = sorted((value, place) for place, value in enumerate(credit) if value is not None and value < 1)
+        ranked += [(turn, number, place) for turn, (_, place) in enumerate(bad)]
+    most = _MOST if len(cases) == 1 else _MOST_OF_MANY
+    return [(number, place) for _, number, place in sorted(ranked)[:most]]
+
+
+def _times(look: int, chosen: int) -> int:
+    """How often a mutation was asked again by a look: as many answers in all as the prompt has, which tells most.
+
+    The last look, at what is left in doubt, has twice as many.
+    """
+    return math.ceil(look * (2 if look == LOOKS[-1] else 1) / max(1, chosen))
+
+
+def _affordable(cases: Sequence[Matrix], chosen: Sequence[object], looks: Sequence[int]) -> list[int]:
+    """The looks that ask no more than the test itself did, or than one input's would."""
+    made = sum(1 + sum(map(len, case.mutated)) for case in cases)
+    limit = max(_CALLS, made)
+    most = [
+        look for look in looks if len(cases) * (look - 1) + len(chosen) * _times(look, len(chosen)) <= limit
+    ]
+    return most or [looks[0]]
+
+
+def _usable(
+    cases: Sequence[Matrix], chosen: Sequence[tuple[int, int]], looks: Sequence[int], alpha: float
+) -> list[int]:
+    """The looks at which so many answers could be significant at all; the others take no share of alpha."""
+    usable = list(looks)
+    while usable:
+        share = alpha / len(usable)
+        able = [look for look in usable if _least(cases, chosen, look) <= share]
+        if able == usable:
+            break
+        usable = able
+    return usable
+
+
+def _least(cases: Sequence[Matrix], chosen: Sequence[tuple[int, int]], look: int) -> float:
+    times = _times(look, len(chosen))
+    logarithm = 0.0
+    for number, case in enumerate(cases):
+        again = times * sum(each == number for each, _ in chosen)
+        if again and look > 2:
+            logarithm += math.log(math.comb(max(look, len(case.baseline)) - 1 + again, again))
+    return math.exp(-logarithm)
+
+
+def _wanted(cases: Sequence[Matrix], chosen: Sequence[tuple[int, int]], look: int) -> list[Wanted]:
+    wanted = [
+        Wanted(number, None, look - len(case.baseline))
+        for number, case in enumerate(cases)
+        if len(case.baseline) < look
+    ]
+    times = _times(look, len(chosen))
+    return wanted + [
+        Wanted(number, place, missing)
+        for number, place in chosen
+        if (missing := times - len(cases[number].repeated.get(place, ()))) > 0
+    ]
+
+
+def _size(cases: Sequence[Matrix]) -> int:
+    return sum(len(case.baseline) + sum(map(len, case.repeated.values())) for case in cases)
