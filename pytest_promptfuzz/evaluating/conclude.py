@@ -112,8 +112,8 @@ def conclude(
     )
 
 
-def about_to_fail(trials: Sequence[Trial], contract: Contract, evidence: Evidence) -> bool:
-    """Whether what is known says "brittle": before that is said, it is asked again."""
+def says_brittle(trials: Sequence[Trial], contract: Contract, evidence: Evidence) -> bool:
+    """Whether trials and evidence say "brittle"; before a person is told, it is asked again."""
     scored = [trial for trial in trials if trial.mutation.relation == "invariance"]
     if not scored or _not_exercised(scored):
         return False

@@ -5,6 +5,7 @@ A driver (``running.drive``) makes the runs, sync or async; the job says which, 
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.baseline import BaselineFailed, baseline_error
 from pytest_promptfuzz.evaluating.case import Case
-from pytest_promptfuzz.evaluating.conclude import about_to_fail, conclude
+from pytest_promptfuzz.evaluating.conclude import conclude, says_brittle
 from pytest_promptfuzz.evaluating.control import controlled
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.instability import mixed_models, noisy
@@ -230,11 +231,10 @@ class Job:
         if self._overruled is not None or self.only is not None or not asked:
             return
         self._evidence = evidence_of(asked)
-        if not about_to_fail(self.trials, self.contract, self._evidence):
+        brittle = functools.partial(says_brittle, self.trials, self.contract)
+        if not brittle(self._evidence):
             return
-        looks = asking_again(
-            asked, self.contract.threshold, alpha=ALPHA / self.session.tests, seed=self.contract.seed
-        )
+        looks = asking_again(asked, brittle, alpha=ALPHA / self.session.tests, seed=self.contract.seed)
         by_number = {case.number: case for case in cases}
         try:
             steps = next(looks)

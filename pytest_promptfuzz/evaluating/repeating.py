@@ -13,8 +13,7 @@ from pytest_promptfuzz.scoring.repeats import Evidence, escalate, known
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-    from fractions import Fraction
+    from collections.abc import Callable, Generator, Sequence
 
     from pytest_promptfuzz.evaluating.case import Case
     from pytest_promptfuzz.evaluating.judge import Baseline, Judge
@@ -133,10 +132,10 @@ def evidence_of(cases: Sequence[Asked]) -> Evidence:
 
 
 def asking_again(
-    cases: Sequence[Asked], threshold: Fraction, *, alpha: float, seed: int
+    cases: Sequence[Asked], proves: Callable[[Evidence], bool], *, alpha: float, seed: int
 ) -> Generator[list[Step], list[Run], Evidence]:
     """The runs that tell noise from change, all that are wanted at once in a batch; returns what they showed."""
-    looks = escalate([each.answers.matrix for each in cases], threshold, alpha=alpha, seed=seed)
+    looks = escalate([each.answers.matrix for each in cases], proves, alpha=alpha, seed=seed)
     try:
         wanted = next(looks)
         while True:

@@ -54,6 +54,14 @@ class Matrix:
         ]
         return mean(pairs)
 
+    def commonest(self) -> Fraction:
+        """The largest mean credit of one answer to the unmutated prompt with all of them, itself among them."""
+        found = [
+            mean(10 if one == other else self.between(one, other) for other in self.baseline)
+            for one in self.baseline
+        ]
+        return max((each for each in found if each is not None), default=Fraction(0))
+
     def kept(self) -> Fraction | None:
         """R_bm: the mean credit of an answer to the unmutated prompt and one to a mutation."""
         return mean(

@@ -17,7 +17,7 @@ from pytest_promptfuzz.scoring.matrix import adjusted, floor_of, mean
 from pytest_promptfuzz.scoring.permutation import Labelled, p_value, smallest_p
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from pytest_promptfuzz.scoring.matrix import Matrix
 
@@ -27,9 +27,8 @@ ALPHA = 0.05
 """How often a session of tests that nothing breaks may have one called brittle."""
 _MOST = 8  # mutations of a test with one input that are asked again
 _MOST_OF_MANY = 16  # of a test with several
-_CALLS = (
-    47  # more calls than the test itself made, if that is less: 15 of the prompt, 4 of each of 8 mutations
-)
+_CALLS = 47  # asked at least, even if the test itself made fewer: 15 of the prompt, 32 of mutations
+_Z = 1.96
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,7 @@ class Evidence:
 
     Attributes:
         floor: R_bb; ``None`` where the unmutated prompt was answered once.
+        highest: The upper end of the floor's 95 % interval; ``None`` likewise.
         adjusted: R_adj; ``None`` where the floor is not known, or is 0.
         p: That labels alone give such a difference; ``None`` where nothing was tested.
         alpha: What ``p`` was held against, after its split over looks and tests.
@@ -65,6 +65,7 @@ class Evidence:
     """
 
     floor: Fraction | None = None
+    highest: float | None = None
     adjusted: Fraction | None = None
     p: float | None = None
     alpha: float = ALPHA
@@ -86,25 +87,25 @@ ALONE = Evidence()
 
 def known(cases: Sequence[Matrix]) -> Evidence:
     """The evidence that is there without asking again."""
-    return Evidence(floor_of(cases), adjusted(cases), baselines=_baselines(cases))
+    return Evidence(floor_of(cases), _highest(cases), adjusted(cases), baselines=_baselines(cases))
 
 
 def escalate(
     cases: Sequence[Matrix],
-    threshold: Fraction,
+    proves: Callable[[Evidence], bool],
     *,
     alpha: float = ALPHA,
     most: int = LOOKS[-1],
     seed: int = 0,
 ) -> Generator[list[Wanted], None, Evidence]:
-    """Ask again until it shows that mutations matter and the score is below the threshold, or the last look is done.
+    """Ask again until that proves the test brittle, or the last look is done.
 
     Yields what is to be run; the answers are to be added to ``baseline`` and ``repeated`` of the matrices before it
     goes on. A run that came to nothing is left out.
 
     Args:
         cases: The inputs of one test.
-        threshold: Of the score.
+        proves: Whether evidence makes the verdict brittle.
         alpha: The error allowed to this test, over all its looks.
         most: Answers to the unmutated prompt of each input at the last look.
         seed: Of random labellings.
@@ -123,7 +124,7 @@ def escalate(
             break  # nothing came of it: more of the same would not help
         if look in usable or look == looks[-1]:
             found = _looked(cases, share, seed)
-            if found.significant and (found.adjusted is None or found.adjusted < threshold):
+            if found.significant and proves(found):
                 return found
     return _looked(cases, share, seed)
 
@@ -136,6 +137,7 @@ def _looked(cases: Sequence[Matrix], share: float, seed: int) -> Evidence:
     confirmed, lasting = _confirmed(cases)
     return Evidence(
         floor_of(cases),
+        _highest(cases),
         adjusted(cases),
         p_value(tested, seed=seed, enough=share),
         share,
@@ -149,6 +151,21 @@ def _looked(cases: Sequence[Matrix], share: float, seed: int) -> Evidence:
 
 def _baselines(cases: Sequence[Matrix]) -> int:
     return min((len(case.baseline) for case in cases), default=0)
+
+
+def _highest(cases: Sequence[Matrix]) -> float | None:
+    """How high the floor may be: Wilson's upper bound for the share of the commonest answer, squared.
+
+    The pairs of k answers are not independent; their commonest answer is a share of k. Two answers agree about as often
+    as both are that one.
+    """
+    if floor_of(cases) is None:
+        return None
+    answers = sum(len(case.baseline) for case in cases)
+    share = sum(float(case.commonest()) * len(case.baseline) for case in cases) / answers
+    centre = share + _Z * _Z / (2 * answers)
+    spread = _Z * math.sqrt(share * (1 - share) / answers + _Z * _Z / (4 * answers * answers))
+    return ((centre + spread) / (1 + _Z * _Z / answers)) ** 2
 
 
 def _confirmed(cases: Sequence[Matrix]) -> tuple[Fraction | None, int]:

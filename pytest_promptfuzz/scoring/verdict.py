@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -99,19 +98,27 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
         said = f"{_count(counts.deviation, 'deviation')}, and at most {limit} may occur"
     floor, asked = _floor(evidence), _asked(evidence)
     lasting = counts.deviation if evidence.p is None else evidence.lasting
-    if adjusted is not None and adjusted >= threshold and lasting <= limit:
+    enough = adjusted is not None and adjusted >= threshold and lasting <= limit
+    if evidence.p is None and not enough:
+        return Judgement("brittle", reason, f"{said}.")
+    if evidence.significant and not enough and (few or lasting > limit):
+        besides = f", and {_plain(adjusted)} when adjusted for noise" if few and adjusted is not None else ""
+        return Judgement(
+            "brittle", reason, f"{said}{besides}. {asked} That is more than noise ({_p(evidence)})."
+        )
+    if evidence.highest is not None and evidence.highest < threshold:
+        return Judgement(
+            "noisy",
+            "noise-floor",
+            f"{said}, but {floor}: the model varies too widely to tell. Lower the temperature, ask for a narrower "
+            "answer, or compare less strictly.",
+        )
+    if enough and adjusted is not None:
         return Judgement(
             "pass",
             "adjusted-reached",
             f"Adjusted for noise, the score {_plain(adjusted)} reaches the threshold {gate}: {_lower(said)}, and "
             f"{floor}.",
-        )
-    if evidence.p is None:
-        return Judgement("brittle", reason, f"{said}.")
-    if evidence.significant and (few or lasting > limit):
-        besides = f", and {_plain(adjusted)} when adjusted for noise" if few and adjusted is not None else ""
-        return Judgement(
-            "brittle", reason, f"{said}{besides}. {asked} That is more than noise ({_p(evidence)})."
         )
     confirmed = evidence.confirmed
     if confirmed is not None and confirmed >= threshold and lasting <= limit:
@@ -119,13 +126,6 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
             "pass",
             "not-repeated",
             f"{said}, but what differed did not come again. {asked} So counted, the score is {_plain(confirmed)}.",
-        )
-    if evidence.floor is not None and _highest(evidence) < threshold:
-        return Judgement(
-            "noisy",
-            "noise-floor",
-            f"{said}, but {floor}: the model varies too widely to tell ({_p(evidence)}). Lower the temperature, ask "
-            "for a narrower answer, or compare less strictly.",
         )
     return Judgement(
         "inconclusive", "not-significant", f"{said}, which may be noise ({_p(evidence)}): {floor}. {asked}"
@@ -179,10 +179,3 @@ def _p(evidence: Evidence) -> str:
 
 def _lower(sentence: str) -> str:
     return sentence[0].lower() + sentence[1:]
-
-
-def _highest(evidence: Evidence) -> float:
-    """The upper end of the floor's interval: Wilson's, 95 %, over the answers, not over their pairs."""
-    floor, n, z = float(evidence.floor or 0), evidence.baselines, 1.96
-    centre = floor + z * z / (2 * n)
-    return (centre + z * math.sqrt(floor * (1 - floor) / n + z * z / (4 * n * n))) / (1 + z * z / n)

@@ -24,6 +24,18 @@ Consider the overall tone. Return only one word.
 Text: {text}
 """
 TEXT = "text=I love this phone, it is great."
+URGENCY = """\
+Classify the urgency of the support ticket into exactly one of these levels: high, medium, low.
+
+- high: outages, lost payments, stolen accounts
+- medium: late parcels, broken products
+- low: questions, wishes, thanks
+
+Answer with the level only.
+
+Ticket: {ticket}
+"""
+TICKET = "ticket=My payment is lost, and my parcel is late."
 
 
 @pytest.fixture
@@ -338,17 +350,17 @@ def test_run_passes_on_a_robust_prompt_and_calls_only_once(
 def test_run_says_what_is_brittle_and_how_to_see_it_again(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    target = "simulated?noise=0.9&seed=1"
-    assert main(["run", "p.txt", "--target", target, "--set", TEXT, "-n", "8", "--width", "100"]) == 1
+    (folder / "p.txt").write_text(URGENCY, encoding="utf-8")
+    common = ["run", "p.txt", "--target", "simulated", "--set", TICKET, "-n", "bullet-reorder=4"]
+    assert main([*common, "--width", "100"]) == 1
     out = capsys.readouterr().out
     assert out.startswith("Brittle: the score ")
     assert "Answers are simulated: no real model was called." in out
-    again = f"promptfuzz run p.txt --target '{target}' -n 8 --seed 0 --threshold 0.85 --set '{TEXT}' --trial "
+    again = f"promptfuzz run p.txt --target simulated -n bullet-reorder=4 --seed 0 --threshold 0.85 --set '{TICKET}' --trial "
     assert again in out
     trial = out.partition(again)[2].split()[0]
     capsys.readouterr()
-    one = ["run", "p.txt", "--target", target, "--set", TEXT, "-n", "8", "--trial", trial]
-    assert main(one) == 1
+    assert main([*common, "--trial", trial]) == 1
     assert f"only trial {trial} was run" in capsys.readouterr().out
     assert "   baseline   " in out
 
@@ -371,11 +383,11 @@ def test_run_takes_counts_by_name_and_says_how_to_see_it_again(
 def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     targets = "simulated,simulated?noise=0.9&seed=1"
     argv = ["run", "p.txt", "--target", targets, "--set", TEXT, "-n", "5"]
-    assert main([*argv, "--json"]) == 1
+    assert main([*argv, "--json"]) == 3  # the second varies too widely to tell
     reports = json.loads(capsys.readouterr().out)
     assert [each["test"] for each in reports] == ["p.txt [simulated]", "p.txt [simulated?noise=0.9&seed=1]"]
     assert [t["id"] for t in reports[0]["trials"]] == [t["id"] for t in reports[1]["trials"]]
-    assert main([*argv, "--width", "120"]) == 1
+    assert main([*argv, "--width", "120"]) == 3
     out = capsys.readouterr().out
     assert "verdict" in out
     rows = [

@@ -91,7 +91,11 @@ def test_a_function_of_the_application_is_a_target() -> None:
     deviating = [trial for trial in result.trials if trial.outcome == "deviation"]
     assert {trial.value for trial in deviating} == {"TECHNICAL"}
     assert all(trial.comparison.explanation for trial in deviating)
-    assert result.calls == 10  # baseline and control: its own calls are not seen, so it is asked twice
+    assert result.noise.significant
+    repeats = result.noise.baselines - 1 + result.noise.repeats
+    assert (
+        result.calls == 10 + repeats
+    )  # baseline and control: its own calls are not seen, so it is asked twice
     later = asyncio.run(aevaluate(TRIAGE, by_words_later, session=quiet()))
     assert (later.verdict, later.outcomes) == (result.verdict, result.outcomes)
 
