@@ -9,7 +9,7 @@ from pytest_promptfuzz.evaluating.answers import Answers
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.judge import told_undone
 from pytest_promptfuzz.running.run import Step
-from pytest_promptfuzz.scoring.repeats import Evidence, escalate, known
+from pytest_promptfuzz.scoring.repeats import LOOKS, Evidence, escalate, known
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.scoring.repeats import Wanted
     from pytest_promptfuzz.scoring.trial import Trial
+
+_LOOKED_AT_BY_JUDGES = 4
 
 
 @dataclass(slots=True)
@@ -135,7 +137,10 @@ def asking_again(
     cases: Sequence[Asked], proves: Callable[[Evidence], bool], *, alpha: float, seed: int
 ) -> Generator[list[Step], list[Run], Evidence]:
     """The runs that tell noise from change, all that are wanted at once in a batch; returns what they showed."""
-    looks = escalate([each.answers.matrix for each in cases], proves, alpha=alpha, seed=seed)
+    # A judge is asked about every pair that nothing cheaper can tell, and pairs grow with the square of answers.
+    judged = any(each.judge.bench is not None for each in cases)
+    most = _LOOKED_AT_BY_JUDGES if judged else LOOKS[-1]
+    looks = escalate([each.answers.matrix for each in cases], proves, alpha=alpha, most=most, seed=seed)
     try:
         wanted = next(looks)
         while True:
