@@ -76,6 +76,15 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="what the score must reach, 0 to 1 (0.85)",
     )
     group.add_argument("--task", metavar="NAME", help="how answers are compared (inferred from the baseline)")
+    group.add_argument(
+        "--judge", metavar="NAME", help="a model that rates answers which nothing cheaper can tell (nobody)"
+    )
+    group.add_argument(
+        "--judge-when", choices=("undecided", "always"), help="when the judge is asked (undecided)"
+    )
+    group.add_argument(
+        "--judge-repeats", type=int, metavar="N", help="how often it is asked the same; the median counts (1)"
+    )
     group.add_argument("--trial", metavar="ID", help="run this trial alone")
     group = parser.add_argument_group("answers")
     group.add_argument(
@@ -137,6 +146,7 @@ def _reports(
         "operators": options.operators,
         "task": options.task,
         "part": options.part,
+        **{key: value for key, value in _judging(options).items() if value is not None},
     }
     settings = named(settings, named_profiles(), options.file)
     # What is wrong is told before the first model is asked.
@@ -166,6 +176,10 @@ def _reports(
     return reports
 
 
+def _judging(options: argparse.Namespace) -> dict[str, Any]:
+    return {key: getattr(options, key) for key in ("judge", "judge_when", "judge_repeats")}
+
+
 def _again(options: argparse.Namespace, target: str) -> str:
     """The command that gives the same mutations on one target, and their stored answers."""
     words = ["promptfuzz", "run", options.file, "--target", target]
@@ -183,6 +197,8 @@ def _again(options: argparse.Namespace, target: str) -> str:
         words += ["--part", options.part]
     if options.task:
         words += ["--task", options.task]
+    for key, value in _judging(options).items():
+        words += [] if value is None else [f"--{key.replace('_', '-')}", str(value)]
     for value in options.values:
         words += ["--set", value]
     if options.cache_dir != _STORE:

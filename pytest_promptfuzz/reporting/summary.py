@@ -12,6 +12,7 @@ from pytest_promptfuzz.reporting.words import (
     count,
     number,
     operator_names,
+    real_judges,
     score_text,
     simulated,
     simulation,
@@ -135,7 +136,7 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     spent = [report["spent"] for report in reports]
     errors = sum(report["counts"]["error"] for report in reports)
     retries = sum(each["retries"] for each in spent)
-    alone = all(map(simulated, reports)) and not any(each["judge_calls"] for each in spent)
+    alone = all(map(simulated, reports)) and not real_judges(reports)
     whose = " to the simulated model" if alone else " made"
     parts = [
         ", ".join(f"{amount} {verdict}" for verdict, amount in tally.items()),

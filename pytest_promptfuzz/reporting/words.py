@@ -86,12 +86,17 @@ def simulated(report: TestSummary) -> bool:
     return report["target"].partition("?")[0] == "simulated"
 
 
+def real_judges(reports: Iterable[TestSummary]) -> list[str]:
+    """The judges that were asked and are not the simulated model, sorted."""
+    names = {each["judge"] for each in reports}
+    return sorted(each for each in names if each and each.partition("?")[0] != "simulated")
+
+
 def simulation(reports: Iterable[TestSummary]) -> str:
     """What is said of reports whose answers all came from the simulated model."""
-    judges = sorted({each["judge"] for each in reports} - {""})
-    real = [each for each in judges if each.partition("?")[0] != "simulated"]
-    if real:
-        return f"Answers are simulated; {', '.join(map(safe, real))} judged them."
+    judges = real_judges(reports)
+    if judges:
+        return f"Answers are simulated; {', '.join(map(safe, judges))} judged them."
     return "Answers are simulated: no real model was called."
 
 

@@ -51,9 +51,9 @@ class Judging:
     def _rated(self) -> list[str]:
         if not self.pairs and not self.failed:
             return []
-        counts = [f"{self.ratings.get(rating, 0)} {word}" for rating, word in _WORDS.items()]
-        undecided = self.ratings.get(None, 0)
-        counts += [f"{undecided} undecided"] if undecided else []
+        counts = [
+            f"{self.ratings[rating]} {word}" for rating, word in _WORDS.items() if self.ratings.get(rating)
+        ]
         counts += [f"{self.failed} failed"] if self.failed else []
         total = self.pairs + self.failed
         shown = f"{total} pair{'s' if total > 1 else ''} of answers"
@@ -76,7 +76,7 @@ class Judging:
         return [text]
 
 
-_WORDS = {3: "the same", 2: "minor differences", 1: "different"}
+_WORDS: dict[int | None, str] = {3: "the same", 2: "minor differences", 1: "different", None: "undecided"}
 
 
 def _agreed(what: str, found: Agreement | None) -> str:

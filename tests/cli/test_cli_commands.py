@@ -380,6 +380,24 @@ def test_run_takes_counts_by_name_and_says_how_to_see_it_again(
     assert f" -n {counts} " in report["trials"][0]["reproduce"]
 
 
+def test_run_has_answers_judged(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "s.txt").write_text(
+        "Summarize the text in one sentence.\n\nText: It takes four years. The tram will reach the airport.",
+        encoding="utf-8",
+    )
+    command = ["run", "s.txt", "--target", "simulated?noise=0.5&seed=4", "-n", "6", "--threshold", "0"]
+    judged = ["--judge", "simulated", "--judge-when", "always", "--judge-repeats", "2"]
+    assert main([*command, *judged, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["judge"] == "simulated"
+    assert report["spent"]["judge_calls"] % 4 == 0 < report["spent"]["judge_calls"]
+    assert {"judge"} <= {each["reason"] for each in report["trials"]}
+    again = next(each["reproduce"] for each in report["trials"])
+    assert "--judge simulated --judge-when always --judge-repeats 2" in again
+    assert main([*command, "--judge", "nobody"]) == 2
+    assert "judge: Target 'nobody': there is no kind" in capsys.readouterr().err
+
+
 def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     targets = "simulated,simulated?noise=0.9&seed=1"
     argv = ["run", "p.txt", "--target", targets, "--set", TEXT, "-n", "5"]
