@@ -26,7 +26,7 @@ Credit = float | Fraction
 Credited = Sequence[tuple[str, Credit]]
 
 LEVEL = 0.95
-CORRELATION = 1 / 3  # what trials of one operator are taken to share before any is seen
+CORRELATION = 0.4  # what trials of one operator are taken to share before any is seen
 WEIGHT = 4  # operators' worth of evidence that this prior counts as
 UNSEEN = 0.5  # answers of either kind that enter the variance unseen
 MOST = 100_000
@@ -185,7 +185,7 @@ def smallest_n(
         ``None`` where no number of mutations is enough: at a threshold of 1.
 
     >>> smallest_n(0.85), smallest_n(0.85, each=2), smallest_n(0.85, gate="point")
-    (19, 26, 1)
+    (19, 27, 1)
     """
     (least,) = map(float, _valid([threshold]))
     if gate != "confident" or least <= 0:

@@ -78,9 +78,9 @@ def test_trials_of_one_operator_tell_less() -> None:
 
 
 def test_the_design_effect_of_two_operators_at_odds_by_hand() -> None:
-    # Mean squares 1 and 0, each with a prior of 4 operators at correlation 1/3 and variance 1/4:
-    # (1 + 4/3) / 5 = 7/15 and (4/6) / 6 = 1/9; (7/15 - 1/9) / (7/15 + 1/9) = 8/13.
-    assert design_effect([[1, 1], [0, 0]]) == pytest.approx(1 + 8 / 13)
+    # Mean squares 1 and 0, each with a prior of 4 operators at correlation 0.4 and variance 1/4:
+    # (1 + 1.4) / 5 = 0.48 and 0.6 / 6 = 0.1; (0.48 - 0.1) / (0.48 + 0.1) = 19/29.
+    assert design_effect([[1, 1], [0, 0]]) == pytest.approx(1 + 19 / 29)
     assert design_effect([[1], [0]]) == 1
     assert design_effect([[1, 0]] * 30) == pytest.approx(1)
     assert design_effect([[1, 1], [0, 0]] * 50) == pytest.approx(2, abs=0.05)

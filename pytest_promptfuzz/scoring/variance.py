@@ -1,0 +1,260 @@
+"""Where the variance of a test with several inputs comes from: the model's sampling, the inputs, the perturbations.
+
+The decomposition is Brittlebench's: Var = E_x,p[Var_run] (inference) + Var_x[E_p] (item) + E_x[Var_p] (perturbation),
+perturbations nested in items. The estimators are its unbiased counterpart: mean squares equated with what is expected
+of them, also where cells are missing or unequal (Henderson's method I; Searle, Casella and McCulloch, *Variance
+Components*, 1992, 3.6 and 5.2). A plug-in estimate, the variance of cell means, takes the model's sampling for an
+effect of the perturbations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, isfinite, log, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_promptfuzz.scoring.beta import t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+LEVEL = 0.95
+
+
+class Parts(NamedTuple):
+    """A number for each source of variance; ``None`` where the data cannot tell.
+
+    Attributes:
+        inference: The same prompt and input asked again.
+        item: Between inputs.
+        perturbation: Between mutations of one input.
+    """
+
+    inference: float | None
+    item: float | None
+    perturbation: float | None
+
+
+class Range(NamedTuple):
+    """Where a true value lies at 95 %."""
+
+    low: float
+    high: float
+
+
+class Ranges(NamedTuple):
+    """The same for each part of :class:`Parts`."""
+
+    inference: Range | None
+    item: Range | None
+    perturbation: Range | None
+
+
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """Where the variance of some scores comes from, in squared units of the scores.
+
+    Attributes:
+        raw: The unbiased estimates, which may be negative where an effect is small.
+        ranges: Intervals of the parts, by the jackknife over items, at least 0; ``None`` with fewer than 3 items.
+        share_range: The interval of :attr:`share`, in [0, 1].
+        items: Inputs.
+        cells: Pairs of input and mutation that have an answer.
+        runs: Answers.
+        notes: What cannot be told and why, and what was negative.
+    """
+
+    raw: Parts
+    ranges: Ranges
+    share_range: Range | None
+    items: int
+    cells: int
+    runs: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def inference(self) -> float | None:
+        """The mean variance of answers to the same prompt, at least 0."""
+        return _clipped(self.raw.inference)
+
+    @property
+    def item(self) -> float | None:
+        """The variance between inputs, at least 0."""
+        return _clipped(self.raw.item)
+
+    @property
+    def perturbation(self) -> float | None:
+        """The mean variance between mutations of an input, at least 0."""
+        return _clipped(self.raw.perturbation)
+
+    @property
+    def share(self) -> float | None:
+        """Brittleness: perturbation over the total, in [0, 1]; ``None`` where a part is unknown or all are 0."""
+        return _share([self.raw])
+
+
+def variance_of(trials: Iterable[tuple[Hashable, Hashable, float]]) -> Variance:
+    """Take the variance of scores apart.
+
+    The model is y = μ + item + perturbation(item) + run, each with a variance of its own, none need be normal.
+
+    Args:
+        trials: Input, mutation and score of each answer; the answers of one pair are its runs. Pairs may be
+            missing, and have different numbers of runs.
+
+    Raises:
+        ValueError: No trials, or a score that is no finite number.
+
+    >>> found = variance_of([("a", "x", 1), ("a", "x", 1), ("a", "y", 0), ("a", "y", 0),
+    ...                      ("b", "x", 1), ("b", "x", 0), ("b", "y", 1), ("b", "y", 0)])
+    >>> found.inference, found.item, found.perturbation
+    (0.25, 0.0, 0.125)
+    """
+    cells: dict[Hashable, dict[Hashable, list[float]]] = {}
+    for item, mutation, score in trials:
+        if not isfinite(score):
+            message = f"The score {score!r} of {mutation!r} on {item!r} is no finite number."
+            raise ValueError(message)
+        cells.setdefault(item, {}).setdefault(mutation, []).append(float(score))
+    if not cells:
+        message = "There are no trials whose variance could be taken apart."
+        raise ValueError(message)
+    sums = [_Sums.of(list(row.values())) for row in cells.values()]
+    raw = _estimate(sums)
+    left = [_estimate(sums[:at] + sums[at + 1 :]) for at in range(len(sums))] if len(sums) > 2 else []
+    ranges = tuple(_variance_range(raw[part], [each[part] for each in left]) for part in range(3))
+    share = _jackknife(_raw_share([raw]), [_raw_share([each]) for each in left])
+    return Variance(
+        raw,
+        Ranges(*ranges),
+        share and Range(_limited(share.low), _limited(share.high)),
+        len(sums),
+        sum(each.cells for each in sums),
+        sum(each.runs for each in sums),
+        _notes(sums, raw),
+    )
+
+
+def brittleness(variances: Iterable[Variance]) -> float | None:
+    """Summed perturbation variance over summed total variance (Brittlebench), of a model or a benchmark.
+
+    Args:
+        variances: One for each test. The raw estimates are summed, so that what is clipped does not add up.
+
+    Returns:
+        In [0, 1]; ``None`` where a part of any is not identifiable, there are none, or nothing varies.
+    """
+    return _share([each.raw for each in variances])
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """What the mean squares need of one item."""
+
+    cells: int
+    runs: int
+    total: float
+    within: float  # squares within cells
+    between: float  # squares of cell means about the item's mean, by runs
+    squared: float  # of the numbers of runs in cells
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[float]]) -> _Sums:
+        runs, total = sum(map(len, rows)), sum(map(sum, rows))
+        means = [sum(row) / len(row) for row in rows]
+        return cls(
+            len(rows),
+            runs,
+            total,
+            sum((each - mean) ** 2 for row, mean in zip(rows, means, strict=True) for each in row),
+            sum(len(row) * (mean - total / runs) ** 2 for row, mean in zip(rows, means, strict=True)),
+            float(sum(len(row) ** 2 for row in rows)),
+        )
+
+
+def _estimate(sums: Sequence[_Sums]) -> Parts:
+    """Mean squares equated with their expectations; ``None`` where there are no degrees of freedom."""
+    items, cells, runs = len(sums), sum(each.cells for each in sums), sum(each.runs for each in sums)
+    inference = sum(each.within for each in sums) / (runs - cells) if runs > cells else None
+    if cells == items:
+        return Parts(inference, None, None)
+    inner = sum(each.squared / each.runs for each in sums)
+    square = sum(each.between for each in sums) / (cells - items)
+    weight = (runs - inner) / (cells - items)
+    perturbation = None if inference is None else (square - inference) / weight
+    if items == 1:
+        return Parts(inference, None, perturbation)
+    mean = sum(each.total for each in sums) / runs
+    outer = sum(each.runs * (each.total / each.runs - mean) ** 2 for each in sums) / (items - 1)
+    # With one run a cell, the mean square between mutations is the sum of what cannot be told apart.
+    noise, inside = (square, 0.0) if inference is None or perturbation is None else (inference, perturbation)
+    inside *= (inner - sum(each.squared for each in sums) / runs) / (items - 1)
+    weight = (runs - sum(each.runs**2 for each in sums) / runs) / (items - 1)
+    return Parts(inference, (outer - noise - inside) / weight, perturbation)
+
+
+def _variance_range(whole: float | None, left: Sequence[float | None]) -> Range | None:
+    """On the scale of logarithms, where a variance is about symmetric, unless an estimate is not above 0."""
+    if whole is None or None in left:
+        return None
+    known = [each for each in left if each is not None]
+    if min([whole, *known]) > 0:
+        found = _jackknife(log(whole), [log(each) for each in known])
+        return found and Range(exp(found.low), exp(found.high))
+    found = _jackknife(whole, known)
+    return found and Range(max(0.0, found.low), max(0.0, found.high))
+
+
+def _jackknife(whole: float | None, left: Sequence[float | None]) -> Range | None:
+    """Leaving out one item at a time (Arvesen 1969: it needs no normal distribution), t at one item fewer."""
+    known = [each for each in left if each is not None]
+    if whole is None or not left or len(known) < len(left):
+        return None
+    count = len(known)
+    mean = sum(known) / count
+    centre = whole + (count - 1) * (whole - mean)
+    error = sqrt((count - 1) / count * sum((each - mean) ** 2 for each in known))
+    half = t_quantile((1 + LEVEL) / 2, count - 1) * error
+    return Range(centre - half, centre + half)
+
+
+def _raw_share(parts: Sequence[Parts]) -> float | None:
+    total = perturbation = 0.0
+    for each in parts:
+        if each.inference is None or each.item is None or each.perturbation is None:
+            return None
+        perturbation += each.perturbation
+        total += each.inference + each.item + each.perturbation
+    return perturbation / total if total > 0 else None
+
+
+def _share(parts: Sequence[Parts]) -> float | None:
+    found = _raw_share(parts)
+    return None if found is None else _limited(found)
+
+
+def _limited(number: float) -> float:
+    return min(1.0, max(0.0, number))
+
+
+def _clipped(number: float | None) -> float | None:
+    return None if number is None else max(0.0, number)
+
+
+def _notes(sums: Sequence[_Sums], raw: Parts) -> tuple[str, ...]:
+    notes = []
+    if all(each.runs == each.cells for each in sums):
+        notes.append(
+            "The variance of perturbations is not identifiable: with one run of each mutation on each input, it cannot "
+            "be told from the model's sampling. Ask at least twice (samples=2)."
+        )
+    elif all(each.cells == 1 for each in sums):
+        notes.append("The variance of perturbations is not identifiable: no input has two mutations.")
+    if len(sums) == 1:
+        notes.append("The variance of items is not identifiable: there is one input.")
+    notes += [
+        f"The estimate of the {name} variance is negative ({value:.4f}): it is shown as 0."
+        for name, value in zip(Parts._fields, raw, strict=True)
+        if value is not None and value < 0
+    ]
+    return tuple(notes)
