@@ -142,7 +142,7 @@ def read_choice(config: pytest.Config, table: Mapping[str, Any], overrides: Mapp
     return Choice(
         config,
         [each for level in ranks.values() for each in level.values()],
-        [Chosen(OVERRIDE, key, overrides[key]) for key in _DEFAULT if key in overrides],
+        [Chosen(f"{OVERRIDE} {key}", key, overrides[key]) for key in _DEFAULT if key in overrides],
     )
 
 

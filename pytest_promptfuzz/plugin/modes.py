@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.plugin.options import given
+from pytest_promptfuzz.plugin.options import given, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,8 +65,8 @@ def check_mode(config: pytest.Config, mode: str, overrides: Mapping[str, Any]) -
         raise pytest.UsageError(f"promptfuzz mode 'record': {reason}.")
 
 
-def check_shared(store: str | None) -> None:
-    """Refuse a shared store that cannot be had; nothing is connected.
+def check_shared(config: pytest.Config, store: str | None) -> None:
+    """Refuse a shared store that cannot be had, naming where it was set; nothing is connected.
 
     Raises:
         pytest.UsageError: A URL that cannot be read, or a package that is missing.
@@ -79,7 +79,7 @@ def check_shared(store: str | None) -> None:
     try:
         check_store(store)
     except PromptfuzzError as error:
-        raise pytest.UsageError(f"--promptfuzz-store: {error}") from None
+        raise pytest.UsageError(f"{place_of('store', config)}: {error}") from None
 
 
 def _has_recordings(config: pytest.Config) -> bool:

@@ -17,8 +17,9 @@ from pytest_promptfuzz.plugin import values
 from pytest_promptfuzz.plugin.settings import CHOICES, SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
+    from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.plugin.settings import Setting
 
 REDACT = "promptfuzz_redact"
@@ -106,8 +107,14 @@ def read_settings(config: pytest.Config) -> dict[str, Any]:
 
 def given(name: str, config: pytest.Config) -> bool:
     """Whether a setting was set anywhere."""
+    return bool(place_of(name, config))
+
+
+def place_of(name: str, config: pytest.Config) -> str:
+    """Where a setting was set, as messages name it; empty where it is the default."""
     setting = next(each for each in SETTINGS if each.name == name)
-    return next(places(setting, config), None) is not None
+    written = next(places(setting, config), None)
+    return "" if written is None else written.place
 
 
 class Written(NamedTuple):
@@ -216,3 +223,24 @@ def read_overrides(config: pytest.Config) -> dict[str, Any]:
         except ValueError:
             raise pytest.UsageError(f"{OVERRIDE} {text!r}: {value!r} is not a number") from None
     return overrides
+
+
+def check_overrides(overrides: Mapping[str, Any], profiles: Mapping[str, Profile]) -> None:
+    """Refuse values that no test could have; what mutations they name is looked up with the run's own.
+
+    Args:
+        overrides: The contract's keys that the command line overrides.
+        profiles: The project's own profiles, one of which may be a task.
+
+    Raises:
+        pytest.UsageError: A value out of range, or a task that is not known.
+    """
+    contract = {key: value for key, value in overrides.items() if key not in {each.name for each in CHOICES}}
+    if not contract:
+        return
+    from pytest_promptfuzz.evaluating.contract import Contract
+
+    try:
+        Contract.of(contract, where=OVERRIDE, profiles=profiles)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None

@@ -11,7 +11,7 @@ import pytest
 from pytest_promptfuzz.plugin.choosing import Choice, read_choice
 from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_profiles, read_tables
 from pytest_promptfuzz.plugin.modes import check_mode, check_shared, chosen_mode
-from pytest_promptfuzz.plugin.options import read_overrides, read_patterns, read_settings
+from pytest_promptfuzz.plugin.options import check_overrides, read_overrides, read_patterns, read_settings
 from pytest_promptfuzz.plugin.recording import SPOOLS, Written
 
 if TYPE_CHECKING:
@@ -60,10 +60,12 @@ class State:
             settings, overrides = read_settings(config), read_overrides(config)
             settings["mode"], reason = chosen_mode(config, settings)
             check_mode(config, settings["mode"], overrides)
-            check_shared(settings["store"])
+            check_shared(config, settings["store"])
             tables = read_tables(config.rootpath)
             choice = read_choice(config, tables, overrides)
             patterns = read_patterns(config)
+            profiles = read_profiles(tables)
+            check_overrides(overrides, profiles)
             state = cls(
                 config,
                 settings,
@@ -72,7 +74,7 @@ class State:
                 choice,
                 mode_reason=reason,
                 tables=tables,
-                profiles=read_profiles(tables),
+                profiles=profiles,
             )
             config.stash[STATE] = state
         return state

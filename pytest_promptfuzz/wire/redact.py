@@ -189,6 +189,18 @@ class Redaction:
         return urlunsplit((scheme, host, self.text(parts.path), urlencode(query), ""))
 
 
+def without_credentials(url: str) -> str:
+    """Scheme, host, port and path of an address as they were written: without user, password and parameters.
+
+    >>> without_credentials("redis://:s3cr3t@host:6379/0?ttl=30d")
+    'redis://host:6379/0'
+    """
+    scheme, separator, rest = url.partition("://")
+    # A password may hold any character before its end, if it was not encoded.
+    place = rest.rpartition("@")[2].partition("?")[0].partition("#")[0]
+    return f"{scheme}{separator}{place}"
+
+
 def _is_expression(match: re.Match[str]) -> bool:
     """Whether what follows ``api_key =`` in a line of Python is a name, an attribute or a call: not in quotes."""
     before = match.string[match.string.rfind("\n", 0, match.start(2)) + 1 : match.start(2)]

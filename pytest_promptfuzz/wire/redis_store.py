@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, UsageError, unstopped
 from pytest_promptfuzz.wire.answers import StoredAnswer, StoreStats, decode_answer, encode_answer
+from pytest_promptfuzz.wire.redact import without_credentials
 from pytest_promptfuzz.wire.redis_claims import RedisClaim, RedisClaims
 from pytest_promptfuzz.wire.tally import Tally
 
@@ -62,7 +63,7 @@ class RedisAddress:
         """Read ``redis[s]://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE][?ttl=30d&prefix=NAME&lease=15s]``.
 
         Raises:
-            UsageError: It is no such URL. The message never quotes the URL, which may hold a password.
+            UsageError: It is no such URL. The message quotes nothing that may be a password.
         """
         try:
             parts = urlsplit(url)
@@ -72,15 +73,19 @@ class RedisAddress:
                 f"The store's URL cannot be read: write {_EXAMPLE}, with / : @ # ? of a password as %2F and so on."
             ) from None
         database = parts.path.strip("/") or "0"
+        shown = without_credentials(url)
         if not parts.hostname or not (database.isascii() and database.isdigit()):
             raise UsageError(
-                f"The store's URL names no host, or a database that is no number: write {_EXAMPLE}."
+                f"The store's URL, {shown}, names no host, or a database that is no number: write {_EXAMPLE}."
             )
         given = dict(parse_qsl(parts.query, keep_blank_values=True))
         unknown = sorted(set(given) - {"ttl", "prefix", "lease"})
         if unknown:
+            # What follows a question mark in a password would be a parameter, too.
+            hidden = "@" in parts.query or any(parts.password and parts.password in each for each in unknown)
+            named = "other parameters" if hidden else ", ".join(map(repr, unknown))
             raise UsageError(
-                f"The store's URL has {len(unknown)} unknown parameters; known are ttl, prefix and lease: {_EXAMPLE}."
+                f"The store's URL, {shown}, has {named}; known are ttl, prefix and lease: {_EXAMPLE}."
             )
         lease = _seconds(given.get("lease", f"{LEASE}s"), "lease")
         if not lease:

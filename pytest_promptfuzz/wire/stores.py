@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, UsageError, nearest, unstopped
 from pytest_promptfuzz.wire.claims import Both, claim_in
+from pytest_promptfuzz.wire.redact import without_credentials
 
 if TYPE_CHECKING:
     import os
@@ -100,13 +101,11 @@ def check_store(url: str | None) -> None:
 
 def shown_store(url: str) -> str:
     """A store's URL as it may be shown: scheme, host, port and path, without user, password and parameters."""
-    scheme, _, rest = url.partition("://")
-    if scheme.lower() in SCHEMES:
+    if url.partition("://")[0].lower() in SCHEMES:
         from pytest_promptfuzz.wire.redis_store import RedisAddress
 
         return str(RedisAddress.of(url))
-    place = rest.partition("?")[0].partition("#")[0].rpartition("@")[2]
-    return f"{scheme}://{place}"
+    return without_credentials(url)
 
 
 def password_of(url: str) -> str:
@@ -128,10 +127,11 @@ def _shared(url: str | None, warn: Callable[[str], None] | None) -> Any:
     installed = {each.name: each for each in _installed()}
     if separator and scheme in installed:
         return _made(installed[scheme], url, warn)
-    # The value itself may be a password that was put in the wrong place.
     known = sorted({*SCHEMES, *installed})
     hint = nearest(scheme, known) if separator and scheme.isidentifier() else f"Known: {', '.join(known)}."
-    raise UsageError(f"A shared store is named by a URL, redis://HOST:PORT/DATABASE. {hint}")
+    # The value itself may be a password that was put in the wrong place.
+    given = f"{without_credentials(url)!r} is none. " if separator else ""
+    raise UsageError(f"A shared store is named by a URL, redis://HOST:PORT/DATABASE. {given}{hint}")
 
 
 def _made(entry: EntryPoint, url: str, warn: Callable[[str], None] | None) -> Any:

@@ -43,7 +43,7 @@ MARKS: dict[str, list[str]] = {
     "compare='no'": ["compare='no'", "True or False"],
     "max_deviations=-1": ["max_deviations=-1", "0 or more"],
     "equivalent_at=0.5, minor_at=0.9": ["minor_at=0.9", "equivalent_at=0.5", "swap them"],
-    "profile='quirks'": ["unknown profile 'quirks'", "'quirx'"],
+    "profile='quirks'": ["profile='quirks'", "'quirx'"],
     "fixtures='new'": ["fixtures='new'", "'shared' or 'fresh'"],
     "target='gpt-5'": ["'gpt-5'", "Write 'openai:gpt-5'"],
     "target='opnai:gpt-5'": ["'opnai'", "Did you mean 'openai'"],
@@ -238,11 +238,40 @@ OPTIONS: dict[str, tuple[list[str], list[str]]] = {
     "override key": (["--promptfuzz-override=mutation=3"], ["'mutation'", "Did you mean 'mutations'"]),
     "override value": (
         ["--promptfuzz-override=mutations=x"],
-        ["--promptfuzz-override: there is no operator", "'x'"],
+        ["--promptfuzz-override mutations: there is no operator", "'x'"],
     ),
     "override names": (
         ["--promptfuzz-override=operators=a,,b"],
         ["--promptfuzz-override 'operators=a,,b'", "missing"],
+    ),
+    "override count": (["--promptfuzz-override=mutations=0"], ["--promptfuzz-override mutations: n=0"]),
+    "override share": (
+        ["--promptfuzz-override=threshold=85"],
+        ["--promptfuzz-override: threshold=85.0", "from 0 to 1", "Did you mean 0.85?"],
+    ),
+    "override nothing": (["--promptfuzz-override=threshold=nan"], ["--promptfuzz-override: threshold=nan"]),
+    "override deviations": (
+        ["--promptfuzz-override=max_deviations=-1"],
+        ["--promptfuzz-override: max_deviations=-1", "0 or more"],
+    ),
+    "override task": (
+        ["--promptfuzz-override=task=clasification"],
+        ["--promptfuzz-override: unknown task 'clasification'. Did you mean 'classification'?"],
+    ),
+    "store parameter": (
+        ["--promptfuzz-store=redis://:s3@host/1?foo=1"],
+        ["--promptfuzz-store: The store's URL, redis://host/1, has 'foo'; known are ttl, prefix and lease"],
+    ),
+    "store scheme": (
+        ["-o", "promptfuzz_store=mongodb://me:s3@host:27017/x"],
+        [
+            "the ini value promptfuzz_store: A shared store is",
+            "'mongodb://host:27017/x' is none. Known: redis",
+        ],
+    ),
+    "store database": (
+        ["PROMPTFUZZ_STORE=redis://host/main"],
+        ["environment variable PROMPTFUZZ_STORE: The store's URL, redis://host/main, names", "no number"],
     ),
     "override number": (["--promptfuzz-override=seed=x"], ["'seed=x'", "'x' is not a number"]),
     "ini int": (["-o", "promptfuzz_mutations=-8"], ["promptfuzz_mutations", "n=-8"]),

@@ -209,9 +209,15 @@ def test_the_right_password_in_a_url(redis_servers):
         ("redis://:s3cr3t/x@host", "cannot be read"),
         ("redis://:s3cr3t@", "names no host"),
         ("redis://:s3cr3t@host/main", "no number"),
-        ("redis://:s3cr3t@host?s3cr3t=1", "known are ttl, prefix and lease"),
+        ("redis://:s3cr3t@host?s3cr3t=1", "other parameters; known are ttl, prefix and lease"),
+        ("redis://a?s3cr3t=1@host", "other parameters; known are"),
+        (
+            "redis://:s3cr3t@host?TTL=1&foo=2",
+            "The store's URL, redis://host, has 'TTL', 'foo'; known are ttl",
+        ),
         ("redis://:s3cr3t@host?ttl=soon", "'soon' is no time"),
-        ("redi://:s3cr3t@host", "Did you mean 'redis'"),
+        ("redi://:s3cr3t@host", "'redi://host' is none. Did you mean 'redis'"),
+        ("mongodb://me:a?s3cr3t/x#y@host:27017/x?s3cr3t=1", "'mongodb://host:27017/x' is none. Known: redis"),
         ("s3cr3t", "Known: redis, rediss"),
     ],
 )
