@@ -259,7 +259,10 @@ class Job:
         chosen = [each for each in mutations if self.only in (None, each.id)]
         if not chosen:
             known = ", ".join(each.id for each in mutations)
-            raise UsageError(f"{self.where}: no trial {self.only!r} in its plan. Its trials: {known}.")
+            raise UsageError(
+                f"{self.where}: no trial {self.only!r} in its plan. Its trials: {known}. A failure's report names each "
+                "that failed, and the command that runs it alone."
+            )
         return chosen
 
     def conclude(self) -> Robustness:

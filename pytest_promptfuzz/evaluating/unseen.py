@@ -54,5 +54,5 @@ def nothing_seen(run: Run) -> str:
     begun = list(dict.fromkeys(map(str, run.watch.unseen)))
     said = f" Begun, and not seen further: {', '.join(begun[:_MOST])}." if begun else ""
     loaded = suspects()
-    also = f" Loaded, and not seen: {', '.join(loaded)}." if loaded else ""
+    also = f" Loaded, and not noticed when it asks: {', '.join(loaded)}." if loaded else ""
     return f"No model call was seen; seen are those through httpx and httpx2, which the SDKs use.{said}{also} {WAY_OUT}"

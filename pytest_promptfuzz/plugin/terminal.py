@@ -75,6 +75,13 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
         reporter.section("prompt robustness: dry run", "=", bold=True)
         for line in lines(list(state.forecasts.values())):
             reporter.write_line(line)
+    if state.trial is not None and not state.reports:
+        tests = ", ".join(_unjudged(reporter)) or "none of the tests that ran is marked @robust"
+        reporter.write_line(
+            f"promptfuzz: --promptfuzz-trial={state.trial} names no trial that was run. Selected: {tests}. IDs of "
+            "trials stand in the report of a brittle or inconclusive test, beside the operators' names.",
+            yellow=True,
+        )
     if state.unmutated:
         names = ", ".join(state.unmutated)
         reporter.write_line(f"Failed on the unmutated prompt, so nothing was mutated: {names}")
@@ -94,19 +101,23 @@ def _recordings(reporter: pytest.TerminalReporter, state: State) -> list[str]:
     """What to say of the recordings that were used, also by tests that could not be judged."""
     if state.dry or not state.enabled or state.settings["mode"] not in {"auto", "replay"}:
         return []
-    unjudged = [
-        each.nodeid
-        for outcome in ("failed", "error")
-        for each in reporter.stats.get(outcome, ())
-        if "robust" in getattr(each, "keywords", ())
-    ]
-    tests = dict.fromkeys([*state.reports, *unjudged])
+    tests = dict.fromkeys([*state.reports, *_unjudged(reporter)])
     if not tests:
         return []
     from pytest_promptfuzz.plugin.reviewing import recording_lines
     from pytest_promptfuzz.reporting.safe import safe
 
     return [safe(line) for line in recording_lines(state.config.rootpath, tests)]
+
+
+def _unjudged(reporter: pytest.TerminalReporter) -> list[str]:
+    """The robust tests that failed or ended in an error, with a verdict or without one."""
+    return [
+        each.nodeid
+        for outcome in ("failed", "error")
+        for each in reporter.stats.get(outcome, ())
+        if "robust" in getattr(each, "keywords", ())
+    ]
 
 
 def _table(reporter: pytest.TerminalReporter, state: State) -> None:

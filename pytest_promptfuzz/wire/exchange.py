@@ -291,11 +291,12 @@ class Exchange:
         self.watch.release(self.digest, self.nth)
 
     def _fault(self, kind: str, message: str, status: int | None, *, waiting: bool = False) -> None:
+        # What happened stands first: a short summary cuts the line off.
         tries = self.passage.tries() if self.passage is not None else ""
-        where = f"{self.url}: {self.redaction.text(message)}{tries}"
-        self.error = TargetError(where, kind=kind, status=status)
+        said = f"{self.redaction.text(message)} ({self.url}){tries}"
+        self.error = TargetError(said, kind=kind, status=status)
         begun = self._place is not None
-        self.watch.fault(Fault(kind, status, where, self.digest, nth=self.nth, begun=begun, waiting=waiting))
+        self.watch.fault(Fault(kind, status, said, self.digest, nth=self.nth, begun=begun, waiting=waiting))
         self.release()
 
     def _store(self, status: int, text: str, response: Response | None, *, streamed: bool) -> None:

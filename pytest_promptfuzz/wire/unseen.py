@@ -18,19 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-# What may ask a model without being noticed at all; named where nothing was seen.
-SUSPECTS = (
-    "requests",
-    "aiohttp",
-    "boto3",
-    "botocore",
-    "urllib3",
-    "websockets",
-    "websocket",
-    "grpc",
-    "pycurl",
-    "tornado",
-)
+# What may ask a model without being noticed at all; named where nothing was seen. A library of which each request is
+# noticed is none of them: it asked nothing, whoever loaded it.
+SUSPECTS = ("websocket", "grpc", "pycurl", "curl_cffi", "niquests", "tornado")
 FOLLOWED = ("httpx", "httpx2")
 
 
@@ -58,7 +48,7 @@ class Unseen:
 
 
 def suspects() -> list[str]:
-    """The libraries that are loaded and may have asked a model unseen."""
+    """The libraries that are loaded and may have asked a model without being noticed."""
     return [name for name in SUSPECTS if name in sys.modules]
 
 

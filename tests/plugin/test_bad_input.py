@@ -463,7 +463,8 @@ def test_a_cache_directory_that_is_a_file_costs_the_cache_only(project, pytester
 
 def test_bad_input_loses_nothing_that_is_stored(project):
     project(GOOD).assert_outcomes(passed=2)
-    project(GOOD, "--promptfuzz-override=task=clasification").assert_outcomes(passed=1, errors=1)
+    misspelt = GOOD.replace("mutations=3", "mutations=3, task='clasification'")
+    project(misspelt).assert_outcomes(passed=1, errors=1)
     result = project(GOOD)
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*; 0 calls *"])

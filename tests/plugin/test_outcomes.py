@@ -317,7 +317,18 @@ def test_one_trial_fails_as_it_is_for_the_debugger(project):
     one.stdout.fnmatch_lines([">       assert *", "E       AssertionError: the *"])
     unknown = project(BRITTLE, "--promptfuzz-trial=123456789abc")
     unknown.assert_outcomes(errors=1)
-    unknown.stdout.fnmatch_lines(["UsageError: *no trial '123456789abc' in its plan. Its trials: *"])
+    unknown.stdout.fnmatch_lines(
+        [
+            "UsageError: *no trial '123456789abc' in its plan. Its trials: *",
+            "promptfuzz: --promptfuzz-trial=123456789abc names no trial that was run. Selected: test_it.py::test_brittle. *",
+        ]
+    )
+    plain = project("def test_plain(): pass", "--promptfuzz-trial=123456789abc")
+    plain.assert_outcomes(passed=1)
+    plain.stdout.fnmatch_lines(
+        ["*names no trial that was run. Selected: none of the tests that ran is marked @robust.*"]
+    )
+    assert "names no trial" not in one.stdout.str()
 
 
 def test_pdb_opens_where_the_body_failed(project, pytester):

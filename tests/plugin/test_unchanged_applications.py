@@ -70,7 +70,9 @@ def seen(monkeypatch):
 
 @pytest.fixture
 def application(project):
-    return lambda source, *arguments: project(HEAD + textwrap.dedent(source), *arguments, app=APP)
+    return lambda source, *arguments, **files: project(
+        HEAD + textwrap.dedent(source), *arguments, app=APP, **files
+    )
 
 
 def test_every_way_of_asking_and_a_second_run_makes_no_call(application):
@@ -218,6 +220,11 @@ def test_the_application_sees_nothing_of_it_and_brittle_words_are_found(applicat
         ),
         (
             'mutate="role:system"',
+            "import requests, grpc\n    return 3",
+            ["*which the SDKs use. Loaded, and not noticed when it asks: grpc. Let the application ask*"],
+        ),
+        (
+            'mutate="role:system"',
             "return app.client.responses.create(model='m', input=app.TICKET).output_text",
             ["*no request of the baseline holds a system text. Seen:*", "*call 0 (m): user 'I was charged*"],
         ),
@@ -236,7 +243,7 @@ def test_the_application_sees_nothing_of_it_and_brittle_words_are_found(applicat
     ],
 )
 def test_what_cannot_be_told_is_an_error_that_lists_what_was_seen(application, mark, body, messages):
-    result = application(f"@robust({mark}, mutations=2)\ndef test_refused():\n    {body}\n")
+    result = application(f"@robust({mark}, mutations=2)\ndef test_refused():\n    {body}\n", grpc="")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(messages)
 
