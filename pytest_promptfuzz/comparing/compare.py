@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.comparing import jsontext, long, quirx
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.formats import check_format
+from pytest_promptfuzz.comparing.labelled import compare_label_data
 from pytest_promptfuzz.comparing.languages import check_language, compare_languages
 from pytest_promptfuzz.comparing.own import settled
 from pytest_promptfuzz.comparing.parts import GUARDS, TIERS
@@ -206,6 +207,8 @@ def _strings(
     found: Comparison | None = None
     if "structure" not in profile.tiers:
         pass
+    elif profile.kind == "label":
+        found = compare_label_data(first, second, profile, ignored, semantic=semantic)
     elif profile.kind == "sql":
         found = compare_sql(first, second, dialect=profile.sql_dialect)
     elif profile.kind == "code":

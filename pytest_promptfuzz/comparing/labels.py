@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing import lexicon, stated
 from pytest_promptfuzz.comparing.guards.identifiers import GLAD, SORRY
 from pytest_promptfuzz.comparing.guards.polarity import signed
 from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.comparing.tokens import canonical_words
 from pytest_promptfuzz.comparing.words import canonical, split_words
 from pytest_promptfuzz.expressions import expression
@@ -59,7 +60,7 @@ def bare(text: Text) -> str:
     >>> bare(Text("**Label:** NOT_SPAM."))
     'not spam'
     """
-    inner = text.clean.strip(_EDGES)
+    inner = stated.without_confidence(text.clean).strip(_EDGES)
     found = _DRESSED.match(inner.replace("**", ""))
     if found:
         inner = found[1].strip(_EDGES)
@@ -115,11 +116,16 @@ def found_in(label: Text, answer: Text) -> str:
     """How a label stands in a longer answer.
 
     Returns:
-        ``stated`` where the answer affirms it; ``denied`` where it is negated or stands beside its opposite;
-        ``qualified`` where a word of degree precedes it; ``named`` where it stands in a text too long to be its
-        wrapping; ``absent`` where it does not stand there.
+        ``stated`` where the answer affirms it; ``denied`` where it is negated, stands beside its opposite, or another
+        one is given; ``qualified`` where a word of degree precedes it; ``named`` where it stands in a text too long to
+        be its wrapping, or beside other possibilities; ``absent`` where it does not stand there.
     """
     key = _key(bare(label))
+    if gives(label, answer):
+        return "stated"
+    said = [_key(bare(analyse(each))) for each in stated.declared(answer.clean)]
+    if said and not any(_within(key, each) for each in said):
+        return "denied"
     tokens = canonical_words(split_words(re.sub(r"(?<=\w)[_-](?=\w)", " ", answer.clean)))
     at = next(
         (
@@ -139,9 +145,29 @@ def found_in(label: Text, answer: Text) -> str:
     before = tokens[at - 1] if at else ""
     if before in _DEGREES and not key[0].isdigit():
         return "qualified"
-    if len(answer.words) > MAX_SENTENCE or len(answer.sentences) > 1:
+    if (
+        len(answer.words) > MAX_SENTENCE
+        or len(answer.sentences) > 1
+        or stated.leaves_open(answer.words, answer.clean)
+    ):
         return "named"
     return "stated"
+
+
+def _within(key: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
+    return any(tokens[at : at + len(key)] == key for at in range(len(tokens) - len(key) + 1))
+
+
+def gives(label: Text, answer: Text) -> bool:
+    """Whether an answer gives this label and no other."""
+    given = stated.given(answer.clean)
+    return len(given) == 1 and same(analyse(given[0]), label)
+
+
+def both_give(first: Text, second: Text) -> tuple[Text, Text] | None:
+    """The one label that each of two answers gives; ``None`` where one of them gives none, or several."""
+    one, two = stated.given(first.clean), stated.given(second.clean)
+    return (analyse(one[0]), analyse(two[0])) if len(one) == len(two) == 1 else None
 
 
 def ends_with(label: Text, answer: Text) -> bool:
@@ -150,8 +176,16 @@ def ends_with(label: Text, answer: Text) -> bool:
     return len(answer.words) <= MAX_SENTENCE and tuple(answer.tokens[-len(key) :]) == key
 
 
+def _out_of(number: str, ratio: str) -> bool:
+    """Whether one label is a number and the other the same out of another: 5 and 5/5."""
+    whole, slash, most = ratio.partition("/")
+    return bool(slash) and number.isdigit() and whole.strip() == number and most.strip().isdigit()
+
+
 def extends(first: Text, second: Text) -> str:
     """How two short answers overlap: ``qualified`` by a word of degree, ``longer`` by other words, or ``no``."""
+    if _out_of(bare(first), bare(second)) or _out_of(bare(second), bare(first)):
+        return "longer"
     one, two = set(_key(bare(first))), set(_key(bare(second)))
     if not (one < two or two < one):
         return "no"

@@ -11,6 +11,7 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.guards import answers
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.guards.wording import FRAME
+from pytest_promptfuzz.comparing.stated import declared
 from pytest_promptfuzz.comparing.text import NORMALISERS, Text, analyse, kept_apart, shown
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _implied(said: int, sentence: Text, speaker: str, other: str) -> Comparison 
 def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     first, second = labels.bare(one), labels.bare(two)
     if labels.is_label(one) and labels.is_label(two):
-        if labels.same(one, two):
+        if labels.same(one, two) or labels.gives(one, two) or labels.gives(two, one):
             return _decided("equivalent", "label", f"both answers are the label {first!r}")
         overlap = labels.extends(one, two)
         if overlap == "longer":
@@ -175,8 +176,13 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
         return _decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
     if labels.is_label(one):
         label, answer, which = one, two, "response"
-    elif labels.is_label(two) and (named or labels.ends_with(two, one)):
+    elif labels.is_label(two) and (named or labels.ends_with(two, one) or declared(one.clean)):
         label, answer, which = two, one, "baseline"
+    elif named and (both := labels.both_give(one, two)):
+        first, second = (labels.bare(each) for each in both)
+        if labels.same(*both):
+            return _decided("equivalent", "label", f"both answers give the label {first!r}")
+        return _decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
     else:
         return None
     name = labels.bare(label)
@@ -186,6 +192,9 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
         case "named":
             return _decided("minor", "label", f"the {which} names the label {name!r} in a longer text")
         case "qualified" | "denied":
+            said = [each.casefold() for each in declared(answer.clean)]
+            if len(said) == 1:
+                first, second = (name, said[0]) if answer is two else (said[0], name)
             return _decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
         case _ if named or name[:1].isdigit():
             return _decided(
