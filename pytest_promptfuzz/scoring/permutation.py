@@ -111,8 +111,8 @@ class _Table:
         return self._of(within, rows - 2 * within)
 
     def _of(self, within: int, across: int) -> Fraction:
-        pairs = self.k * (self.k - 1) // 2
-        return Fraction(within, 10 * pairs) - Fraction(across, 10 * self.k * self.n)
+        pairs, others = self.k * (self.k - 1) // 2, self.k * self.n
+        return Fraction(within * others - across * pairs, 10 * pairs * others)
 
     def distribution(self) -> dict[Fraction, int] | None:
         """How many labellings give which statistic; ``None`` where there are too many kinds of them."""
@@ -122,7 +122,7 @@ class _Table:
         first = [group[0] for group in self.groups]
         inner = [self.credits[group[0]][group[1]] if len(group) > 1 else 0 for group in self.groups]
         rows = [sum(self.credits[each]) - 10 for each in first]
-        found: dict[Fraction, int] = defaultdict(int)
+        found: dict[tuple[int, int], int] = defaultdict(int)
         for counts in _splits([len(group) for group in self.groups], self.k):
             weight = math.prod(
                 math.comb(len(group), count) for group, count in zip(self.groups, counts, strict=True)
@@ -135,8 +135,11 @@ class _Table:
                 for other in there[:place]
             )
             across = sum(rows[each] * counts[each] for each in there) - 2 * within
-            found[self._of(within, across)] += weight
-        return dict(found)
+            found[within, across] += weight
+        distribution: dict[Fraction, int] = defaultdict(int)
+        for sums, weight in found.items():
+            distribution[self._of(*sums)] += weight
+        return dict(distribution)
 
 
 def _alike(rows: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
