@@ -2,10 +2,10 @@
 
     python benchmarks/verdicts.py [--tests 2000] [--cells FILE.toml] [--sessions 300] [--inputs] [--json FILE]
 
-A world has a model that answers the same prompt alike with probability A (its self-agreement). Of each input's mutations
-a share f breaks: their answers never agree with those to the unmutated prompt. There is no text. In the world ``many`` an
-answer that is not the usual one is like no other, in ``two`` there is one other answer, in ``minor`` a third of the odd
-answers count as minor variations. ``q`` is how often a broken mutation breaks (1: always).
+A world has a model that answers the same prompt alike with probability A (its self-agreement). Of the mutations of each
+input a share f breaks: their answers never agree with those to the unmutated prompt. There is no text. In the world
+``many`` an answer that is not the usual one is like no other, in ``two`` there is one other answer, in ``minor`` one in
+three odd answers is a minor variation. ``q`` is how often a broken mutation breaks (1: always).
 
 For each cell: the share of verdicts without noise handling (Eq. 1 against the threshold) and with it, the upper end of
 the 95 % interval of those called brittle, and how many answers were asked again. ``--cells`` reads other cells:

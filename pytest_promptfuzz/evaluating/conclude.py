@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.mutations.mutation import RELATIONS
 from pytest_promptfuzz.mutations.selection import wanted
+from pytest_promptfuzz.scoring.intervals import score_interval
+from pytest_promptfuzz.scoring.matrix import CREDITS
 from pytest_promptfuzz.scoring.repeats import ALONE
 from pytest_promptfuzz.scoring.robustness import Group, Robustness
 from pytest_promptfuzz.scoring.score import Counts, bounds, robustness
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from pytest_promptfuzz.evaluating.contract import Contract
-    from pytest_promptfuzz.mutations.mutation import Relation
+    from pytest_promptfuzz.mutations.mutation import Mutation, Relation
+    from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.repeats import Evidence
     from pytest_promptfuzz.scoring.trial import Spent, Trial
 
@@ -36,6 +39,7 @@ def conclude(
     *,
     overruled: Judgement | None = None,
     evidence: Evidence = ALONE,
+    credited: Sequence[tuple[str, float]] = (),
     baselines: Iterable[Any] = (),
     cases: Iterable[str] = (),
     spent: Spent,
@@ -53,6 +57,7 @@ def conclude(
         contract: The settings.
         overruled: A judgement that stands whatever the trials say (a baseline that did not hold).
         evidence: What repeated answers show.
+        credited: Operators and adjusted credit of each mutation, where the floor is known.
         baselines: The plain baseline value of each case.
         cases: The name of each case, where inputs have names.
         spent: Of all runs, baseline and control included.
@@ -89,6 +94,7 @@ def conclude(
         threshold=float(contract.threshold),
         adjusted_score=None if evidence.adjusted is None else float(evidence.adjusted),
         noise=evidence,
+        interval=_interval(credited or _credits(scored)),
         outcomes=counts,
         by_dimension=_groups(scored, lambda trial: (trial.mutation.dimension,)),
         by_operator=_groups(scored, _operators),
@@ -110,6 +116,28 @@ def conclude(
         planned=contract.mutations,
         notes=tuple(dict.fromkeys([*notes, *_apart(relation, by_relation)])),
     )
+
+
+def cluster(mutation: Mutation) -> str:
+    """The operators of a mutation, which mutations that are alike share."""
+    return "+".join(each.partition("@")[0] for each in mutation.operators)
+
+
+def _credits(trials: Iterable[Trial]) -> list[tuple[str, float]]:
+    """Operators and mean credit of each mutation that was decided."""
+    found: dict[str, list[int]] = {}
+    operators: dict[str, str] = {}
+    for trial in trials:
+        credit = CREDITS.get(trial.outcome)
+        if credit is not None:
+            found.setdefault(trial.id, []).append(credit)
+            operators[trial.id] = cluster(trial.mutation)
+    return [(operators[name], sum(tenths) / len(tenths) / 10) for name, tenths in found.items()]
+
+
+def _interval(credited: Sequence[tuple[str, float]]) -> Interval | None:
+    """How far the score can be trusted; nothing for a single mutation."""
+    return score_interval(credited) if len(credited) > 1 else None
 
 
 def says_brittle(trials: Sequence[Trial], contract: Contract, evidence: Evidence) -> bool:

@@ -22,7 +22,7 @@ from pytest_promptfuzz.evaluating.judged import bench_of, with_judging
 from pytest_promptfuzz.evaluating.left_out import LeftOut
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
-from pytest_promptfuzz.evaluating.repeating import Asked, asking_again, evidence_of, with_repeats
+from pytest_promptfuzz.evaluating.repeating import Asked, asking_again, credited, evidence_of, with_repeats
 from pytest_promptfuzz.evaluating.unseen import perhaps_unseen
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.repeats import ALPHA, Evidence
@@ -226,8 +226,7 @@ class Job:
 
     def again(self) -> Steps:
         """Once every case is done: the runs that tell noise from change, if the test is about to fail."""
-        cases = sorted(self._ended_cases, key=lambda case: case.number)
-        asked = [case.asked for case in cases if case.asked is not None]
+        cases, asked = self._ended_cases, self._all_asked()
         if self._overruled is not None or self.only is not None or not asked:
             return
         self._evidence = evidence_of(asked)
@@ -248,6 +247,10 @@ class Job:
         self.trials = with_repeats(self.trials, asked)
         for case in cases:
             self._refuse_mixed(case)
+
+    def _all_asked(self) -> list[Asked]:
+        cases = sorted(self._ended_cases, key=lambda case: case.number)
+        return [case.asked for case in cases if case.asked is not None]
 
     def _abandoned(self, kind: str, why: str, case: Case) -> list[Trial]:
         """The baseline does not hold, so no trial is worth its calls."""
@@ -274,6 +277,7 @@ class Job:
             self.contract,
             overruled=self._overruled,
             evidence=self._evidence,
+            credited=credited(self._all_asked(), self._evidence),
             baselines=self._baselines,
             cases=self.names if any(self.names) else (),
             spent=self.spent,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.answers import Answers
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
+from pytest_promptfuzz.evaluating.conclude import cluster
 from pytest_promptfuzz.evaluating.judge import told_undone
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.repeats import LOOKS, Evidence, escalate, known
@@ -40,6 +41,7 @@ class Asked:
         samples: How often each mutation is.
         answers: What was answered.
         trials: What was asked again, by mutation.
+        mutations: Those whose answers are held against the floor, as they stand in the matrix.
     """
 
     case: Case
@@ -51,7 +53,7 @@ class Asked:
     samples: int = 1
     answers: Answers = field(init=False)
     trials: dict[str, list[Trial]] = field(default_factory=dict)
-    _mutations: list[Mutation] = field(default_factory=list)
+    mutations: list[Mutation] = field(default_factory=list)
     _repeats: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -83,13 +85,13 @@ class Asked:
                 run for run, trial in zip(runs[part], trials[part], strict=True) if trial.outcome != "error"
             ]
             if mutation.relation == "invariance" and told:  # only it is held against the floor
-                self._mutations.append(mutation)
+                self.mutations.append(mutation)
                 self.answers.matrix.mutated.append([self.answers.add(run) for run in told])
         return trials
 
     def steps(self, wanted: Wanted) -> list[tuple[Step, Mutation | None]]:
         """The runs that are wanted of this case, each with its mutation."""
-        mutation = None if wanted.mutation is None else self._mutations[wanted.mutation]
+        mutation = None if wanted.mutation is None else self.mutations[wanted.mutation]
         key, before = ("", self.runs) if mutation is None else (mutation.id, self.samples)
         first = self._repeats.get(key, before)
         self._repeats[key] = first + wanted.count
@@ -103,7 +105,7 @@ class Asked:
         trial = self._trial(mutation, run)
         if trial.outcome == "error" or self._nothing(run):
             return
-        place = self._mutations.index(mutation)
+        place = self.mutations.index(mutation)
         self.answers.matrix.repeated.setdefault(place, []).append(self.answers.add(run))
         self.trials.setdefault(mutation.id, []).append(trial)
 
@@ -126,6 +128,22 @@ class Asked:
         if run.exception is not None and self.judge.skips(run.exception):
             return True
         return infrastructure_error(run, baseline=self.baseline.run) is not None
+
+
+def credited(cases: Sequence[Asked], evidence: Evidence) -> list[tuple[str, float]]:
+    """Operators and credit of each mutation, over all inputs, adjusted for the floor; nothing where it is not known."""
+    if not evidence.floor:
+        return []
+    found: dict[str, list[float]] = {}
+    operators: dict[str, str] = {}
+    for case in cases:
+        matrix = case.answers.matrix
+        for mutation, answers in zip(case.mutations, matrix.mutated, strict=True):
+            kept = matrix.agreement(answers)
+            if kept is not None:
+                found.setdefault(mutation.id, []).append(float(kept / evidence.floor))
+                operators[mutation.id] = cluster(mutation)
+    return [(operators[name], min(1.0, sum(all_) / len(all_))) for name, all_ in found.items()]
 
 
 def evidence_of(cases: Sequence[Asked]) -> Evidence:

@@ -13,6 +13,7 @@ from pytest_promptfuzz.reporting.words import (
     MENDS,
     count,
     grouped,
+    interval_text,
     number,
     operator_names,
     simulated,
@@ -62,7 +63,8 @@ def _verdict(report: TestReport) -> list[Line]:
     lines: list[Line] = []
     if report["reason"] in _ORDINARY and score:
         how = "reaches" if report["reason"] == "score-reached" else "is below"
-        lines.append([(f"{verdict}: the score {score} {how} the threshold {gate}.", style)])
+        interval = f" {interval_text(report)}" if report["interval"] else ""
+        lines.append([(f"{verdict}: the score {score}{interval} {how} the threshold {gate}.", style)])
     else:
         lines.append([(f"{verdict}. {report['explanation']}", style)])
         if score and report["verdict"] != "inconclusive":

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
+    from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.robustness import Group, Robustness
     from pytest_promptfuzz.scoring.trial import Spent, Trial
 
@@ -57,6 +58,15 @@ class FailureReport(TypedDict):
     traceback: str
 
 
+class IntervalReport(TypedDict):
+    """Where the score truly lies, at a ``level``; ``estimand`` says over what."""
+
+    low: float
+    high: float
+    level: float
+    estimand: str
+
+
 class NoiseReport(TypedDict):
     """How far ``baselines`` answers to the unmutated prompt agree (``floor``), and the test over ``repeats``."""
 
@@ -102,6 +112,8 @@ class TestSummary(TypedDict):
     verdict: str
     reason: str
     score: float | None
+    adjusted_score: float | None
+    interval: IntervalReport | None
     bounds: tuple[float, float]
     threshold: float
     counts: dict[str, int]
@@ -121,8 +133,6 @@ class TestReport(TestSummary):
     format: int
     location: tuple[str, int] | None
     explanation: str
-    adjusted_score: float | None
-    interval: tuple[float, float] | None
     noise: NoiseReport | None
     planned: int
     seed: int
@@ -159,7 +169,7 @@ def report_test(
         bounds=robustness.bounds,
         threshold=robustness.threshold,
         adjusted_score=robustness.adjusted_score,
-        interval=robustness.interval,
+        interval=_interval(robustness.interval),
         noise=_noise(robustness),
         counts=robustness.outcomes.as_dict(),
         planned=robustness.planned,
@@ -227,6 +237,17 @@ def _trial(trial: Trial, baseline: Any, reproduce: str) -> TrialReport:
         ),
         spent=_spent(trial.spent),
         reproduce=reproduce.replace("{id}", trial.id),
+    )
+
+
+def _interval(interval: Interval | None) -> IntervalReport | None:
+    if interval is None:
+        return None
+    return IntervalReport(
+        low=round(interval.low, 4),
+        high=round(interval.high, 4),
+        level=interval.level,
+        estimand=interval.estimand,
     )
 
 

@@ -9,7 +9,9 @@ from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.text import HANG, MIN_WIDTH, Line, Style, columns, pad, shorten_middle
 from pytest_promptfuzz.reporting.words import (
+    adjusted_text,
     count,
+    interval_text,
     number,
     operator_names,
     real_judges,
@@ -30,9 +32,9 @@ _WIDE = 100  # columns from which there is room for wider gaps
 _LEAST_TEST = 24  # columns of a test's name below which other columns give way
 _LEGEND = (
     "E equivalent, M minor, D deviations, err errors (trials that say nothing about the prompt); "
-    "min: the threshold; hits: answers from the store; time: of all runs, added up."
+    "95 %: where the score lies over all such changes; min: the threshold; hits: answers from the store; time: of all runs, added up."
 )
-_DROPPED_FIRST = ("tokens", "hits", "time", "calls", "min", "und", "err", "M", "E")
+_DROPPED_FIRST = ("95 %", "tokens", "hits", "time", "calls", "min", "und", "err", "M", "E")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ def _tokens(report: TestSummary) -> str:
 _COLUMNS = (
     _Column("verdict", lambda report: report["verdict"], right=False),
     _Column("score", score_text),
+    _Column("adj", lambda report: adjusted_text(report) or "-"),
+    _Column("95 %", lambda report: interval_text(report) or "-"),
     _Column("min", lambda report: number(report["threshold"])),
     _Column("E", lambda report: str(report["counts"]["equivalent"])),
     _Column("M", lambda report: str(report["counts"]["minor"])),
@@ -88,9 +92,12 @@ def seconds(amount: float) -> str:
 
 
 def _table(reports: Sequence[TestSummary], width: int) -> list[Line]:
-    columns_shown = [
-        each for each in _COLUMNS if each.name != "und" or any(r["counts"]["undecided"] for r in reports)
-    ]
+    needless = {
+        "und": not any(report["counts"]["undecided"] for report in reports),
+        "adj": not any(map(adjusted_text, reports)),
+        "95 %": not any(map(interval_text, reports)),
+    }
+    columns_shown = [each for each in _COLUMNS if not needless.get(each.name)]
     names = [safe(report["test"]).replace("\n", "⏎") for report in reports]
     natural = max(columns(name) for name in names)
     widths = {each.name: max(len(each.name), *(len(each.cell(r)) for r in reports)) for each in columns_shown}

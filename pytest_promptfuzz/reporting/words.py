@@ -63,6 +63,20 @@ def number(value: float | None, *, against: float | None = None) -> str:
     return repr(value)
 
 
+def adjusted_text(report: TestSummary) -> str:
+    """The score adjusted for noise, where it is another than the raw one."""
+    adjusted = report["adjusted_score"]
+    if adjusted is None or adjusted == report["score"]:
+        return ""
+    return number(adjusted, against=report["threshold"])
+
+
+def interval_text(report: TestSummary) -> str:
+    """The score's interval: ``[0.62, 0.93]``; nothing where there is none."""
+    interval = report["interval"]
+    return f"[{interval['low']:.2f}, {interval['high']:.2f}]" if interval else ""
+
+
 def score_text(report: TestSummary) -> str:
     """The score as tables show it: where errors leave the verdict open, the lowest and highest it can be."""
     low, high = report["bounds"]

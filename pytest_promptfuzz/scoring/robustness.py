@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_promptfuzz.mutations.mutation import Relation
+    from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.judging import Judging
     from pytest_promptfuzz.scoring.trial import Trial
     from pytest_promptfuzz.scoring.verdict import Reason, Verdict
@@ -54,7 +55,8 @@ class Robustness:
         score: Eq. 1 over decided invariance trials, in [0, 1]; ``None`` if none was decided.
         bounds: The lowest and highest score once unknown trials are counted as deviations or as equivalent.
         adjusted_score: Score corrected for the noise floor; ``None`` where the floor was not measured.
-        interval: Of the adjusted score; ``None`` where it was not estimated.
+        interval: Of the adjusted score, or of the raw one where the floor is not known, over all mutations that
+            operators like these make; ``None`` for fewer than two mutations.
         noise: What repeated answers show: the noise floor, and whether the mutations do more.
         threshold: What the score is held against.
         relation: The relation that score and verdict are of: ``invariance``, unless the plan has none of it.
@@ -97,7 +99,7 @@ class Robustness:
     cases: tuple[str, ...] = ()
     spent: Spent = Spent()
     adjusted_score: float | None = None
-    interval: tuple[float, float] | None = None
+    interval: Interval | None = None
     noise: Evidence = ALONE
     cost: float | None = None
     target: str = ""
