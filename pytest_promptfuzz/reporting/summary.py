@@ -32,7 +32,8 @@ _WIDE = 100  # columns from which there is room for wider gaps
 _LEAST_TEST = 24  # columns of a test's name below which other columns give way
 _LEGEND = (
     "E equivalent, M minor, D deviations, err errors (trials that say nothing about the prompt); "
-    "95 %: where the score lies over all such changes; min: the threshold; hits: answers from the store; time: of all runs, added up."
+    "95 %: where the score lies over all such changes; min: the threshold; hits: answers from the store; "
+    "time: of all runs, added up."
 )
 _DROPPED_FIRST = ("95 %", "tokens", "hits", "time", "calls", "min", "und", "err", "M", "E")
 
