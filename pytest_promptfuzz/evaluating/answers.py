@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import PartError, TargetError
@@ -48,6 +49,33 @@ class Answers:
         self._answers.append(answer)
         return len(self._answers) - 1
 
+    def ahead(self) -> None:
+        """Have a judge asked at once about all pairs that a look at the answers asks for."""
+        bench = self.judge.bench
+        if bench is None or self.judge.oracle_only:
+            return
+        matrix = self.matrix
+        again = [*matrix.baseline, *(each for answers in matrix.repeated.values() for each in answers)]
+        pairs = [*combinations(sorted(again), 2)]
+        pairs += [(one, other) for one in matrix.baseline for answers in matrix.mutated for other in answers]
+        with bench.ahead():
+            for one, other in pairs:
+                if self._compared_by_text(one, other):
+                    self._compare(one, other)
+
+    def _compare(self, one: int, other: int) -> str:
+        """The outcome of two answers; ``error`` where a part of the user's own or a judge failed, as a trial says."""
+        try:
+            return self.judge.compare(self._answers[one].subject, self._answers[other].subject).outcome
+        except (PartError, TargetError):
+            return "error"
+
+    def _compared_by_text(self, one: int, other: int) -> bool:
+        """Whether two runs are compared by what they answered; otherwise one failed, or there is nothing to compare."""
+        both = self._answers[one], self._answers[other]
+        told = all(each.subject is not None for each in both) and not self.judge.oracle_only
+        return told and both[0].failed == both[1].failed
+
     def _credit(self, one: int, other: int) -> int | None:
         first, second = self._answers[one], self._answers[other]
         if first.failed != second.failed:
@@ -57,11 +85,7 @@ class Answers:
         # Equal answers are many, and compared once.
         pair = (self._first_like(one), self._first_like(other))
         if pair not in self._compared:
-            try:
-                outcome: str = self.judge.compare(first.subject, second.subject).outcome
-            except (PartError, TargetError):  # a part of the user's own, or a judge; of a trial it is said
-                outcome = "error"
-            self._compared[pair] = CREDITS.get(outcome)
+            self._compared[pair] = CREDITS.get(self._compare(*pair))
         return self._compared[pair]
 
     def _first_like(self, number: int) -> int:

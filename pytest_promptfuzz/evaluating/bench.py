@@ -71,7 +71,7 @@ class Bench:
         """
         if not open_to_judge(found, relation, always=self.always):
             return found
-        pair = JudgedPair(self._text(baseline), self._text(response), self.prompt, relation)
+        pair = self._known(JudgedPair(self._text(baseline), self._text(response), self.prompt, relation))
         if self._noted is not None:
             self._noted[pair] = None
             return found
@@ -109,6 +109,12 @@ class Bench:
     def grade(self, measure: str, answer: Any) -> int | None:
         """The grade of an answer; ``None`` where the judge failed."""
         return self._grades.get((measure, self._text(answer)))
+
+    def _known(self, pair: JudgedPair) -> JudgedPair:
+        """The pair; the other way round if so it was noted or rated, and the relation has no direction."""
+        turned = replace(pair, baseline=pair.response, response=pair.baseline)
+        known = turned in self.said or (self._noted is not None and turned in self._noted)
+        return turned if known and pair.relation != "not-worse" else pair
 
     def _note(self, why: object) -> None:
         note = f"the judge {self.judge.name} could not grade an answer: {why}"

@@ -148,6 +148,8 @@ def credited(cases: Sequence[Asked], evidence: Evidence) -> list[tuple[str, floa
 
 def evidence_of(cases: Sequence[Asked]) -> Evidence:
     """What is known without asking again."""
+    for each in cases:
+        each.answers.ahead()
     return known([each.answers.matrix for each in cases])
 
 
@@ -166,6 +168,8 @@ def asking_again(
             runs = yield [step for _, step, _ in steps]
             for (asked, _, mutation), run in zip(steps, runs, strict=True):
                 asked.ran(mutation, run)
+            for each in cases:
+                each.answers.ahead()
             wanted = next(looks)
     except StopIteration as stop:
         evidence: Evidence = stop.value

@@ -44,7 +44,7 @@ def _read(answer: str, key: str, known: Collection[Any]) -> tuple[Any, str]:
         names = ", ".join(sorted(map(str, value))) or "none"
         raise UnusableAnswerError(f"its fields must be explanation and {key}, and are {_short(names)}")
     found, explanation = value[key], value["explanation"]
-    if isinstance(found, bool) or not any(type(found) is type(each) and found == each for each in known):
+    if not any(type(found) is type(each) and found == each for each in known):
         options = " or ".join(json.dumps(each) for each in known)
         raise UnusableAnswerError(f"{key} must be {options}, and is {_short(json.dumps(found))}")
     if not isinstance(explanation, str) or not explanation.strip():

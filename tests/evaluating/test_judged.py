@@ -37,6 +37,7 @@ PROMPT = "Tell me where my parcel is, please."
 BASELINE = "The parcel has gone out and will be there by Monday."
 OTHER = "Yours is on its way since yesterday, expect it on Monday."  # words cannot tell
 NEGATED = "The parcel has not gone out and will be there by Monday."  # a guard can
+WORDS = ["surely", "anyway", "indeed", "truly"]
 CASES = ["upper-case", "lower-case", "title-case", "double-space"]
 
 
@@ -83,7 +84,8 @@ class Telling:
 
 def evaluated(application: Any, **settings: Any) -> Robustness:
     session = settings.pop("session", None) or Session()
-    given = {"operators": CASES, "mutations": len(CASES), **settings}
+    # A test that is about to fail is asked again, and more pairs are put to the judge.
+    given = {"operators": CASES, "mutations": len(CASES), "threshold": 0, **settings}
     return evaluate(PROMPT, application, session=session, **given)
 
 
@@ -149,6 +151,28 @@ def test_the_same_answers_are_shown_once() -> None:
     result = evaluated(answering(upper=OTHER, lower=OTHER, title=OTHER), judge=mine)
     assert result.outcomes.minor == 3
     assert len(mine.shown) == 1
+
+
+def test_before_a_test_fails_the_judge_is_asked_about_repeats_too() -> None:
+    said = iter(range(1000))
+
+    def application(prompt: str) -> str:
+        return f"{OTHER} Or so we hope, {WORDS[next(said) % len(WORDS)]}." if prompt.isupper() else BASELINE
+
+    mine = Telling(1)
+    result = evaluated(application, operators=["upper-case"], mutations=1, threshold=1, judge=mine)
+    assert result.outcomes.deviation == 1
+    answers = {each.baseline for each in mine.shown} | {each.response for each in mine.shown}
+    assert BASELINE in answers
+    assert len(answers) > 2
+    assert len(mine.shown) == len(set(mine.shown)) > 2
+
+
+def test_a_pair_is_shown_one_way_round() -> None:
+    mine = Telling(1)
+    result = evaluated(answering(upper=OTHER), threshold=1, judge=mine)
+    assert result.verdict != "pass"
+    assert [(each.baseline, each.response) for each in mine.shown] == [(BASELINE, OTHER)]
 
 
 def test_inputs_are_judged_each_with_its_own_prompt() -> None:
@@ -302,6 +326,7 @@ def test_a_spent_budget_is_said(server: ModelServer) -> None:
     result = evaluated(
         answering(upper=OTHER, lower=OTHER + " So."),
         session=Session(gate=Limits(Settings(caps=Caps(calls=1)))),
+        threshold=0.85,
         **LIVE,
     )
     assert (server.calls, result.reason) == (1, "budget-spent")
