@@ -126,6 +126,9 @@ PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
     ("drop", "out"): ("quit",),
     ("dropped", "out"): ("quit",),
     ("per", "cent"): ("%",),
+    ("50%",): ("half",),
+    ("miles", "per", "hour"): ("mph",),
+    ("out", "of", "order"): ("not", "work"),
     ("united", "states"): ("usa",),
     ("united", "kingdom"): ("uk",),
     ("start", "up"): ("startup",),
@@ -202,6 +205,11 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 
 # Of German, French and Spanish those that are no word of English or of another meaning.
 _NUMBERS_ELSEWHERE = """
+    elf:11 dreizehn:13 vierzehn:14 fünfzehn:15 sechzehn:16 dreißig:30 vierzig:40 fünfzig:50 sechzig:60 tausend:1000
+    sept:7 dix:10 onze:11 treize:13 quatorze:14 quinze:15 seize:16 trente:30 quarante:40 cinquante:50 soixante:60
+    mille:1000 quince:15 veinte:20 treinta:30 cuarenta:40 cincuenta:50 cien:100 mil:1000 uno:1 dos:2 tre:3 quattro:4
+    cinque:5 sette:7 otto:8 dieci:10 dodici:12 quindici:15 venti:20 trenta:30 quaranta:40 cinquanta:50
+    twee:2 vier:4 vijf:5 zes:6 zeven:7 negen:9 tien:10 twaalf:12 vijftien:15 twintig:20 dertig:30 veertig:40 honderd:100
     zwei:2 drei:3 vier:4 fünf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 zwölf:12 zwanzig:20 hundert:100
     deux:2 trois:3 quatre:4 cinq:5 huit:8 neuf:9 douze:12 vingt:20 tres:3 cuatro:4 cinco:5 seis:6 siete:7 ocho:8
     nueve:9 diez:10 doce:12 veinte:20
@@ -231,7 +239,7 @@ _UNITS = """
     pct:% kilogram:kg kilograms:kg kilo:kg kilos:kg kgs:kg g:gram lb:pound lbs:pound oz:ounce kilometre:km
     kilometres:km kilometer:km kilometers:km metre:meter metres:meter centimetre:cm centimeter:cm centimetres:cm
     centimeters:cm millimetre:mm millimeter:mm feet:foot ft:foot inches:inch c:celsius f:fahrenheit gigabyte:gb
-    milligram:mg milligrams:mg millilitre:ml
+    milligram:mg milligrams:mg millimole:mmol millimoles:mmol microgram:mcg micrograms:mcg µg:mcg millilitre:ml
     millilitres:ml milliliter:ml milliliters:ml liter:litre liters:litre litres:litre l:litre
     gigabytes:gb megabyte:mb megabytes:mb mins:minute min:minute hrs:hour hr:hour secs:second sec:second
 """

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 
 from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.words import canonical, plain_number, stem, words_of
+from pytest_promptfuzz.comparing.words import MONTHS, canonical, plain_number, stem, words_of
 
 
 @lru_cache(maxsize=65536)
@@ -36,7 +36,23 @@ def _rewritten(tokens: list[str]) -> list[str]:
         tokens = _merge_numbers(tokens)
     if not _BOUNDS.isdisjoint(heard):
         tokens = _bounded(tokens)
+    if not _MONTHS.isdisjoint(heard):
+        tokens = _day_first(tokens)
     return tokens
+
+
+_MONTHS = frozenset(canonical(month)[0] for month in MONTHS)
+_DAYS = frozenset(map(str, range(1, 32)))
+
+
+def _day_first(tokens: list[str]) -> list[str]:
+    """``march 5 2024`` is ``5 march 2024``."""
+    result = list(tokens)
+    for index, token in enumerate(tokens[:-1]):
+        before = tokens[index - 1] if index else ""
+        if token in _MONTHS and tokens[index + 1] in _DAYS and before not in _DAYS:
+            result[index : index + 2] = [tokens[index + 1], token]
+    return result
 
 
 _MORE_THAN = {stem("more"): "at-most", stem("less"): "at-least", stem("fewer"): "at-least"}

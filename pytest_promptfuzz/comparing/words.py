@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import chain
 
 from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.notation import plainly
 from pytest_promptfuzz.expressions import expression
 
 # A word, a number with its currency and percent sign, or one character of a script without spaces. A full stop,
@@ -20,7 +21,7 @@ _DATE_IN_TEXT = expression(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _NUMBER = expression(r"([$€£¥]?)(\d[\d,]*(?:\.\d+)*|\d+:\d+)(%|st|nd|rd|th|[a-z]+)?(%?)")
 _THE_STATES = expression(r"\bUS\b")
 _GROUPED = expression(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_MONTHS = [
+MONTHS = [
     "january",
     "february",
     "march",
@@ -34,7 +35,7 @@ _MONTHS = [
     "november",
     "december",
 ]
-_SHORT_MONTHS = {month[:3]: month for month in _MONTHS} | {"sept": "september"}
+_SHORT_MONTHS = {month[:3]: month for month in MONTHS} | {"sept": "september"}
 _TWO_WORDS = expression(
     r"\b(?:twen|thir|for|fif|six|seven|eigh|nine)ty[- ](?:one|two|three|four|five|six|seven|eight|nine)\b",
     re.IGNORECASE,
@@ -48,6 +49,9 @@ def chunks(text: str) -> list[str]:
         text = _THE_STATES.sub("USA", text)
     if "-" in text:
         text = _DATE_IN_TEXT.sub(_spelled_date, text)
+    text = plainly(text)
+    if "→" in text or "->" in text:
+        text = text.replace("→", " to ").replace("->", " to ")
     if " %" in text:
         text = text.replace(" %", "%")
     if "ty-" in text or "ty " in text:
@@ -73,7 +77,7 @@ def _joined(found: re.Match[str]) -> str:
 
 def _spelled_date(found: re.Match[str]) -> str:
     year, month, day = found[0].split("-")
-    return f"{int(day)} {_MONTHS[int(month) - 1]} {year}" if 1 <= int(month) <= len(_MONTHS) else found[0]
+    return f"{int(day)} {MONTHS[int(month) - 1]} {year}" if 1 <= int(month) <= len(MONTHS) else found[0]
 
 
 def plain_number(value: Decimal) -> str:
