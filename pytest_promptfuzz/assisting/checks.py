@@ -10,7 +10,7 @@ from pytest_promptfuzz.assisting.cues import asks, begins_like_an_answer, denies
 from pytest_promptfuzz.assisting.marks import RejectedAnswerError
 from pytest_promptfuzz.assisting.speech import LANGUAGES, script_of, spoken, written_in
 from pytest_promptfuzz.comparing import guards
-from pytest_promptfuzz.comparing.guards import answers
+from pytest_promptfuzz.comparing.guards import answers, refusals
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.profiles import GUARDS
 from pytest_promptfuzz.comparing.text import analyse
@@ -126,7 +126,7 @@ def _names(names: Sequence[str], new: str) -> None:
 
 def _answers(original: str, text: str) -> None:
     before, after = analyse(original), analyse(text)
-    if answers.refuses(after) and not answers.refuses(before):
+    if refusals.declines(after) and not refusals.declines(before):
         raise RejectedAnswerError("it declines")
     opens = begins_like_an_answer(text) and not begins_like_an_answer(original)
     if opens or (answers.polarity(after) and not answers.polarity(before)):

@@ -100,6 +100,9 @@ def _number(label: str) -> float | None:
     """The value of a label that is one number, as ``1e3`` and ``-0.50`` are."""
     if label[:1] not in "-+.0123456789":
         return None
+    part, slash, whole = label.partition("/")
+    if slash and part.isdigit() and whole.isdigit() and int(whole):
+        return int(part) / int(whole)
     try:
         return float(label)
     except ValueError:
@@ -170,10 +173,18 @@ def both_give(first: Text, second: Text) -> tuple[Text, Text] | None:
     return (analyse(one[0]), analyse(two[0])) if len(one) == len(two) == 1 else None
 
 
-def ends_with(label: Text, answer: Text) -> bool:
-    """Whether a sentence ends with a label, as "The capital is Paris." does with "Paris"."""
+def stands_in(label: Text, answer: Text) -> bool:
+    """Whether one sentence states a label and does not begin with it, as "The capital is Paris." states "Paris"."""
     key = _key(bare(label))
-    return len(answer.words) <= MAX_SENTENCE and tuple(answer.tokens[-len(key) :]) == key
+    return tuple(answer.tokens[: len(key)]) != key and found_in(label, answer) == "stated"
+
+
+def breaks_off(label: Text, answer: Text) -> bool:
+    """Whether a label is the beginning of a list that goes on: "Present: Wu, Lee" of "Present: Wu, Lee, Osei"."""
+    start = label.clean.rstrip(_EDGES)
+    if not (":" in start or "," in start) or not answer.clean.startswith(start):
+        return False
+    return answer.clean[len(start) :].lstrip()[:1] in {",", ";", "/"}
 
 
 def _out_of(number: str, ratio: str) -> bool:

@@ -12,7 +12,8 @@ _MONTHS = (
     "december",
 )  # fmt: skip
 _ORDINALS = (
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth",
 )  # fmt: skip
 _UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _HOURS = {word: number for number, word in enumerate(_UNITS, start=1)}
@@ -21,42 +22,9 @@ _HOUR = rf"(?P<hour>\d{{1,2}}|{'|'.join(_UNITS)})"
 # Each begins with a digit, so that a text without one is passed over at once.
 _ANY = expression(
     r"\d(?:\s?[ap]\.?\s?m\b|\s?uhr\b|\sh\b|h\d|\d?(?:st|nd|rd|th)\b|\.\d{3}\b|,\d\d?\b|[ \u00a0\u202f]\d{3}\b"
-    r"|\.\d\d?\.\d{4}|:\d\d (?:in the|at night|noon)|\s(?:in the (?:morning|afternoon|evening)|noon\b|o'clock|out of\b))",
+    r"|\.\d\d?\.\d{4}|:\d\d (?:in the|at night|noon)"
+    r"|\s(?:in the (?:morning|afternoon|evening)|noon\b|o'clock|out of\b))",
     re.IGNORECASE,
-)
-_DIGITS = (
-    # 3:15 p.m., 9 am
-    (
-        expression(
-            r"\b(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?:(?P<half>[ap])(?:m\b|\.\s?m\.?)|in the (?P<day>morning|afternoon|evening))",
-            re.IGNORECASE,
-        ),
-        lambda found: _clock(found),
-    ),
-    (
-        expression(r"\b(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?uhr\b", re.IGNORECASE),
-        lambda found: _clock(found),
-    ),
-    (
-        expression(r"(?<=\b[àe] )(?P<hour>\d{1,2})\s?h(?:\s?(?P<minute>\d\d))?\b", re.IGNORECASE),
-        lambda found: _clock(found),
-    ),
-    (expression(r"\b12(?::00)? noon\b", re.IGNORECASE), lambda _: "12:00"),
-    (expression(r"\b(\d\d?)\.(\d\d?)\.(\d{4})\b"), lambda found: _date(found)),
-    (
-        expression(rf"\b(\d\d?)(?:st|nd|rd|th)\b(?P<month>(?: of)? {_MONTH}\b)?", re.IGNORECASE),
-        lambda found: _ordinal(found),
-    ),
-    # 1.000 and 1.234.567 group thousands, as do 1 000 and 1 234 567; 12,50 has a decimal comma.
-    (
-        expression(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:\.\d{3}){2,}|\.\d\d0)(?![\d.]|,\d{3})(?:,\d\d?\b)?"),
-        lambda found: found[0].replace(".", "").replace(",", "."),
-    ),
-    (
-        expression(r"(?<![\d.,  \u202f])[1-9]\d{0,2}(?:[  \u202f]\d{3})+(?![\d.,  \u202f])"),
-        lambda found: re.sub(r"\D", "", found[0]),
-    ),
-    (expression(r"(?<![\d.,])(\d+),(\d\d?)(?![\d,])"), lambda found: f"{found[1]}.{found[2]}"),
 )
 _WORDED = {
     "past": (
@@ -71,7 +39,8 @@ _EXPRESSIONS = {
 }
 _DAYTIME = expression(r"\b(\d{1,2}):(\d\d) in the (morning|afternoon|evening)\b", re.IGNORECASE)
 _SHARE = expression(rf"\b(\d+|{'|'.join(_UNITS)}) out of (\d+|{'|'.join(_UNITS)})\b", re.IGNORECASE)
-_MONEY = expression(r"(?:\b(USD|EUR|GBP|CHF|JPY) ?|([$€£¥]) )(\d[\d.,]*\d|\d)")
+_MONEY = expression(r"(?:\b(USD|EUR|GBP|CHF|JPY) ?|([$€£¥]) )(\d[\d.,]*\d|\d)", re.IGNORECASE)
+_CURRENCIES = ("€ ", "$ ", "£ ", "USD", "EUR", "GBP", "CHF", "usd ", "eur ", "gbp ", "chf ")
 
 
 def plainly(text: str) -> str:
@@ -90,7 +59,7 @@ def plainly(text: str) -> str:
     if _ANY.search(text):
         for pattern, written in _DIGITS:
             text = pattern.sub(written, text)
-    if "€ " in text or "$ " in text or "£ " in text or "USD" in text or "EUR" in text or "GBP" in text or "CHF" in text:
+    if any(cue in text for cue in _CURRENCIES):
         text = _MONEY.sub(lambda found: f"{found[3]} {found[1] or found[2]}", text)
     return text
 
@@ -131,3 +100,40 @@ def _ordinal(found: re.Match[str]) -> str:
 def _share(found: re.Match[str]) -> str:
     part, whole = (str(_HOURS.get(each.lower(), each)) for each in (found[1], found[2]))
     return f"{part}/{whole}"
+
+
+_DIGITS = (
+    # 3:15 p.m., 9 am
+    (
+        expression(
+            r"\b(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?:(?P<half>[ap])(?:m\b|\.\s?m\.?)"
+            r"|in the (?P<day>morning|afternoon|evening))",
+            re.IGNORECASE,
+        ),
+        _clock,
+    ),
+    (
+        expression(r"\b(?P<hour>\d{1,2})[:.](?P<minute>\d\d)\s?uhr\b", re.IGNORECASE),
+        _clock,
+    ),
+    (
+        expression(r"(?<=\b[àe] )(?P<hour>\d{1,2})\s?h(?:\s?(?P<minute>\d\d))?\b", re.IGNORECASE),
+        _clock,
+    ),
+    (expression(r"\b12(?::00)? noon\b", re.IGNORECASE), lambda _: "12:00"),
+    (expression(r"\b(\d\d?)\.(\d\d?)\.(\d{4})\b"), _date),
+    (
+        expression(rf"\b(\d\d?)(?:st|nd|rd|th)\b(?P<month>(?: of)? {_MONTH}\b)?", re.IGNORECASE),
+        _ordinal,
+    ),
+    # 1.000 and 1.234.567 group thousands, as do 1 000 and 1 234 567; 12,50 has a decimal comma.
+    (
+        expression(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:\.\d{3}){2,}|\.\d\d0)(?![\d.]|,\d{3})(?:,\d\d?\b)?"),
+        lambda found: found[0].replace(".", "").replace(",", "."),
+    ),
+    (
+        expression(r"(?<![\d.,  \u202f])[1-9]\d{0,2}(?:[  \u202f]\d{3})+(?![\d.,  \u202f])"),
+        lambda found: re.sub(r"\D", "", found[0]),
+    ),
+    (expression(r"(?<![\d.,])(\d+),(\d\d?)(?![\d,])"), lambda found: f"{found[1]}.{found[2]}"),
+)

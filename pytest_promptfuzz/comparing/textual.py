@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import guards, labels
 from pytest_promptfuzz.comparing.by_meaning import by_meaning
-from pytest_promptfuzz.comparing.by_words import by_words, same_words
+from pytest_promptfuzz.comparing.by_words import by_words, likeness, same_words
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
-from pytest_promptfuzz.comparing.guards import answers
+from pytest_promptfuzz.comparing.guards import answers, refusals
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.guards.wording import FRAME
 from pytest_promptfuzz.comparing.stated import declared
@@ -61,7 +61,7 @@ def compare_texts(
     found = _empty(one, two) or _kind_of_answer(one, two, profile)
     if found is None and profile.normalisers == NORMALISERS:
         one, two, found = _substance(one, two)
-    if found is None and (profile.kind == "label" or labels.is_label(one)) and "label" in profile.tiers:
+    if found is None and "label" in profile.tiers and _may_be_label(one, two, profile):
         found = _label(one, two, named=named)
     if found is None:
         return _texts(one, two, profile, semantic, tiers)
@@ -111,16 +111,19 @@ def _substance(one: Text, two: Text) -> tuple[Text, Text, Comparison | None]:
 
 def _kind_of_answer(one: Text, two: Text, profile: Profile) -> Comparison | None:
     if "refusal" in profile.guards:
-        declines = one.once(answers.refuses), two.once(answers.refuses)
-        if declines == (True, True):
+        declined = one.once(refusals.declines), two.once(refusals.declines)
+        if declined == ("plainly", "plainly"):
             return _decided("equivalent", "refusal", "both answers decline the request")
-        if any(declines):
-            which = "baseline" if declines[0] else "response"
+        if bool(declined[0]) != bool(declined[1]):
+            which = "baseline" if declined[0] else "response"
             return _decided(
                 "deviation",
                 "guard:refusal",
-                f"only the {which} declines the request: {shown((one if declines[0] else two).clean)}",
+                f"only the {which} declines the request: {shown((one if declined[0] else two).clean)}",
             )
+        evaded = _evaded(one, two)
+        if evaded:
+            return evaded
     if "yes-no" not in profile.guards:
         return None
     first, second = one.once(answers.polarity), two.once(answers.polarity)
@@ -149,6 +152,20 @@ def _kind_of_answer(one: Text, two: Text, profile: Profile) -> Comparison | None
     return None
 
 
+_SHARED = 0.2
+
+
+def _evaded(one: Text, two: Text) -> Comparison | None:
+    """An answer against a platitude or a question asked back, which shares next to nothing with it."""
+    evasions = one.once(refusals.evades), two.once(refusals.evades)
+    if evasions[0] == evasions[1]:
+        return None
+    if likeness(Pair(one, two)) >= _SHARED:
+        return None
+    which, text = ("baseline", one) if evasions[0] else ("response", two)
+    return _decided("deviation", "guard:refusal", f"only the {which} evades the request: {shown(text.clean)}")
+
+
 def _implied(said: int, sentence: Text, speaker: str, other: str) -> Comparison | None:
     """A bare yes or no against a sentence that begins with neither."""
     if len(sentence.words) <= labels.MAX_WORDS:
@@ -165,6 +182,10 @@ def _implied(said: int, sentence: Text, speaker: str, other: str) -> Comparison 
     )
 
 
+def _may_be_label(one: Text, two: Text, profile: Profile) -> bool:
+    return profile.kind == "label" or labels.is_label(one) or labels.is_label(two)
+
+
 def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     first, second = labels.bare(one), labels.bare(two)
     if labels.is_label(one) and labels.is_label(two):
@@ -176,7 +197,7 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
         return _decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
     if labels.is_label(one):
         label, answer, which = one, two, "response"
-    elif labels.is_label(two) and (named or labels.ends_with(two, one) or declared(one.clean)):
+    elif labels.is_label(two) and (named or labels.stands_in(two, one) or declared(one.clean)):
         label, answer, which = two, one, "baseline"
     elif named and (both := labels.both_give(one, two)):
         first, second = (labels.bare(each) for each in both)
@@ -186,6 +207,9 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     else:
         return None
     name = labels.bare(label)
+    if labels.breaks_off(label, answer):
+        other = "baseline" if which == "response" else "response"
+        return _decided("deviation", "guard:sequence", f"the {other} stops after {shown(label.clean)}")
     match labels.found_in(label, answer):
         case "stated":
             return _decided("equivalent", "label", f"the {which} states the label {name!r} in a sentence")

@@ -144,9 +144,8 @@ def _merge_numbers(tokens: list[str]) -> list[str]:
             result[-1:] = [str(int(counted) // factor), larger]
         elif back == -1 and word == _METRES:
             result.append("meter")
-        elif back == -1 and word in {"am", "pm"} and counted.isdigit():
-            result[-1] = counted + ":00"
-            result.append(word)
+        elif back == -1 and word in _HALVES and counted.isdigit():
+            result[-1] = f"{int(counted) % 12 + 12 if word == 'pm' else int(counted)}:00"
         else:
             result.append(word)
     return result
@@ -157,6 +156,7 @@ _SMALLER = {
 }
 _CURRENCIES = frozenset({"dollar", "euro", "pound-sterling", "yen"})
 _METRES = "m"
+_HALVES = frozenset({"am", "pm", "uhr"})
 _LONG_MULTIPLIERS = {stem(word): value for word, value in lexicon.MULTIPLIERS.items() if len(word) > 3}
 _APPROXIMATELY = canonical("approximately")[0]
 _LARGER = {
@@ -164,5 +164,8 @@ _LARGER = {
     for unit, (factor, larger) in lexicon.IN_LARGER_UNITS.items()
 }
 _AFTER_NUMBERS = (
-    frozenset(_LARGER) | frozenset({"am", "pm", "m"}) | frozenset(_LONG_MULTIPLIERS) | frozenset(_SMALLER)
+    frozenset(_LARGER)
+    | frozenset({"am", "pm", "uhr", "m"})
+    | frozenset(_LONG_MULTIPLIERS)
+    | frozenset(_SMALLER)
 )

@@ -144,9 +144,21 @@ def check(pair: Pair) -> Finding | None:
     for side in pair.sides:
         found = _statement(side)
         if found and found.kind == "contradiction":
-            return found
+            if side is pair or found.guard != "negation" or side.similarity >= _SAME_STATEMENT:
+                return found
+            if _negators(pair.a) != _negators(pair.b):
+                return found
+            # As much is denied in the one text as in the other: the statements were not each other's counterparts.
+            found = Finding(found.guard, "doubt", found.explanation)
         doubt = doubt or found
     return doubt
+
+
+_SAME_STATEMENT = 0.6
+
+
+def _negators(text: Text) -> int:
+    return sum(map(lexicon.NEGATORS.__contains__, text.tokens))
 
 
 def _recounted(pair: Pair) -> bool:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _LONGEST = 6
 _SWAP_EDITS = 2
 _BE = word_set("is are was were be been being get gets got gotten")
-_JOINING = word_set("and or & with between nor plus")
+_JOINING = word_set("and or & with between nor plus y e et ou und oder o")
+_LEADING = word_set("by via in on at through to from per par por mit durch per door")
 _ARTICLES = word_set("a an the this that our your its his her their")
 _PLACING = word_set("in on at during for as")
 _DECLINED = word_set("der den dem")
@@ -79,7 +80,10 @@ def _swap(a: Sequence[str], b: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _harmless(before: str, first: list[str], between: list[str], second: list[str]) -> bool:
-    meaningful = [word for word in between if word not in _ARTICLES and word not in _JOINING]
+    light = _ARTICLES | _JOINING
+    if not _JOINING.isdisjoint(between):
+        light |= _LEADING  # "by phone or by email"
+    meaningful = [word for word in between if word not in light]
     if not meaningful or not _SYMMETRIC.isdisjoint(between):
         return True
     if before in _PLACING and between[-1] in _PLACING:

@@ -39,8 +39,8 @@ _ORDERED = frozenset(
 _LEAD = expression(r"\b(?:how to|in order to)\b|\A\W*to \w+", re.IGNORECASE)
 _SAME_ITEM = 0.5
 
-_WHOLE = 8
-"""Words from which an answer that is the beginning of another one counts as cut off."""
+_SHORTEST = 3
+"""Words from which whole sentences that are the beginning of a longer answer count as cut off."""
 
 _HALF = 0.5
 _REST = 3
@@ -126,6 +126,14 @@ def _begins_alike(one: list[str], two: list[str]) -> bool:
 _MARGIN = 5
 
 
+_DANGLING = word_set(
+    """a an the of to and or in on at by for with from as is are was were be that which your my our its his her their
+    this these der die das ein eine und oder von zu mit für ihre ihr den dem le la les un une de du des et ou à votre
+    el los las y o con su il lo gli e di del della een het en van"""
+)
+_BREAKS = frozenset(",:;–—-(/")
+
+
 def _cut(pair: Pair) -> Finding | None:
     if not _begins_alike(pair.a.tokens, pair.b.tokens):
         return None
@@ -135,15 +143,32 @@ def _cut(pair: Pair) -> Finding | None:
     short, long, which = (pair.b, pair.a, "response") if len(two) < len(one) else (pair.a, pair.b, "baseline")
     words, whole = short.words, long.words
     size = len(words)
-    if size < _WHOLE or words[: size - 1] != whole[: size - 1] or not whole[size - 1].startswith(words[-1]):
+    if size < 1 or words[: size - 1] != whole[: size - 1] or not whole[size - 1].startswith(words[-1]):
         return None
     missing = len(whole) - size
-    mid = words[-1] != whole[size - 1] or (
-        missing >= _REST and not _ENDED.search(short.raw) and bool(_ENDED.search(long.raw))
-    )
-    if not mid:
+    if not _broken(short, long, missing):
+        if size < _SHORTEST:
+            return None
         numbered = len(long.once(_items)[1]) > max(len(short.once(_items)[1]), 1)
         if not numbered and missing < _HALF * len(whole):
             return None
     tail = " ".join(words[-3:])
     return Finding("sequence", "contradiction", f"the {which} stops after {tail!r}, {missing} words early")
+
+
+def _broken(short: Text, long: Text, missing: int) -> bool:
+    """Whether a text breaks off within a word, a sentence or a list that the longer one completes."""
+    words, whole = short.words, long.words
+    if words[-1] != whole[len(words) - 1]:
+        return True
+    last = short.raw.rstrip(" \t\r\n*_`")[-1:]
+    if last in _BREAKS:
+        return True
+    if _ENDED.search(short.raw):
+        return False
+    if words[-1] in _DANGLING or (
+        missing >= _REST and len(words) > _SHORTEST and bool(_ENDED.search(long.raw))
+    ):
+        return True
+    rest = long.clean[len(short.clean.rstrip()) :].lstrip()
+    return "," in short.clean and rest[:1] in {",", ";"}

@@ -1,0 +1,114 @@
+"""Answers that do not answer: refusals in the words models use for them, platitudes, questions asked back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.expressions import expression
+
+if TYPE_CHECKING:
+    import re
+
+    from pytest_promptfuzz.comparing.text import Text
+
+_OPENING = 240
+_NAMES = {
+    "TASK": r"(?:help|assist|provide|answer|comply|do that|do this|fulfil|generate|create|write|classify|extract"
+    r"|summari[sz]e|translate|process|complete|discuss|engage|share|offer|give|support|respond|continue|advise|reveal"
+    r"|disclose|access|read|recommend|draft|compose|perform|make)",
+    "DOING": r"(?:help|assist|provide|answer|share|offer|give|walk|browse|see|access|read|write|summari[sz]e|translate)",
+    "HELFEN": r"(?:weiterhelfen|unterstützen|erfüllen)",
+    "AIDER": r"(?:autorisée?|en mesure|traiter|divulguer|donner)",
+    "MATTER": r"(?:information|file|article|message|context)",
+    "SORRY": r"(?:i(?:'m| am)(?: really| very| so)? (?:sorry|afraid)|i apologi[sz]e|unfortunately|sorry)",
+    "UNABLE": r"(?:can(?:'t|not| not)|(?:do|could|wo) ?n't|will not|must decline to"
+    r"|(?:am|'m) (?:unable|not able)(?: to)?)",
+}
+
+# "As an AI …", "I'm sorry, but I can't …", "I am unable to help …".
+_HARD = r"""
+\bas an? (?:ai|artificial intelligence|(?:large )?language model)\b
+\b<SORRY>\b[^.!?]{0,20}?[,.]?\s*(?:but )?(?:that )?i ?<UNABLE>
+\bi ?<UNABLE>\s+(?:be able to\s+)?(?:directly\s+)?<TASK>
+"""
+
+_SOFT = r"""
+\bi(?:'d| would) rather not\b
+\bi(?:'m| am) not (?:comfortable|permitted|allowed|in a position|at liberty|authori[sz]ed|able to <DOING>)\b
+\bi won't (?:<TASK>|be able|do)\b
+\bi(?:'m| am) only able to\b
+\bi can only (?:help|assist|answer)\b
+\b(?:is|are)(?: not|n't) something (?:that )?i (?:can|could|am)\b
+\bagainst my (?:guidelines|policy|policies|principles|programming)\b
+\bi (?:must|have to|need to) (?:decline|refuse|pass)\b
+\bi (?:respectfully )?(?:decline|refuse)\b
+\bi (?:don't|do not) have (?:access to|enough (?:information|context)|the ability|permission|any information)\b
+\b(?:beyond|outside)(?: of)? (?:my|what i)\b
+\bi(?:'m| am) afraid (?:that )?i\b[^.!?]{0,12}\b(?:can't|cannot|not|unable)\b
+\bhard to say without (?:more|further)\b
+\bquestions? (?:about|on|of) [^.!?]{1,40} (?:is|are) best (?:answered|left)\b
+\b(?:this|that|the) (?:request|topic|question|content) (?:violates|falls outside|is outside|goes against)\b
+\bich (?:kann|darf|möchte)\b[^.!?]{0,40}\bnicht (?:helfen|beantworten|bereitstellen|geben|<HELFEN>)\b
+\b(?:leider|tut mir leid)\b[^.!?]{0,30}\b(?:kann|darf) ich\b[^.!?]{0,60}\b(?:nicht|keine?n?)\b
+\bich bin (?:leider )?nicht in der lage\b
+\bje (?:ne peux|ne suis)(?: malheureusement)? pas (?:\w+ )?(?:fournir|aider|répondre|<AIDER>)
+\bdésolée?,? (?:mais )?je ne (?:peux|suis)\b
+\bil m'est impossible\b
+\b(?:lo siento|lamentablemente),? (?:pero )?no (?:puedo|me es posible|estoy)\b
+\bno puedo (?:ayudar|proporcionar|responder|compartir|facilitar|ofrecer|dar)
+\bmi dispiace,? (?:ma )?non (?:posso|sono)\b
+\bnon (?:posso|sono in grado di) (?:aiutar|fornir|risponder|condivider|dar)
+\b(?:het spijt me|helaas)\b[^.!?]{0,20}\bkan ik\b[^.!?]{0,60}\b(?:niet|geen)\b
+\bik kan (?:u |je |jou )?(?:daar |hier )?(?:helaas )?(?:mee )?niet (?:mee )?(?:helpen|geven|beantwoorden|verstrekken)\b
+"""
+
+_EVASIVE = r"""
+\bdepends? on (?:many|several|a (?:lot|number|variety)|various)\b
+\bit(?:'s| is) always (?:a good idea|best|important) to\b
+\bi(?:'d| would) encourage you to\b
+\bthat(?:'s| is) an? \w+ (?:subject|topic|question)\b
+\bthere are many (?:aspects|factors|opinions|ways to look)\b
+\bwhat do you think\b
+\b(?:could|can|would) you (?:please )?(?:rephrase|clarify|provide|share|tell me|specify|give me|send|paste)\b[^.!]*\?
+\bplease (?:provide|share|paste|send|upload|specify)\b[^.!?]*\b(?:text|document|details|<MATTER>)\b
+\bwould you like me to\b
+\b(?:könnten|können) sie (?:mir )?(?:bitte )?(?:mehr|näher|den text)
+\bpourriez-vous (?:préciser|fournir|reformuler)
+\b(?:podrías?|puedes?) (?:aclarar|proporcionar|reformular)
+"""
+_MOST = 60
+"""Words up to which an answer may be nothing but an evasion."""
+
+_HINTS = word_set(
+    """not sorry afraid unfortunat unfortunate apologiz apologis fortunat fortunate ai language decline declin deny no
+    only rather leider nicht pas désolé siento non dispiace spijt niet helaas against beyond outsid hard best violat
+    impossible"""
+)
+
+
+def _any_of(lines: str) -> re.Pattern[str]:
+    joined = "|".join(lines.strip().splitlines())
+    for name, meaning in _NAMES.items():
+        joined = joined.replace(f"<{name}>", meaning)
+    return expression(joined)
+
+
+_REFUSAL, _SOFT_REFUSAL, _EVASION = _any_of(_HARD), _any_of(_SOFT), _any_of(_EVASIVE)
+
+
+def declines(text: Text) -> str:
+    """``plainly`` where an answer opens by declining, ``softly`` where less so or in another language, else ``""``."""
+    if _HINTS.isdisjoint(text.token_set):
+        return ""
+    opening = text.clean[:_OPENING].lower().replace("’", "'")
+    if _REFUSAL.search(opening):
+        return "plainly"
+    return "softly" if _SOFT_REFUSAL.search(opening) else ""
+
+
+def evades(text: Text) -> bool:
+    """Whether an answer may say nothing: it asks back, or names what one could consider."""
+    if len(text.tokens) > _MOST:
+        return False
+    return bool(_EVASION.search(text.clean.lower().replace("’", "'")))
