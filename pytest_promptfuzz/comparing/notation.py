@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from pytest_promptfuzz.expressions import expression
 
@@ -52,7 +53,7 @@ def plainly(text: str) -> str:
     for cue, patterns in _EXPRESSIONS.items():
         if cue in text:
             for pattern, minute in patterns:
-                text = pattern.sub(lambda found, minute=minute: _said(found, minute), text)
+                text = pattern.sub(partial(_said, minute), text)
             text = _DAYTIME.sub(_in_the_day, text)
     if " out of " in text:
         text = _SHARE.sub(_share, text)
@@ -80,7 +81,7 @@ def _in_the_day(found: re.Match[str]) -> str:
     return f"{hour + 12 if found[3].lower() != 'morning' and hour < 12 else hour}:{found[2]}"
 
 
-def _said(found: re.Match[str], minute: int) -> str:
+def _said(minute: int, found: re.Match[str]) -> str:
     word = found["hour"].lower()
     return f"{_HOURS.get(word) or int(word)}:{minute:02}"
 

@@ -17,7 +17,7 @@ _NAMES = {
     "TASK": r"(?:help|assist|provide|answer|comply|do that|do this|fulfil|generate|create|write|classify|extract"
     r"|summari[sz]e|translate|process|complete|discuss|engage|share|offer|give|support|respond|continue|advise|reveal"
     r"|disclose|access|read|recommend|draft|compose|perform|make)",
-    "DOING": r"(?:help|assist|provide|answer|share|offer|give|walk|browse|see|access|read|write|summari[sz]e|translate)",
+    "DOING": r"(?:help|assist|provide|answer|share|offer|give|walk|browse|see|access|read|write|translate)",
     "HELFEN": r"(?:weiterhelfen|unterstützen|erfüllen)",
     "AIDER": r"(?:autorisée?|en mesure|traiter|divulguer|donner)",
     "MATTER": r"(?:information|file|article|message|context)",
