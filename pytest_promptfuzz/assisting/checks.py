@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.assisting.marks import Marked, Part
 
+# "Could you write …?" asks for what "Write …" asks for: a prompt's force is not that of an answer.
+_GUARDS = tuple(name for name in GUARDS if name != "modality")
 # Controls, invisible and bidirectional characters, private use, lone surrogates: nothing a rewording needs.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc"
@@ -152,7 +154,7 @@ def _length(old: str, new: str, *, translated: bool) -> None:
 
 def _meaning(original: str, text: str) -> None:
     """The guards that find what similarity cannot see: negations, numbers, names, opposites, order."""
-    found = guards.run(Pair(analyse(original), analyse(text)), GUARDS)
+    found = guards.run(Pair(analyse(original), analyse(text)), _GUARDS)
     if found and found[-1].kind == "contradiction":
         why = (
             found[-1].explanation.replace("the baseline", "the text").replace("the response", "the rewording")
