@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_promptfuzz.embedding.vectors import Vectors
+    from pytest_promptfuzz.wire.watch import Watch
 
 
 _MOST = 4096
@@ -34,6 +35,24 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One vector for each text, all of one length."""
+        ...
+
+
+@runtime_checkable
+class AskingEmbedder(Protocol):
+    """An embedder that makes model calls, which belong to a test."""
+
+    @property
+    def name(self) -> str:
+        """As of any embedder."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """As of any embedder."""
+        ...
+
+    def under(self, watch: Watch) -> Embedder:
+        """The same for one test, whose calls are seen by ``watch``."""
         ...
 
 

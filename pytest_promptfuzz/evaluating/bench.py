@@ -17,6 +17,7 @@ from pytest_promptfuzz.judging.outcome import by_judge, open_to_judge
 from pytest_promptfuzz.judging.registry import rated
 from pytest_promptfuzz.scoring.trial import Spent
 from pytest_promptfuzz.wire.paths import without
+from pytest_promptfuzz.wire.recordings.part import JUDGE
 from pytest_promptfuzz.wire.watch import watching
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class Bench:
             return found
         self._ask([pair])
         said = self.said[pair]
+        if isinstance(said, TargetError):
+            raise TargetError(f"The judge could not be asked: {said}", kind=said.kind, status=said.status)
         if not isinstance(said, Rating):
             raise said
         return by_judge(found, said, self.judge.name, relation)
@@ -135,7 +138,7 @@ class Bench:
             return []
         from concurrent.futures import ThreadPoolExecutor
 
-        watches = [self.watches.beside() for _ in tasks]
+        watches = [self.watches.beside(JUDGE) for _ in tasks]
 
         def watched(task: Task, place: int) -> Any:
             with watching(watches[place]):

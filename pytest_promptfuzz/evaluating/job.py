@@ -18,7 +18,7 @@ from pytest_promptfuzz.evaluating.control import controlled
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.instability import mixed_models, noisy
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of
-from pytest_promptfuzz.evaluating.judged import bench_of, with_judging
+from pytest_promptfuzz.evaluating.judged import bench_of, spent_embedding, with_judging
 from pytest_promptfuzz.evaluating.left_out import LeftOut
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
@@ -272,6 +272,7 @@ class Job:
         """The result over all cases."""
         if self.only is not None:
             self.notes.insert(0, f"only trial {self.only} was run: the verdict covers it alone")
+        self.spent += spent_embedding(self._ended_cases, self.notes)
         result = conclude(
             self.trials,
             self.contract,
@@ -323,7 +324,7 @@ class Job:
             self._benches[case.number] = bench
         judge = Judge(
             contract=contract,
-            embedder=self.session.embedder,
+            embedder=case.watches.embedder(),
             oracle_only=self._oracle_only,
             skips=self.skips,
             describe=self.describe,

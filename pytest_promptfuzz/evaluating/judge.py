@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -161,12 +162,15 @@ class Judge:
     where: str
     bench: Bench | None = None
 
-    def ahead(self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline) -> None:
+    def ahead(
+        self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline, repeats: Iterable[Run] = ()
+    ) -> None:
         """Embed all texts that judging the runs needs, and ask the judge about them, all at once; ``trial`` finds both.
 
         Args:
             runs: Made runs, and the mutation of each.
             baseline: What they are compared with.
+            repeats: Made runs of the unmutated prompt; their texts are embedded, too.
 
         Raises:
             UsageError: As ``trial``.
@@ -174,13 +178,15 @@ class Judge:
             NotRecordedError: Only the recording may be used, and does not have what a judge says.
         """
         made = [(run, mutation) for run, mutation in runs if run.exception is None]
-        self._embed(made, baseline)
+        self._embed(made, baseline, [run for run in repeats if run.exception is None])
         if self.bench is not None:
             with self.bench.ahead():
                 for run, mutation in made:
                     self.trial(run, mutation, mutation.prompt, baseline, case=0)
 
-    def _embed(self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline) -> None:
+    def _embed(
+        self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline, repeats: Iterable[Run]
+    ) -> None:
         """Parts of one's own are not asked to find out what is embedded: with them texts are, pair by pair."""
         own = self.contract.tiers or self.contract.guards
         if not isinstance(self.embedder, CachedEmbedder) or self.oracle_only or own:
@@ -189,8 +195,12 @@ class Judge:
         dry = replace(self, embedder=wanted, bench=None)
         for run, mutation in runs:
             dry.trial(run, mutation, mutation.prompt, baseline, case=0)
+        for run in repeats:
+            if (subject := subject_of(run, self.where)) is not None:
+                dry.compare(baseline.subject, subject)
         if wanted.texts:
-            self.embedder.embed(list(wanted.texts))
+            with contextlib.suppress(TargetError):  # each trial that needs them says so
+                self.embedder.embed(list(wanted.texts))
 
     def trial(self, run: Run, mutation: Mutation, prompt: Prompt, baseline: Baseline, *, case: int) -> Trial:
         """The trial of one mutation."""
@@ -232,7 +242,7 @@ class Judge:
         except PartError as wrong:
             return failed(wrong.part, f"{str(wrong)[0].upper()}{str(wrong)[1:]}.")
         except TargetError as wrong:
-            return failed(wrong.kind, f"The judge could not be asked: {wrong}")
+            return failed(wrong.kind, str(wrong))
         return Trial(
             mutation, comparison.outcome, value=shown(subject), comparison=comparison, spent=spent, case=case
         )

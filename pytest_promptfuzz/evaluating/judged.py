@@ -1,4 +1,4 @@
-"""What judges did for a whole test: benches made for its cases, and all that they said put together."""
+"""What models did to compare a whole test's answers: judges' benches and all they said put together, embeddings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.evaluating.judge import spent_on
 from pytest_promptfuzz.judging.model import Grader, Rating
 from pytest_promptfuzz.scoring.agreement import Agreement
 from pytest_promptfuzz.scoring.deltas import Deltas, Graded
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.bench import Bench
+    from pytest_promptfuzz.evaluating.case import Case
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.session import TestWatches
     from pytest_promptfuzz.running.run import Run
@@ -47,6 +49,16 @@ def bench_of(contract: Contract, watches: TestWatches, baseline: Run, prompt: st
         prompt="\n\n".join(texts) or prompt,
         ignore=contract.ignore,
     )
+
+
+def spent_embedding(cases: Iterable[Case], notes: list[str]) -> Spent:
+    """What the calls for embeddings of a test took; what they have to say is added to the notes."""
+    spent = Spent()
+    for case in cases:
+        if case.watches.embedding is not None:
+            spent += spent_on(case.watches.embedding)
+            notes.extend(case.watches.embedding.notes)
+    return spent
 
 
 def with_judging(

@@ -69,11 +69,12 @@ class Asked:
 
     def judged(self, mutations: Sequence[Mutation], runs: Sequence[Run]) -> list[Trial]:
         """The trials of those runs, in order."""
-        for run in runs[: self.runs - 1]:
+        repeats, runs = runs[: self.runs - 1], runs[self.runs - 1 :]
+        for run in repeats:
             self._sampled(run)
-        runs = runs[self.runs - 1 :]
         pairs = [(mutation, sample) for mutation in mutations for sample in range(self.samples)]
-        self.judge.ahead(((run, each) for (each, _), run in zip(pairs, runs, strict=True)), self.baseline)
+        made = [(run, each) for (each, _), run in zip(pairs, runs, strict=True)]
+        self.judge.ahead(made, self.baseline, repeats)
         trials = [
             replace(self._trial(mutation, run), sample=sample)
             for (mutation, sample), run in zip(pairs, runs, strict=True)
@@ -96,6 +97,14 @@ class Asked:
         first = self._repeats.get(key, before)
         self._repeats[key] = first + wanted.count
         return [(self._step(mutation, first + each), mutation) for each in range(wanted.count)]
+
+    def ahead(self, runs: Sequence[tuple[Mutation | None, Run]]) -> None:
+        """Those runs were made: what judging them needs of models is asked at once."""
+        self.judge.ahead(
+            [(run, mutation) for mutation, run in runs if mutation is not None],
+            self.baseline,
+            [run for mutation, run in runs if mutation is None],
+        )
 
     def ran(self, mutation: Mutation | None, run: Run) -> None:
         """One of those runs was made."""
@@ -166,7 +175,10 @@ def asking_again(
         while True:
             steps = [(cases[each.case], *step) for each in wanted for step in cases[each.case].steps(each)]
             runs = yield [step for _, step, _ in steps]
-            for (asked, _, mutation), run in zip(steps, runs, strict=True):
+            made = [(asked, mutation, run) for (asked, _, mutation), run in zip(steps, runs, strict=True)]
+            for each in cases:
+                each.ahead([(mutation, run) for asked, mutation, run in made if asked is each])
+            for asked, mutation, run in made:
                 asked.ran(mutation, run)
             for each in cases:
                 each.answers.ahead()

@@ -6,13 +6,15 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_promptfuzz.embedding.embedder import AskingEmbedder, CachedEmbedder
 from pytest_promptfuzz.embedding.models import find_model
+from pytest_promptfuzz.embedding.vectors import VectorFile
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.running.crew import Crew
 from pytest_promptfuzz.targets.model import Request
 from pytest_promptfuzz.wire.answers import MemoryStore
 from pytest_promptfuzz.wire.gate import LateGate
-from pytest_promptfuzz.wire.recordings.part import JUDGE, Part
+from pytest_promptfuzz.wire.recordings.part import EMBEDDER, Part
 from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
 
@@ -112,7 +114,11 @@ class Session:
 
 @dataclass(slots=True)
 class TestWatches:
-    """Makes the watches of one test's runs."""
+    """Makes the watches of one test's runs.
+
+    Attributes:
+        embedding: Of the calls for embeddings; ``None`` where no provider is asked for them.
+    """
 
     __test__ = False  # not a test class, whatever pytest makes of its name
 
@@ -120,6 +126,8 @@ class TestWatches:
     case: int = 0
     read: bool = True
     fresh: MemoryStore = field(default_factory=MemoryStore)
+    embedding: Watch | None = None
+    _embedder: Embedder | None = None
 
     def watch(
         self,
@@ -166,11 +174,22 @@ class TestWatches:
             tape.watched(self.case, watch)
         return watch
 
-    def beside(self) -> Watch:
-        """A watch for what a judge is asked about the answers: no run of the application, and none of its calls."""
+    def beside(self, name: str) -> Watch:
+        """A watch for what helps to compare the answers: no run of the application, and none of its calls.
+
+        Args:
+            name: Who is asked, one of ``part.BESIDE``.
+        """
         watch = self.watch()
-        watch.part, watch.apart = Part(self.case, JUDGE), True
+        watch.part, watch.apart = Part(self.case, name), True
         return watch
+
+    def embedder(self) -> Embedder | None:
+        """What embeds the answers of this test; a provider is asked under a watch of the test's own."""
+        if self.embedding is None and isinstance(self.session.embedder, AskingEmbedder):
+            self.embedding = self.beside(EMBEDDER)
+            self._embedder = self.session.embedder.under(self.embedding)
+        return self._embedder or self.session.embedder
 
     def again(self) -> TestWatches:
         """The watches of the same runs made anew: nothing that is stored serves them."""
@@ -210,22 +229,28 @@ def installed_embedder(
     model: str | None = None,
     folder: Path | None = None,
     warn: Callable[[str], None] = lambda _: None,
+    *,
+    provider: str | None = None,
 ) -> Embedder | None:
     """The embedder of the semantic tier, not yet loaded; ``None`` where library or model is missing.
 
     Args:
         model: A folder that holds the model; ``None`` is all-MiniLM-L6-v2 as installed or downloaded before.
+        provider: Who is asked instead, as ``openai:text-embedding-3-small``.
         folder: The project's ``.promptfuzz``, where vectors are kept; ``None`` for nowhere.
         warn: Called with a sentence where they cannot be kept.
     """
+    vectors = None if folder is None else VectorFile(folder, warn)
+    if provider is not None:
+        from pytest_promptfuzz.embedding.provider import ProviderEmbedder
+
+        return ProviderEmbedder(provider, vectors)
     found = find_model(model)
     if found.folder is None:
         return None
     from pytest_promptfuzz.embedding.choose import embedder_of
-    from pytest_promptfuzz.embedding.embedder import CachedEmbedder
-    from pytest_promptfuzz.embedding.vectors import VectorFile
 
     embedder = embedder_of(found)
     if embedder is None:
         return None
-    return CachedEmbedder(embedder, None if folder is None else VectorFile(folder, warn))
+    return CachedEmbedder(embedder, vectors)

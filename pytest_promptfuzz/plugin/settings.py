@@ -151,7 +151,18 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     *(Setting(each.name, each.read, each.default, each.help, each.metavar, each.type) for each in GIVEN),
     Setting(
-        "model", values.text, None, "folder of the sentence-transformers model for the semantic tier", "DIR"
+        "model",
+        values.text,
+        None,
+        "folder of the model that compares meaning, exported or of sentence-transformers",
+        "DIR",
+    ),
+    Setting(
+        "embedder",
+        values.embedder,
+        None,
+        "provider whose embeddings compare meaning instead of a model here: openai:MODEL or compatible:MODEL@URL",
+        "NAME",
     ),
 )
 

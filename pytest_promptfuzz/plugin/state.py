@@ -143,7 +143,9 @@ class State:
             session = sessions.Session(
                 store=store,
                 mode=mode,
-                embedder=sessions.installed_embedder(self.settings["model"], self.folder, warn),
+                embedder=sessions.installed_embedder(
+                    self.settings["model"], self.folder, warn, provider=self.settings["embedder"]
+                ),
                 concurrency=self.settings["concurrency"],
                 speculate=self.settings["speculate"],
                 redaction=Redaction(self.patterns),

@@ -18,20 +18,21 @@ _LONG_ID = 40
 
 def header(state: State) -> list[str]:
     """The header's lines, one setting after the other, and what is missing."""
-    from pytest_promptfuzz.embedding.models import find_model
+    from pytest_promptfuzz.embedding.models import Model, find_model
     from pytest_promptfuzz.reporting.header import header_lines
 
     if not state.enabled:
         return ["promptfuzz: off, robust tests run their body once, unmutated"]
     settings = state.settings
-    model = find_model(settings["model"])
+    asked: str | None = settings["embedder"]
+    model = find_model(settings["model"]) if asked is None else Model(None, None)
     lines = header_lines(
         {
             "mode": f"{settings['mode']} ({state.mode_reason})" if state.mode_reason else settings["mode"],
             "seed": settings["seed"],
             "target": settings["target"],
             "store": _stores(settings),
-            "semantic": model.label,
+            "semantic": asked or model.label,
             "missing": {"semantic": model.mend} if model.mend else {},
         }
     )

@@ -10,7 +10,7 @@ from pytest_promptfuzz.running.limits.given import whole
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["endpoints", "mutations", "one_of", "operators", "seed", "share", "text", "whole"]
+__all__ = ["embedder", "endpoints", "mutations", "one_of", "operators", "seed", "share", "text", "whole"]
 
 
 def seed(text: str) -> int:
@@ -46,6 +46,14 @@ def switch(text: str) -> bool:
 
 def text(text: str) -> str:
     """A text."""
+    return text
+
+
+def embedder(text: str) -> str:
+    """A provider of embeddings such as openai:text-embedding-3-small or compatible:MODEL@URL."""
+    from pytest_promptfuzz.targets.embeddings import embeddings
+
+    embeddings(text)
     return text
 
 

@@ -12,6 +12,7 @@ from pytest_promptfuzz.targets.formats import parse_stream
 from pytest_promptfuzz.targets.model import WireRequest
 from pytest_promptfuzz.wire.key import request_digest
 from pytest_promptfuzz.wire.recordings.entry import Entry, PlanEntry, answer_to_json, from_line
+from pytest_promptfuzz.wire.recordings.part import BESIDE
 from pytest_promptfuzz.wire.recordings.reading import Problem, RecordingFile
 from pytest_promptfuzz.wire.recordings.writing import ordered
 from pytest_promptfuzz.wire.secrets import Secret, secrets_in
@@ -141,7 +142,7 @@ def _check_test(checked: Checked, test: str, lines: list[tuple[int, bytes]]) -> 
 def _check_plans(checked: Checked, test: str, plans: list[PlanEntry], entries: list[Entry]) -> None:
     planned = {each.get("id", ""): each for plan in plans for each in plan.plan["mutations"]}
     answered = {entry.place.trial for entry in entries if entry.place.trial}
-    if strange := sorted(answered - planned.keys()):
+    if strange := sorted(answered - planned.keys() - BESIDE.keys()):
         checked.problems.append(
             Problem(
                 checked.path,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-JUDGE = "judge"
-"""What stands in the place of a trial's ID where a judge is asked about the answers."""
+EMBEDDER, JUDGE = "embedder", "judge"
+BESIDE = {EMBEDDER: "the embedder", JUDGE: "the judge"}
+"""What stands in the place of a trial's ID where a model helps to compare the answers, and what it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,7 @@ class Part:
 
     Attributes:
         case: Which example or input of the test, from 0.
-        trial: The trial's ID; empty in a baseline; ``JUDGE`` for a judge.
+        trial: The trial's ID; empty in a baseline; one of ``BESIDE`` for no run of the application.
         operators: Of the trial's mutation, for messages.
     """
 
@@ -24,8 +25,8 @@ class Part:
 
     def shown(self, repeat: int) -> str:
         """As people call it: ``the baseline``, ``trial 7e589339239b (typo@1)``."""
-        if self.trial == JUDGE:
-            return "the judge"
+        if self.trial in BESIDE:
+            return BESIDE[self.trial]
         if self.trial:
             again = f", asked again ({repeat})" if repeat else ""
             return f"trial {self.trial} ({', '.join(self.operators)}){again}"

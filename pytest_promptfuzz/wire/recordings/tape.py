@@ -114,6 +114,10 @@ class Tape:
                 self.served.add(key)
         return answer
 
+    def answers(self) -> list[StoredAnswer]:
+        """Every recorded answer of the test, in the order of the file."""
+        return list(self._answers.values())
+
     def keep(self, key: str, answer: StoredAnswer) -> None:
         """Record an answer, if this run records; a disk that takes no more is said once, and nothing is lost."""
         if self._spool is None:
