@@ -3,12 +3,15 @@
     python benchmarks/intervals.py [--tests 2000] [--jobs 2] [--plot docs/intervals.svg]
     python benchmarks/intervals.py --others [--tests 500]
     python benchmarks/intervals.py --plan
+    python benchmarks/intervals.py --adjusted
 
 The grid: 8 to 64 mutations; 1, 2, 4 or 8 of each operator, or 1 to 8 of them mixed, at least four operators (no plan
 gives one more than a quarter); correlation within operators 0, 0.2 and 0.5, of two kinds: operators whose answers
 tend to be alike (Dirichlet), and operators of which some always do the same; true scores 0.3 to 1; no, half or all of
 what is lost lost to minor answers. Each cell draws its tests from a seed of its own. `--plan` has the mutations
-themselves for the population and repeats each 2, 3 or 5 times.
+themselves for the population and repeats each 2, 3 or 5 times. `--adjusted` has a model that agrees with itself in
+50 % to 100 % of pairs (two answers, or one that dominates and others all different), 2 to 16 answers to the
+unmutated prompt, and a share of up to 45 % of mutations that get other answers altogether.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from plotting import Panel, draw
 
+from pytest_promptfuzz.scoring.adjusting import adjusted_interval
 from pytest_promptfuzz.scoring.beta import beta_quantile, t_quantile
 from pytest_promptfuzz.scoring.intervals import (
     design_effect,
@@ -285,6 +289,56 @@ def plan_coverage(cell: tuple[int, int, float, float], tests: int) -> tuple[floa
     return held / tests, width / tests
 
 
+def noisy(tests: int, pool: ProcessPoolExecutor) -> None:
+    cells = [
+        (agreement, kind, broken, size, answers)
+        for agreement in (1.0, 0.9, 0.7, 0.5)
+        for kind in ("two answers", "one dominates")
+        for broken in (0.0, 0.15, 0.3, 0.45)
+        for size in SIZES
+        for answers in (2, 4, 8, 16)
+        if agreement < 1 or kind == "two answers"
+    ]
+    found = list(pool.map(partial(noisy_coverage, tests=tests), cells, chunksize=4))
+    table(f"adjusted_interval, {tests} tests a cell", {"all": found})
+    for name, at in (("self-agreement", 0), ("model", 1), ("broken", 2), ("n", 3), ("unmutated answers", 4)):
+        rows: dict[str, list[tuple[float, float]]] = {}
+        for cell, row in zip(cells, found, strict=True):
+            rows.setdefault(str(cell[at]), []).append(row)
+        table(name, rows)
+    print("\nHeld least:\n")
+    for (held, width), cell in sorted(zip(found, cells, strict=True))[:5]:
+        print(f"* {held:.3f}, width {width:.2f}: {cell}")
+
+
+def noisy_coverage(cell: tuple[float, str, float, int, int], tests: int) -> tuple[float, float]:
+    """Tests whose unmutated answers never agree have no adjusted score, and are left out."""
+    agreement, kind, broken, size, answers = cell
+    random = Random(repr(cell))
+    likely = (1 + (2 * agreement - 1) ** 0.5) / 2 if kind == "two answers" else agreement**0.5
+    held, width, counted = 0, 0.0, 0
+
+    def answer(about: str) -> str:
+        if random.random() < likely:
+            return about
+        return f"not {about}" if kind == "two answers" else f"{about} {random.random()}"
+
+    for _ in range(tests):
+        plain = [answer("right") for _ in range(answers)]
+        pairs_agreeing = [one == other for place, one in enumerate(plain) for other in plain[:place]]
+        credited = []
+        for number in range(size):
+            mutated = answer("wrong" if random.random() < broken else "right")
+            credited.append((str(number), plain.count(mutated) / answers))
+        if any(pairs_agreeing):
+            floor = sum(pairs_agreeing) / len(pairs_agreeing)
+            found = adjusted_interval(credited, floor=floor, answers=answers)
+            counted += 1
+            held += found.low - 1e-9 <= 1 - broken <= found.high + 1e-9
+            width += found.high - found.low
+    return held / counted, width / counted
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -293,6 +347,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--others", action="store_true", help="other methods beside ours")
     parser.add_argument("--plan", action="store_true", help="the estimand plan")
+    parser.add_argument("--adjusted", action="store_true", help="the adjusted score of a model that varies")
     parser.add_argument("--plot", type=Path, help="where to put an SVG")
     options = parser.parse_args()
     with ProcessPoolExecutor(options.jobs) as pool:
@@ -300,6 +355,8 @@ def main() -> None:
             others(options.tests, pool)
         elif options.plan:
             planned(options.tests, pool)
+        elif options.adjusted:
+            noisy(options.tests, pool)
         else:
             whole(options.tests, pool, options.plot)
 

@@ -64,10 +64,13 @@ def plug_in(trials: list[tuple[int, int, float]]) -> float:
     cells: dict[int, dict[int, list[float]]] = {}
     for item, mutation, score in trials:
         cells.setdefault(item, {}).setdefault(mutation, []).append(score)
-    between = statistics.mean(
-        statistics.pvariance([statistics.fmean(runs) for runs in row.values()]) for row in cells.values()
-    )
-    return between / statistics.pvariance([score for _, _, score in trials])
+    means = [[statistics.fmean(runs) for runs in row.values()] for row in cells.values()]
+    return statistics.fmean(map(spread, means)) / spread([score for _, _, score in trials])
+
+
+def spread(numbers: list[float]) -> float:
+    mean = statistics.fmean(numbers)
+    return statistics.fmean((each - mean) ** 2 for each in numbers)
 
 
 def cell(case: tuple[str, int, Shares], tests: int) -> str:

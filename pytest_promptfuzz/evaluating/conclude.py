@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.mutations.mutation import RELATIONS
 from pytest_promptfuzz.mutations.selection import wanted
+from pytest_promptfuzz.scoring.adjusting import adjusted_interval
 from pytest_promptfuzz.scoring.intervals import score_interval
 from pytest_promptfuzz.scoring.matrix import CREDITS
 from pytest_promptfuzz.scoring.repeats import ALONE
@@ -57,7 +58,7 @@ def conclude(
         contract: The settings.
         overruled: A judgement that stands whatever the trials say (a baseline that did not hold).
         evidence: What repeated answers show.
-        credited: Operators and adjusted credit of each mutation, where the floor is known.
+        credited: Operators and mean credit of each mutation with all unmutated answers, where the floor is known.
         baselines: The plain baseline value of each case.
         cases: The name of each case, where inputs have names.
         spent: Of all runs, baseline and control included.
@@ -94,7 +95,7 @@ def conclude(
         threshold=float(contract.threshold),
         adjusted_score=None if evidence.adjusted is None else float(evidence.adjusted),
         noise=evidence,
-        interval=_interval(credited or _credits(scored)),
+        interval=_interval(scored, credited, evidence),
         outcomes=counts,
         by_dimension=_groups(scored, lambda trial: (trial.mutation.dimension,)),
         by_operator=_groups(scored, _operators),
@@ -135,9 +136,15 @@ def _credits(trials: Iterable[Trial]) -> list[tuple[str, float]]:
     return [(operators[name], sum(tenths) / len(tenths) / 10) for name, tenths in found.items()]
 
 
-def _interval(credited: Sequence[tuple[str, float]]) -> Interval | None:
-    """How far the score can be trusted; nothing for a single mutation."""
-    return score_interval(credited) if len(credited) > 1 else None
+def _interval(
+    trials: Sequence[Trial], credited: Sequence[tuple[str, float]], evidence: Evidence
+) -> Interval | None:
+    """How far the score can be trusted, the adjusted one where there is one; nothing for a single mutation."""
+    if len(credited) > 1 and evidence.floor:
+        inputs = len({trial.case for trial in trials})
+        return adjusted_interval(credited, floor=evidence.floor, answers=evidence.baselines, inputs=inputs)
+    raw = _credits(trials)
+    return score_interval(raw) if len(raw) > 1 else None
 
 
 def says_brittle(trials: Sequence[Trial], contract: Contract, evidence: Evidence) -> bool:

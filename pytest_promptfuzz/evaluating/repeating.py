@@ -140,7 +140,7 @@ class Asked:
 
 
 def credited(cases: Sequence[Asked], evidence: Evidence) -> list[tuple[str, float]]:
-    """Operators and credit of each mutation, over all inputs, adjusted for the floor; nothing where it is not known."""
+    """Operators and mean credit of each mutation with all unmutated answers; nothing where the floor is not known."""
     if not evidence.floor:
         return []
     found: dict[str, list[float]] = {}
@@ -150,9 +150,9 @@ def credited(cases: Sequence[Asked], evidence: Evidence) -> list[tuple[str, floa
         for mutation, answers in zip(case.mutations, matrix.mutated, strict=True):
             kept = matrix.agreement(answers)
             if kept is not None:
-                found.setdefault(mutation.id, []).append(float(kept / evidence.floor))
+                found.setdefault(mutation.id, []).append(float(kept))
                 operators[mutation.id] = cluster(mutation)
-    return [(operators[name], min(1.0, sum(all_) / len(all_))) for name, all_ in found.items()]
+    return [(operators[name], sum(all_) / len(all_)) for name, all_ in found.items()]
 
 
 def evidence_of(cases: Sequence[Asked]) -> Evidence:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.scoring.matrix import CREDITS
 from pytest_promptfuzz.scoring.repeats import ALONE, Evidence
-from pytest_promptfuzz.scoring.score import Counts, robustness, weighted
+from pytest_promptfuzz.scoring.score import EQUIVALENT_CREDIT, Counts, robustness, weighted
 from pytest_promptfuzz.scoring.trial import Spent
+from pytest_promptfuzz.scoring.variance import variance_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.judging import Judging
     from pytest_promptfuzz.scoring.trial import Trial
+    from pytest_promptfuzz.scoring.variance import Variance
     from pytest_promptfuzz.scoring.verdict import Reason, Verdict
 
 
@@ -120,6 +123,20 @@ class Robustness:
     def p_value(self) -> float | None:
         """The probability that noise alone gives such outcomes; ``None`` where nothing was asked again."""
         return self.noise.p
+
+    @property
+    def variance(self) -> Variance | None:
+        """Where the variance of the credits comes from: the model's sampling, the inputs, the mutations.
+
+        ``None`` with fewer than two inputs, or where nothing was scored. It takes ``samples=`` of at least 2 to tell
+        the mutations from the sampling.
+        """
+        credited = [
+            (trial.case, trial.mutation.id, CREDITS[trial.outcome] / EQUIVALENT_CREDIT)
+            for trial in self.trials
+            if trial.mutation.relation == self.relation and trial.outcome in CREDITS
+        ]
+        return variance_of(credited) if len({case for case, _, _ in credited}) > 1 else None
 
     @property
     def calls(self) -> int:

@@ -119,19 +119,26 @@ def variance_of(trials: Iterable[tuple[Hashable, Hashable, float]]) -> Variance:
     if not cells:
         message = "There are no trials whose variance could be taken apart."
         raise ValueError(message)
-    sums = [_Sums.of(list(row.values())) for row in cells.values()]
-    raw = _estimate(sums)
-    left = [_estimate(sums[:at] + sums[at + 1 :]) for at in range(len(sums))] if len(sums) > 2 else []
+    rows = [[*row.values()] for row in cells.values()]
+    count = sum(len(runs) for row in rows for runs in row)
+    centre = sum(score for row in rows for runs in row for score in runs) / count
+    sums = [_Sums.of(row, centre) for row in rows]
+    whole = _Sums(*map(sum, zip(*sums, strict=True)))
+    raw = _estimate(whole)
+    left = [
+        _estimate(_Sums(*(every - own for every, own in zip(whole, each, strict=True))))
+        for each in (sums if len(sums) > 2 else [])
+    ]
     ranges = tuple(_variance_range(raw[part], [each[part] for each in left]) for part in range(3))
     share = _jackknife(_raw_share([raw]), [_raw_share([each]) for each in left])
     return Variance(
         raw,
         Ranges(*ranges),
         share and Range(_limited(share.low), _limited(share.high)),
-        len(sums),
-        sum(each.cells for each in sums),
-        sum(each.runs for each in sums),
-        _notes(sums, raw),
+        round(whole.items),
+        round(whole.cells),
+        count,
+        _notes(whole, raw),
     )
 
 
@@ -147,49 +154,50 @@ def brittleness(variances: Iterable[Variance]) -> float | None:
     return _share([each.raw for each in variances])
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """What the mean squares need of one item."""
+class _Sums(NamedTuple):
+    """What the mean squares need: of one item, and, as all of it adds up, of several."""
 
-    cells: int
-    runs: int
-    total: float
+    items: float
+    cells: float
+    runs: float
+    total: float  # of the scores, less the mean of all
     within: float  # squares within cells
     between: float  # squares of cell means about the item's mean, by runs
-    squared: float  # of the numbers of runs in cells
+    level: float  # the square of the item's mean, by runs
+    cells_squared: float  # squares of the cells' numbers of runs
+    cells_over: float  # the same, over the item's runs
+    runs_squared: float
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[float]]) -> _Sums:
-        runs, total = sum(map(len, rows)), sum(map(sum, rows))
-        means = [sum(row) / len(row) for row in rows]
+    def of(cls, rows: Sequence[Sequence[float]], centre: float) -> _Sums:
+        runs = sum(map(len, rows))
+        total = sum(score - centre for row in rows for score in row)
+        within = between = 0.0
+        for row in rows:
+            mean = sum(score - centre for score in row) / len(row)
+            within += sum((score - centre - mean) ** 2 for score in row)
+            between += len(row) * (mean - total / runs) ** 2
+        squared = sum(len(row) ** 2 for row in rows)
         return cls(
-            len(rows),
-            runs,
-            total,
-            sum((each - mean) ** 2 for row, mean in zip(rows, means, strict=True) for each in row),
-            sum(len(row) * (mean - total / runs) ** 2 for row, mean in zip(rows, means, strict=True)),
-            float(sum(len(row) ** 2 for row in rows)),
+            1, len(rows), runs, total, within, between, total**2 / runs, squared, squared / runs, runs**2
         )
 
 
-def _estimate(sums: Sequence[_Sums]) -> Parts:
+def _estimate(of: _Sums) -> Parts:
     """Mean squares equated with their expectations; ``None`` where there are no degrees of freedom."""
-    items, cells, runs = len(sums), sum(each.cells for each in sums), sum(each.runs for each in sums)
-    inference = sum(each.within for each in sums) / (runs - cells) if runs > cells else None
-    if cells == items:
+    inference = of.within / (of.runs - of.cells) if of.runs > of.cells else None
+    if of.cells <= of.items:
         return Parts(inference, None, None)
-    inner = sum(each.squared / each.runs for each in sums)
-    square = sum(each.between for each in sums) / (cells - items)
-    weight = (runs - inner) / (cells - items)
+    square = of.between / (of.cells - of.items)
+    weight = (of.runs - of.cells_over) / (of.cells - of.items)
     perturbation = None if inference is None else (square - inference) / weight
-    if items == 1:
+    if of.items <= 1:
         return Parts(inference, None, perturbation)
-    mean = sum(each.total for each in sums) / runs
-    outer = sum(each.runs * (each.total / each.runs - mean) ** 2 for each in sums) / (items - 1)
+    outer = (of.level - of.total**2 / of.runs) / (of.items - 1)
     # With one run a cell, the mean square between mutations is the sum of what cannot be told apart.
     noise, inside = (square, 0.0) if inference is None or perturbation is None else (inference, perturbation)
-    inside *= (inner - sum(each.squared for each in sums) / runs) / (items - 1)
-    weight = (runs - sum(each.runs**2 for each in sums) / runs) / (items - 1)
+    inside *= (of.cells_over - of.cells_squared / of.runs) / (of.items - 1)
+    weight = (of.runs - of.runs_squared / of.runs) / (of.items - 1)
     return Parts(inference, (outer - noise - inside) / weight, perturbation)
 
 
@@ -241,16 +249,16 @@ def _clipped(number: float | None) -> float | None:
     return None if number is None else max(0.0, number)
 
 
-def _notes(sums: Sequence[_Sums], raw: Parts) -> tuple[str, ...]:
+def _notes(of: _Sums, raw: Parts) -> tuple[str, ...]:
     notes = []
-    if all(each.runs == each.cells for each in sums):
+    if of.runs == of.cells:
         notes.append(
             "The variance of perturbations is not identifiable: with one run of each mutation on each input, it cannot "
             "be told from the model's sampling. Ask at least twice (samples=2)."
         )
-    elif all(each.cells == 1 for each in sums):
+    elif of.cells == of.items:
         notes.append("The variance of perturbations is not identifiable: no input has two mutations.")
-    if len(sums) == 1:
+    if of.items == 1:
         notes.append("The variance of items is not identifiable: there is one input.")
     notes += [
         f"The estimate of the {name} variance is negative ({value:.4f}): it is shown as 0."

@@ -1,0 +1,108 @@
+"""The interval of a score, and where its variance comes from, as ``evaluate`` gives them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from pytest_promptfuzz import Session, evaluate
+from pytest_promptfuzz.scoring.adjusting import adjusted_interval
+from pytest_promptfuzz.scoring.intervals import score_interval
+from pytest_promptfuzz.wire.answers import MemoryStore
+
+PROMPT = """Is the ticket about billing? Answer yes or no.
+
+Ticket:
+{ticket}"""
+ONE = {"charged": "I was charged twice."}
+TICKETS = {"charged": "I was charged twice.", "crash": "The app crashes.", "login": "I cannot log in."}
+
+
+class Application:
+    """Answers "yes"; "no" to every nth text that it has not seen before, and what it said before to one that it has.
+
+    ``moody`` texts, counted likewise, are answered now one way, now the other.
+    """
+
+    def __init__(self, *, no: frozenset[int] = frozenset(), moody: frozenset[int] = frozenset()) -> None:
+        self.no, self.moody = no, moody
+        self.seen: dict[str, int] = {}
+        self.asked: Counter[str] = Counter()
+
+    def __call__(self, prompt: str) -> str:
+        number = self.seen.setdefault(prompt, len(self.seen))
+        self.asked[prompt] += 1
+        if number in self.moody:
+            return "yes" if self.asked[prompt] % 2 else "no"
+        return "no" if number in self.no else "yes"
+
+
+def quiet() -> Session:
+    return Session(store=MemoryStore())
+
+
+def credited(result: object) -> list[tuple[str, float]]:
+    credit = {"equivalent": 1.0, "minor": 0.7, "deviation": 0.0}
+    return [
+        (" + ".join(trial.mutation.operators), credit[trial.outcome])
+        for trial in result.trials  # type: ignore[attr-defined]
+        if trial.mutation.relation == "invariance"
+    ]
+
+
+def test_a_prompt_asked_once_has_the_interval_of_its_raw_score() -> None:
+    result = evaluate(
+        PROMPT, Application(no=frozenset({3})), mutations=8, threshold=0.5, inputs=ONE, session=quiet()
+    )
+    expected = score_interval(credited(result))
+    assert result.score == 0.875
+    assert result.interval == expected
+    assert 0.4 < expected.low < 0.875 < expected.high < 1
+    assert result.variance is None
+
+
+def test_where_the_floor_is_known_it_is_that_of_the_adjusted_score() -> None:
+    result = evaluate(
+        PROMPT,
+        Application(no=frozenset({3})),
+        mutations=8,
+        threshold=0.5,
+        baseline_runs=5,
+        inputs=ONE,
+        session=quiet(),
+    )
+    assert (result.floor, result.adjusted_score) == (1, 0.875)
+    expected = adjusted_interval(credited(result), floor=1, answers=5)
+    assert result.interval == expected
+    raw = score_interval(credited(result))
+    assert expected.high > raw.high
+
+
+def test_several_inputs_asked_twice_tell_where_the_variance_comes_from() -> None:
+    # Texts 0, 5 and 10 are the unmutated ones. One mutation of the first input always deviates, one is moody.
+    result = evaluate(
+        PROMPT,
+        Application(no=frozenset({2}), moody=frozenset({8})),
+        mutations=4,
+        samples=2,
+        threshold=0,
+        inputs=TICKETS,
+        session=quiet(),
+    )
+    found = result.variance
+    assert found is not None
+    assert (found.items, found.runs) == (3, 24)
+    assert found.inference == pytest.approx(0.5 / 12)
+    assert found.perturbation is not None
+    assert found.perturbation > 0
+    assert found.share_range is not None
+
+
+def test_asked_once_each_it_is_not_identifiable() -> None:
+    found = evaluate(
+        PROMPT, Application(no=frozenset({2})), mutations=4, threshold=0, inputs=TICKETS, session=quiet()
+    ).variance
+    assert found is not None
+    assert found.perturbation is None
+    assert "samples=2" in found.notes[0]
