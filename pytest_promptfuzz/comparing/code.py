@@ -52,6 +52,19 @@ def python_form(program: str) -> str | None:
     return None if tree is None else ast.dump(tree)
 
 
+def python_canonical(program: str) -> str | None:
+    """The canonical form of a Python program, as ``python_form`` has it; ``None`` if it has none, or is not Python."""
+    tree = _tree(program)
+    if tree is None:
+        return None
+    from pytest_promptfuzz.comparing.python_form import canonical
+
+    try:
+        return canonical(tree)
+    except RecursionError:
+        return None
+
+
 @lru_cache(maxsize=256)
 def _tree(program: str) -> ast.Module | None:
     if len(program) > _LIMIT:
@@ -71,10 +84,17 @@ def _tree(program: str) -> ast.Module | None:
             isinstance(node, ast.Compare)
             and len(node.ops) == 1
             and isinstance(node.ops[0], (ast.Gt, ast.GtE))
+            and not (_calls(node.left) and _calls(node.comparators[0]))
         ):
             node.ops = [ast.Lt() if isinstance(node.ops[0], ast.Gt) else ast.LtE()]
             node.left, node.comparators = node.comparators[0], [node.left]
     return tree
+
+
+def _calls(node: ast.expr) -> bool:
+    """Whether evaluating a node may run something, whose order would count."""
+    running = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+    return any(isinstance(each, running) for each in ast.walk(node))
 
 
 def lines(program: str) -> list[str]:

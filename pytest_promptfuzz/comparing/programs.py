@@ -122,6 +122,10 @@ def compare_code(first: str, second: str) -> Comparison:
         return _answer(
             "equivalent", 1.0, "code", "the programs are equal but for comments, space and style of quotes"
         )
+    form = code.python_canonical(one)
+    if form is not None and form == code.python_canonical(two):
+        said = "the programs are written differently and do the same"
+        return _answer("equivalent", 1.0, "code-canonical", said)
     changes = _changes(tokens_a, tokens_b)
     likeness = _likeness(tokens_a, tokens_b, changes)
     renamed = code.renaming(tokens_a, tokens_b)
