@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import threading
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from pytest_promptfuzz.evaluating.recorded import refuse
 from pytest_promptfuzz.judging.model import JudgedPair, Rating
 from pytest_promptfuzz.judging.outcome import by_judge, open_to_judge
 from pytest_promptfuzz.judging.registry import rated
+from pytest_promptfuzz.running.crew import Crew
 from pytest_promptfuzz.scoring.trial import Spent
 from pytest_promptfuzz.wire.paths import without
 from pytest_promptfuzz.wire.recordings.part import JUDGE
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.comparison import Comparison
     from pytest_promptfuzz.evaluating.session import TestWatches
     from pytest_promptfuzz.judging.model import Grader, Judge
+    from pytest_promptfuzz.wire.watch import Watch
 
     Task = Callable[[], Any]
 
@@ -136,39 +139,65 @@ class Bench:
         """What tasks return, or the error that kept them from it; each under a watch of its own, several at once."""
         if not tasks:
             return []
-        from concurrent.futures import ThreadPoolExecutor
-
-        watches = [self.watches.beside(JUDGE) for _ in tasks]
-
-        def watched(task: Task, place: int) -> Any:
-            with watching(watches[place]):
-                try:
-                    return task()
-                except (PartError, TargetError) as error:
-                    # Below an SDK, a refusal of ours looks like one of the provider's.
-                    seen = watches[place].unrecovered()
-                    return TargetError(seen[-1].message, kind=seen[-1].kind) if seen else error
-
+        errands = [_Errand(task, self.watches.beside(JUDGE)) for task in tasks]
+        watches = [each.watch for each in errands]
         started = time.perf_counter()
         # In threads even where there is but one: a judge may run an event loop, and one may be running here.
-        pool = ThreadPoolExecutor(self.watches.session.concurrency, thread_name_prefix="promptfuzz-judge")
-        interrupted = True
+        crew = Crew()
         try:
-            futures = [
-                pool.submit(contextvars.copy_context().run, watched, task, place)
-                for place, task in enumerate(tasks)
-            ]
-            answers = [each.result() for each in futures]
-            interrupted = False
+            for each in errands:
+                crew.add(each, self.watches.session.concurrency)
+            answers = [each.result() for each in errands]
+        except BaseException:
+            crew.stop()
+            raise
         finally:
-            pool.shutdown(wait=not interrupted, cancel_futures=True)
             self._count(watches, time.perf_counter() - started)
         refuse(self.watches.session.tape, watches)
         return answers
 
-    def _count(self, watches: Iterable[Any], seconds: float) -> None:
+    def _count(self, watches: Iterable[Watch], seconds: float) -> None:
         spent = Spent(seconds=seconds)
         for watch in watches:
             spent += spent_on(watch)
             self.notes.extend(note for note in watch.notes if note not in self.notes)
         self.spent += replace(spent, judge_calls=spent.calls, judge_hits=spent.hits)
+
+
+class _Errand:
+    """A task that is done in a thread of a crew, in the context of whoever wants it done."""
+
+    def __init__(self, task: Task, watch: Watch) -> None:
+        self.watch = watch
+        self._task = task
+        self._context = contextvars.copy_context()
+        self._done = threading.Event()
+        self._answer: Any = None
+        self._error: BaseException | None = None
+
+    def make(self) -> None:
+        """Do it."""
+        try:
+            self._answer = self._context.run(self._watched)
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            self._error = error
+        self._done.set()
+
+    def abandon(self) -> None:
+        """Nobody waits any longer."""
+
+    def result(self) -> Any:
+        """What came of it, once it is done; a failed call or a part's mistake is returned, any other error raised."""
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+        return self._answer
+
+    def _watched(self) -> Any:
+        with watching(self.watch):
+            try:
+                return self._task()
+            except (PartError, TargetError) as error:
+                # Below an SDK, a refusal of ours looks like one of the provider's.
+                seen = self.watch.unrecovered()
+                return TargetError(seen[-1].message, kind=seen[-1].kind) if seen else error

@@ -31,6 +31,7 @@ def header(state: State) -> list[str]:
             "mode": f"{settings['mode']} ({state.mode_reason})" if state.mode_reason else settings["mode"],
             "seed": settings["seed"],
             "target": settings["target"],
+            "judge": settings["judge"],
             "store": _stores(settings),
             "semantic": asked or model.label,
             "missing": {"semantic": model.mend} if model.mend else {},

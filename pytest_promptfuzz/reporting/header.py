@@ -16,15 +16,18 @@ def header_lines(settings: Mapping[str, Any]) -> list[Line]:
     """What a run will do, in one line, and a line for each thing that is missing.
 
     Args:
-        settings: Any of ``mode``, ``seed``, ``target`` (text, or ``None`` where none is configured),
-            ``store`` (a path, or ``None`` for no store), ``tiers`` (names of the similarity tiers at hand),
-            ``semantic`` (what compares meaning) and ``missing`` (the mend for each tier that is not at hand).
+        settings: Any of ``mode``, ``seed``, ``target`` (text, or ``None`` where none is configured), ``judge``
+            (likewise, shown where there is one), ``store`` (a path, or ``None`` for no store), ``tiers`` (names of the
+            similarity tiers at hand), ``semantic`` (what compares meaning) and ``missing`` (the mend for each tier that
+            is not at hand).
     """
     parts = [f"{key} {settings[key]}" for key in ("mode", "seed") if settings.get(key) is not None]
     if "target" in settings:
         target = settings["target"]
         is_simulated = target is not None and str(target).partition("?")[0] == "simulated"
         parts.append(f"target {target or 'not set'}" + (" (answers are simulated)" if is_simulated else ""))
+    if settings.get("judge"):
+        parts.append(f"judge {settings['judge']}")
     if "store" in settings:
         parts.append(f"store {settings['store']}" if settings["store"] else "no store")
     if settings.get("tiers"):

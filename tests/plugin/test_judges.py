@@ -43,6 +43,9 @@ def server(monkeypatch):
 def test_a_judge_named_for_the_run(project):
     result = project(body(), "--promptfuzz-judge=simulated")
     result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["promptfuzz: *, target simulated (answers are simulated), judge simulated, store *"]
+    )
     result.stdout.fnmatch_lines(["*the judge simulated rates the agreement 1 of 3*"])
     result.stdout.fnmatch_lines(
         ["*the judge simulated was shown 1 pair*of answers: * different; both orders agreed in*"]
