@@ -392,6 +392,35 @@ def test_a_wrong_guess_ends_it_and_changes_nothing(pytester, live, server, concu
     assert report == without
 
 
+EXAMPLES = """
+from hypothesis import HealthCheck, Phase, given, settings, strategies
+
+@robust(Prompt(SORT), mutations=6, threshold=0.0)
+@settings(
+    max_examples=3,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(number=strategies.integers(1, 10**6))
+def test_examples(prompt, number):
+    more = " Thank you." if next(app.numbers) == FICKLE_AT else ""
+    return ask(prompt.format(ticket=f"{TICKET} {number}") + more)
+"""
+
+
+@pytest.mark.parametrize(("at", "made", "unused"), [(4, 5, 1), (12, 10, 1), (-1, 15, 0)])
+def test_a_wrong_guess_ends_it_for_the_further_examples_of_a_test(
+    pytester, live, server, at, made, unused
+):
+    live(EXAMPLES.replace("FICKLE_AT", str(at))).assert_outcomes(passed=1)
+    (report,) = reports(pytester).values()
+    assert (report["spent"]["speculated"], report["spent"]["unused"]) == (made, unused)
+    assert server.calls == 21 + unused
+
+
 def test_a_recording_holds_only_what_was_asked(pytester, live, server, monkeypatch):
     live(
         FICKLE.replace("== 4", "== 6"), "sdk", "converse", arguments=("--promptfuzz-mode=record",)
