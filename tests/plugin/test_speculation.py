@@ -412,9 +412,7 @@ def test_examples(prompt, number):
 
 
 @pytest.mark.parametrize(("at", "made", "unused"), [(4, 5, 1), (12, 10, 1), (-1, 15, 0)])
-def test_a_wrong_guess_ends_it_for_the_further_examples_of_a_test(
-    pytester, live, server, at, made, unused
-):
+def test_a_wrong_guess_ends_it_for_the_further_examples_of_a_test(pytester, live, server, at, made, unused):
     live(EXAMPLES.replace("FICKLE_AT", str(at))).assert_outcomes(passed=1)
     (report,) = reports(pytester).values()
     assert (report["spent"]["speculated"], report["spent"]["unused"]) == (made, unused)
