@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 STAND_IN = "none-in-replay"
 # What an SDK reads its key from; the first is set where none of them is.
@@ -20,7 +20,7 @@ def keys_of(mode: str) -> Iterator[None]:
 
     No longer than that: other tests may be skipped, or fail, by whether a key is there.
     """
-    lacking = [names[0] for names in _VARIABLES if not any(map(os.environ.get, names))]
+    lacking = _lacking()
     if mode != "replay" or not lacking:
         yield
         return
@@ -36,3 +36,27 @@ def keys_of(mode: str) -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+def wanted_earlier(mode: str, reports: Iterable[Any]) -> str:
+    """What to say of a replay in which something else than a test's body wanted a key; empty where nothing did.
+
+    Args:
+        mode: The run's.
+        reports: What ended in an error: modules that could not be collected, and tests that could not be set up.
+    """
+    if mode != "replay":
+        return ""
+    early = [each for each in reports if getattr(each, "when", "collect") in {"collect", "setup"}]
+    for name in _lacking():
+        place = next((each.nodeid for each in early if name in str(each.longrepr)), None)
+        if place is not None:
+            return (
+                f"{place} wants {name} before the body of a test runs, and only there a replay needs none. Make the "
+                f"client where it is first used, or set {name} to any text: nothing is sent that would need it."
+            )
+    return ""
+
+
+def _lacking() -> list[str]:
+    return [names[0] for names in _VARIABLES if not any(map(os.environ.get, names))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.plugin.keys import wanted_earlier
 from pytest_promptfuzz.plugin.options import unknown_variables
 
 if TYPE_CHECKING:
@@ -95,6 +96,9 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
             f"promptfuzz: {count} {were} made ahead for tests that were not run or failed unmutated; the answers are "
             "stored (--promptfuzz-lookahead=0 makes none ahead)"
         )
+    wanted = wanted_earlier(state.settings["mode"], reporter.stats.get("error", ()))
+    if wanted:
+        reporter.write_line(f"promptfuzz: {wanted}", yellow=True)
     for warning in dict.fromkeys(state.warnings):
         reporter.write_line(f"promptfuzz: {warning}", yellow=True)
 

@@ -143,6 +143,35 @@ def test_in_replay_sdks_need_no_key_and_other_tests_see_none(run, monkeypatch, s
     assert server.calls == asked
 
 
+EARLY = """
+import openai
+import pytest
+
+@pytest.fixture
+def client():
+    return openai.OpenAI()
+
+@robust(TRIAGE, mutations=4, threshold=0.0)
+def test_early(prompt, client):
+    raise AssertionError
+
+def test_plain():
+    pass
+"""
+
+
+def test_in_replay_what_wants_a_key_too_early_is_named(run, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    wants = "wants OPENAI_API_KEY before the body of a test runs, and only there a replay needs none."
+    collected = run(SDK, "--promptfuzz-mode=replay")
+    collected.assert_outcomes(errors=1)
+    assert f"promptfuzz: test_it.py {wants} Make the client where it is first used" in said(collected)
+    assert wants not in said(run(None, "--promptfuzz-mode=live"))
+    set_up = run(EARLY, "--promptfuzz-mode=replay")
+    set_up.assert_outcomes(passed=1, errors=1)
+    assert f"promptfuzz: test_it.py::test_early {wants}" in said(set_up)
+
+
 def test_recording_again_asks_everything_anew_and_keeps_other_tests(run, recording, server):
     other = LLM.replace("test_triage", "test_other").replace("TICKET)", "'The app crashes.')")
     run(LLM + other, "--promptfuzz-mode=record").assert_outcomes(passed=2)
