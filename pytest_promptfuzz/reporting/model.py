@@ -144,6 +144,7 @@ class TestReport(TestSummary):
     prompt: str
     baseline: Any
     inputs: list[str]
+    judging: dict[str, Any] | None
 
 
 def report_test(
@@ -190,6 +191,7 @@ def report_test(
         cost=robustness.cost,
         notes=list(robustness.notes),
         inputs=list(robustness.cases),
+        judging=None if robustness.judging is None else robustness.judging.as_dict(),
     )
 
 

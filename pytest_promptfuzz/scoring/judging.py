@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +48,25 @@ class Judging:
         """The same in sentences, for reports."""
         return [*self._rated(), *self._quality()]
 
+    def as_dict(self) -> dict[str, Any]:
+        """The same as JSON-able data: shares as numbers from 0 to 1, kappa from -1 to 1."""
+        quality = self.quality
+        return {
+            "judge": self.judge,
+            "ratings": {word: self.ratings.get(rating, 0) for rating, word in _NAMES.items()},
+            "failed": self.failed,
+            "orders": None if self.orders is None else asdict(self.orders),
+            "repeats": None if self.repeats is None else asdict(self.repeats),
+            "quality": None
+            if quality is None
+            else {
+                **asdict(quality),
+                **{name: float(getattr(quality, name)) for name in ("content", "quality", "overall")},
+                "by_measure": dict(quality.by_measure),
+            },
+            "ungraded": self.ungraded,
+        }
+
     def _rated(self) -> list[str]:
         if not self.pairs and not self.failed:
             return []
@@ -76,6 +95,7 @@ class Judging:
         return [text]
 
 
+_NAMES: dict[int | None, str] = {3: "3", 2: "2", 1: "1", None: "undecided"}
 _WORDS: dict[int | None, str] = {3: "the same", 2: "minor differences", 1: "different", None: "undecided"}
 
 

@@ -389,7 +389,7 @@ def test_run_has_answers_judged(folder: Path, capsys: pytest.CaptureFixture[str]
     judged = ["--judge", "simulated", "--judge-when", "always", "--judge-repeats", "2"]
     assert main([*command, *judged, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["judge"] == "simulated"
+    assert report["judge"] == report["judging"]["judge"] == "simulated"
     assert report["spent"]["judge_calls"] % 4 == 0 < report["spent"]["judge_calls"]
     assert {"judge"} <= {each["reason"] for each in report["trials"]}
     again = next(each["reproduce"] for each in report["trials"])

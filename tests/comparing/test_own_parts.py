@@ -21,6 +21,7 @@ from pytest_promptfuzz import (
 )
 from pytest_promptfuzz.comparing.parts import GUARDS, TIERS, FunctionGuard, FunctionTier
 from pytest_promptfuzz.comparing.registry import Registry
+from pytest_promptfuzz.judging.registry import JUDGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -276,6 +277,11 @@ def registry(monkeypatch: pytest.MonkeyPatch, *points: Offered) -> Registry[Simi
 
     monkeypatch.setattr(metadata, "entry_points", entry_points)
     return Registry("tier", "promptfuzz.tiers", TIERS._read, dict)
+
+
+def test_each_kind_has_its_group() -> None:
+    groups = [TIERS.group, GUARDS.group, JUDGES.group]
+    assert groups == ["promptfuzz.tiers", "promptfuzz.guards", "promptfuzz.judges"]
 
 
 def test_installed_packages_offer_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 from hypothesis import given
@@ -83,3 +84,8 @@ def test_what_is_said_of_a_judge() -> None:
         "11, completeness in 6); overall 0.85; 3 left out, without outcome or grade"
     )
     assert Judging("mine", {}, failed=0).said() == []
+    shown = json.loads(json.dumps(judging.as_dict()))
+    assert shown == judging.as_dict()
+    assert shown["ratings"] == {"3": 4, "2": 2, "1": 1, "undecided": 1}
+    assert shown["orders"] == {"equal": 7, "pairs": 8, "kappa": 0.714}
+    assert (shown["quality"]["overall"], shown["quality"]["by_measure"]["completeness"]) == (0.85, 6)
