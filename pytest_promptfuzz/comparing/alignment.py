@@ -49,6 +49,13 @@ def canonical_key(key: str) -> str:
     return " ".join(_NOT_WORD.sub(" ", _CAMEL.sub(" ", key)).casefold().split())
 
 
+def _singular(name: str) -> str:
+    """A name of many as the name of one, as far as English endings show it: ``cities`` is ``city``."""
+    if name.endswith("ies"):
+        return f"{name[:-3]}y"
+    return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
+
+
 def number_of(text: str) -> float | None:
     """The number that a text is, grouped by commas or not; ``None`` if it is something else, such as ``007``."""
     bare = text.strip()
@@ -96,6 +103,8 @@ class Alignment:
         first, second = _as_mapping(first, second), _as_mapping(second, first)
         if isinstance(first, dict) and isinstance(second, dict):
             return self._mappings(first, second)
+        if isinstance(first, str) or isinstance(second, str):
+            first, second = _sole_list(first), _sole_list(second)
         if isinstance(first, list) != isinstance(second, list):
             first, second = as_list(first, second), as_list(second, first)
         if isinstance(first, list) and isinstance(second, list):
@@ -107,8 +116,9 @@ class Alignment:
     def _mappings(self, first: dict[str, Any], second: dict[str, Any]) -> tuple[Any, Any]:
         own = {canonical_key(key): key for key in first}
         one, two = dict(first), {}
+        repeated = self._repeated(first, second)
         for key, item in second.items():
-            name = key if key in first else own.get(canonical_key(key))
+            name = key if key in first else own.get(canonical_key(key), repeated.get(key))
             if name is None or name in two:
                 two[key] = item
                 continue
@@ -118,6 +128,20 @@ class Alignment:
             if item is None and key not in two:
                 two[key] = None
         return one, two
+
+    def _repeated(self, first: dict[str, Any], second: dict[str, Any]) -> dict[str, str]:
+        """The keys of the second under which items stand one by one that the first has as a list, or the other way."""
+        names = [{canonical_key(key): key for key in each} for each in (first, second)]
+        alone = [
+            {_singular(name): key for name, key in names[side].items() if name not in names[1 - side]}
+            for side in (0, 1)
+        ]
+        return {
+            key: alone[0][name]
+            for name, key in alone[1].items()
+            if name in alone[0]
+            and any(isinstance(each, list) for each in (first[alone[0][name]], second[key]))
+        }
 
     def _scalars(self, first: Any, second: Any) -> tuple[Any, Any]:
         if isinstance(first, (dict, list)) or isinstance(second, (dict, list)):
@@ -137,7 +161,10 @@ class Alignment:
 
     def _numbers(self, first: str, second: str) -> tuple[str, str]:
         one, two = number_of(first), number_of(second)
-        return (first, first) if one is not None and one == two else (first, second)
+        if one is not None and one == two:
+            return first, first
+        said = {first.strip().casefold(), second.strip().casefold()}
+        return (first, first) if any(said <= each for each in (_TRUE, _FALSE, _NULLS)) else (first, second)
 
     def _says(self, typed: Any, text: str) -> bool:
         """Whether a text is how an untyped format writes a value."""
@@ -174,6 +201,13 @@ def as_list(value: Any, other: Any) -> Any:
     ):
         return [each.strip() for each in re.split(r"[,;、]", value)]
     return [value] if len(other) == 1 else value
+
+
+def _sole_list(value: Any) -> Any:
+    """The items of ``<tags><tag>…</tag><tag>…</tag></tags>``, as a line of text would have them."""
+    if isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), list):
+        return inner
+    return value
 
 
 def _as_mapping(value: Any, other: Any) -> Any:

@@ -210,7 +210,14 @@ def _text(text: str) -> Answer:
     _no_other("text", text)
     if _MARKUP.search(text):
         raise NotConforming("the response is not plain text (it has Markdown)")
-    return _loose("text", text)
+    loose = _loose("text", text)
+    if detect(text) == "yaml" and any(line[:1] in " -" for line in text.split("\n")):
+        # Fields within fields are told by how far they are indented.
+        try:
+            return replace(loose, value=yamltext.load(strip_fence(text).strip("\n")))
+        except yamltext.YamlError:
+            return loose
+    return loose
 
 
 def _no_other(name: str, text: str) -> None:
