@@ -111,7 +111,9 @@ def compare(
             )
         return under(wanted, quirx.compare_answers(first, second, semantic=embedder))
     chosen = _profile(profile, task, first, equivalent_at=equivalent_at, minor_at=minor_at)
-    own_tiers = TIERS.several(chosen.measures, "tiers") + TIERS.several(tiers, "tiers")
+    own_tiers: tuple[SimilarityTier, ...] = ()
+    if chosen.measures or tiers is not None:
+        own_tiers = TIERS.several(chosen.measures, "tiers") + TIERS.several(tiers, "tiers")
     own_guards = GUARDS.several(guards, "guards")
     named = task is not None or profile is not None
     if "semantic" not in chosen.tiers:
@@ -165,6 +167,8 @@ def _profile(
     if name is None:
         answer = baseline["text"] if _is_answer(baseline) else baseline
         name = infer_task(answer)
+    if equivalent_at is None and minor_at is None:
+        return profile_for(name)
     return profile_for(name, equivalent_at=equivalent_at, minor_at=minor_at)
 
 
@@ -277,10 +281,11 @@ def _parts(value: Any) -> tuple[str, list[dict[str, Any]]] | None:
 
 def _cut_off(baseline: Any, response: Any, found: Comparison) -> Comparison:
     """An answer that ran into its token limit is never equivalent to one that did not."""
-    ends = [isinstance(each, Response) and each.finish_reason in _CUT_OFF for each in (baseline, response)]
-    if ends[0] == ends[1]:
+    first = isinstance(baseline, Response) and baseline.finish_reason in _CUT_OFF
+    second = isinstance(response, Response) and response.finish_reason in _CUT_OFF
+    if first == second:
         return found
-    note = f"the {'baseline' if ends[0] else 'response'} was cut off at its token limit"
+    note = f"the {'baseline' if first else 'response'} was cut off at its token limit"
     tiers = (*found.tiers, Tier("guard:truncation", None, note))
     if found.outcome == "equivalent":
         return replace(

@@ -138,10 +138,9 @@ def found_in(label: Text, answer: Text) -> str:
         ),
         None,
     )
-    concepts, _ = signed(tokens)
-    wanted, _ = signed(key)
-    for concept, sign in wanted:
-        if concepts.get((concept, -sign)) and concept not in lexicon.FUNCTION_WORDS:
+    holds, wanted = signed(tokens), signed(key)
+    for ours, theirs in ((wanted.affirmed, holds.denied), (wanted.denied, holds.affirmed)):
+        if any(theirs.get(concept) and concept not in lexicon.FUNCTION_WORDS for concept in ours):
             return "denied"
     if at is None:
         return "absent"

@@ -14,6 +14,7 @@ from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
+    from pytest_promptfuzz.comparing.text import Text
 
 _MOVES = word_set("in on at by during after before when while because since if once as to for with and or")
 
@@ -35,9 +36,8 @@ def rotated(one: list[str], two: list[str]) -> bool:
                 min(size, len(a) - size) == 1 and bool(_TIMES & {a[0], a[-1]})
             )
         # "X and Y" against "Y and X"
-        for gap in ("and", "or"):
-            if a[size] == gap and [*a[size + 1 :], gap, *a[:size]] == b:
-                return True
+        if a[size] in {"and", "or"} and [*a[size + 1 :], a[size], *a[:size]] == b:
+            return True
     return False
 
 
@@ -45,12 +45,14 @@ def parts_moved(pair: Pair) -> bool:
     """Whether the same clauses or list items stand in another order, in a text whose order is not a sequence."""
     if not _SEQUENCE.isdisjoint(pair.a.token_set) or _STEPS.search(pair.a.raw):
         return False
-    one, two = (canonical_words(split_words(_JOINT.sub(" and ", text.clean))) for text in (pair.a, pair.b))
-    while one and two and one[0] == two[0]:
-        one, two = one[1:], two[1:]
-    while one and two and one[-1] == two[-1]:
-        one, two = one[:-1], two[:-1]
-    return _clauses(one) == _clauses(two)
+    one, two = pair.a.once(_joined), pair.b.once(_joined)
+    start, end = shared_ends(one, two)
+    return _clauses(one[start : len(one) - end]) == _clauses(two[start : len(two) - end])
+
+
+def _joined(text: Text) -> list[str]:
+    """The tokens of a text, its clauses and items joined by "and"."""
+    return canonical_words(split_words(_JOINT.sub(" and ", text.clean)))
 
 
 def _clauses(tokens: list[str]) -> list[tuple[str, ...]]:

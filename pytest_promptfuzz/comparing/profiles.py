@@ -81,7 +81,7 @@ class Profile:
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures of likeness among the tiers."""
-        return tuple(name for name in self.tiers if name not in TIERS)
+        return () if self.tiers == TIERS else tuple(name for name in self.tiers if name not in TIERS)
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.courtesy import substance
 from pytest_promptfuzz.comparing.lazy import lazy
-from pytest_promptfuzz.comparing.tokens import canonical_tokens
-from pytest_promptfuzz.comparing.words import chunks, words_of
+from pytest_promptfuzz.comparing.tokens import canonical_tokens, words_in
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -93,13 +91,28 @@ def _normalised(text: str, normalisers: Collection[str]) -> str:
     return text.strip(_EDGES) if "punctuation" in normalisers else text
 
 
+def _sentences(text: str) -> list[str]:
+    found: list[str] = []
+    start = 0
+    for match in _STOP.finditer(text):
+        at, end = match.span()
+        if end < len(text) and not text[end].isspace() and text[end - 1] not in "\n。！？":
+            continue
+        if end - at == 1 and text[at] == "." and _ABBREVIATION.search(text, max(start, at - 5), at):
+            continue
+        found.append(text[start:at].strip())
+        start = end
+    found.append(text[start:].strip())
+    return [sentence for sentence in found if sentence]
+
+
 class Text:
     """One answer and what the tiers ask of it.
 
     Attributes:
         raw: As given.
         clean: Without decoration, see ``clean``.
-        chunks: What stands between white space, see ``words.chunks``.
+        sentences: The sentences, list items and lines.
         tokens: Canonical words, see ``tokens.canonical_words``.
         token_set: The distinct tokens.
     """
@@ -107,8 +120,8 @@ class Text:
     def __init__(self, raw: str) -> None:
         self.raw = raw
         self.clean = clean(raw)
-        self.chunks = chunks(self.clean)
-        self.tokens = canonical_tokens(self.chunks)
+        self.sentences = _sentences(self.clean)
+        self.tokens = canonical_tokens(self.sentences)
         self.token_set = frozenset(self.tokens)
         self._known: dict[Callable[[Text], Any], Any] = {}
 
@@ -125,9 +138,21 @@ class Text:
         return substance(self.clean)
 
     @lazy
+    def repeats(self) -> dict[str, int]:
+        """How often each token stands there that stands there more than once."""
+        seen: set[str] = set()
+        counts: dict[str, int] = {}
+        for token in self.tokens:
+            if token in seen:
+                counts[token] = counts.get(token, 1) + 1
+            else:
+                seen.add(token)
+        return counts
+
+    @lazy
     def words(self) -> list[str]:
         """The lower-cased words as they are written."""
-        return list(chain.from_iterable(map(words_of, self.chunks)))
+        return words_in(self.sentences)
 
     @lazy
     def normalised(self) -> str:
@@ -142,24 +167,6 @@ class Text:
             for token in self.tokens
             if token not in lexicon.FUNCTION_WORDS and token not in lexicon.NEGATORS
         ]
-
-    @lazy
-    def sentences(self) -> list[str]:
-        """The sentences, list items and lines."""
-        found: list[str] = []
-        start = 0
-        for match in _STOP.finditer(self.clean):
-            following = self.clean[match.end() : match.end() + 1]
-            if following and not following.isspace() and match[0][-1] not in "\n。！？":
-                continue
-            if match[0] == "." and _ABBREVIATION.search(
-                self.clean, max(start, match.start() - 5), match.start()
-            ):
-                continue
-            found.append(self.clean[start : match.start()].strip())
-            start = match.end()
-        found.append(self.clean[start:].strip())
-        return [sentence for sentence in found if sentence]
 
     @lazy
     def parts(self) -> list[Text]:

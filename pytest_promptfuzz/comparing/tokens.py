@@ -5,20 +5,59 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.words import MONTHS, canonical, plain_number, stem, words_of
+from pytest_promptfuzz.comparing.words import MONTHS, canonical, chunks, plain_number, stem, words_of
 
 
 @lru_cache(maxsize=65536)
-def tokens_of(chunk: str) -> tuple[str, ...]:
-    """The canonical tokens of the words of one chunk."""
+def _tokens_of(chunk: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(canonical, words_of(chunk))))
 
 
-def canonical_tokens(written: list[str]) -> list[str]:
-    """The canonical tokens of a text's chunks: those of its words, with each written form read once."""
-    return _rewritten(list(chain.from_iterable(map(tokens_of, written))))
+class _Sentence(NamedTuple):
+    """A sentence as it is read: its chunks, their words' canonical tokens, and whether nothing is to be rewritten."""
+
+    chunks: list[str]
+    tokens: list[str]
+    plain: bool
+
+
+@lru_cache(maxsize=8192)
+def _read(sentence: str) -> _Sentence:
+    written = chunks(sentence)
+    tokens = list(chain.from_iterable(map(_tokens_of, written)))
+    return _Sentence(
+        written, tokens, _REWRITTEN.isdisjoint(tokens) and _OPENINGS.isdisjoint(pairwise(tokens))
+    )
+
+
+def canonical_tokens(sentences: list[str]) -> list[str]:
+    """The canonical tokens of a text, as ``canonical_words`` has them, of its sentences.
+
+    A sentence is read once, as a response has most of the baseline's.
+    """
+    read = [_read(sentence) for sentence in sentences]
+    tokens = list(chain.from_iterable([each.tokens for each in read]))
+    # A phrase may begin in one sentence and go on in the next.
+    seams = [(one.tokens[-1], two.tokens[0]) for one, two in pairwise([each for each in read if each.tokens])]
+    if False not in [each.plain for each in read] and _OPENINGS.isdisjoint(seams):
+        return tokens
+    return _rewritten(tokens)
+
+
+def words_in(sentences: list[str]) -> list[str]:
+    """The lower-cased words of a text as they are written, of its sentences."""
+    return [word for sentence in sentences for chunk in _read(sentence).chunks for word in words_of(chunk)]
+
+
+def written_as(token: str, sentences: list[str]) -> str | None:
+    """The first word among sentences that a canonical token stands for."""
+    for read in map(_read, sentences):
+        if token in read.tokens:
+            return next(word for chunk in read.chunks for word in words_of(chunk) if token in canonical(word))
+    return None
 
 
 def canonical_words(words: list[str]) -> list[str]:
@@ -27,16 +66,14 @@ def canonical_words(words: list[str]) -> list[str]:
 
 
 def _rewritten(tokens: list[str]) -> list[str]:
-    # Most texts hold no phrase, and most of those that hold a phrase's rarest word not its two first ones.
-    heard = set(tokens)
-    if not _RAREST.isdisjoint(heard) and not _OPENINGS.isdisjoint(pairwise(tokens)):
+    # Looking for the two first words of a phrase at once is what makes most texts cheap.
+    if not _OPENINGS.isdisjoint(pairwise(tokens)):
         tokens = _rewrite(tokens)
-        heard = set(tokens)
-    if not _AFTER_NUMBERS.isdisjoint(heard):
+    if not _AFTER_NUMBERS.isdisjoint(tokens):
         tokens = _merge_numbers(tokens)
-    if not _BOUNDS.isdisjoint(heard):
+    if not _BOUNDS.isdisjoint(tokens):
         tokens = _bounded(tokens)
-    if not _MONTHS.isdisjoint(heard):
+    if not _MONTHS.isdisjoint(tokens):
         tokens = _day_first(tokens)
     return tokens
 
@@ -96,11 +133,7 @@ def _phrase_table() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
 
 
 _PHRASES = _phrase_table()
-_SOURCES = [source for choices in _PHRASES.values() for source, _ in choices]
-_OPENINGS = frozenset((source[0], source[1]) for source in _SOURCES)
-_RAREST = frozenset(
-    min(source, key=lambda token: (token in lexicon.FUNCTION_WORDS, -len(token))) for source in _SOURCES
-)
+_OPENINGS = frozenset((source[0], source[1]) for choices in _PHRASES.values() for source, _ in choices)
 
 
 def _rewrite(tokens: list[str]) -> list[str]:
@@ -169,3 +202,4 @@ _AFTER_NUMBERS = (
     | frozenset(_LONG_MULTIPLIERS)
     | frozenset(_SMALLER)
 )
+_REWRITTEN = _AFTER_NUMBERS | _BOUNDS | _MONTHS

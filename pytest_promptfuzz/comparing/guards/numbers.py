@@ -24,6 +24,10 @@ _OPERATOR = expression(r"[<>≤≥≠=]=?")
 _ROLES = frozenset({"from", "to", "between", "by", "over", "under", "than", "until", "since"})
 
 
+def _numbers(tokens: Sequence[str]) -> list[str]:
+    return [token for token in tokens if token[0].isdigit()]
+
+
 def _positions(tokens: Sequence[str]) -> list[int]:
     return [index for index, token in enumerate(tokens) if token[0].isdigit()]
 
@@ -109,7 +113,7 @@ def _refilled(pair: Pair, number: str) -> bool:
 
 def _moved(pair: Pair) -> Finding | None:
     """The same numbers, each now in the other's place: "from 18 % to 22 %" against "from 22 % to 18 %"."""
-    if list(filter(is_number, pair.middle_a)) == list(filter(is_number, pair.middle_b)):
+    if _numbers(pair.middle_a) == _numbers(pair.middle_b):
         return None
     for side in pair.sides:
         first, second = side.a.tokens, side.b.tokens

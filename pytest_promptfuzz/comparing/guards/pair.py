@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -39,6 +38,10 @@ class Finding:
     explanation: str
 
 
+def _meaning(text: Text) -> frozenset[str]:
+    return text.token_set - _IGNORED
+
+
 class Pair:
     """A baseline and a response, and what differs between them.
 
@@ -69,18 +72,26 @@ class Pair:
     @lazy
     def changed(self) -> tuple[frozenset[str], frozenset[str]]:
         """Tokens that stand in the baseline more often than in the response, and the other way round."""
-        here, there = frozenset(self.middle_a), frozenset(self.middle_b)
-        if len(here) == len(self.middle_a) and len(there) == len(self.middle_b):
-            return here - there, there - here
-        counts_a, counts_b = Counter(self.middle_a), Counter(self.middle_b)
-        return (
-            frozenset(token for token in here if counts_a[token] > counts_b.get(token, 0)),
-            frozenset(token for token in there if counts_b[token] > counts_a.get(token, 0)),
-        )
+        if not self.middle_a or not self.middle_b:
+            return frozenset(self.middle_a), frozenset(self.middle_b)
+        repeats_a, repeats_b = self.a.repeats, self.b.repeats
+        if repeats_a == repeats_b:
+            return self.only_a, self.only_b
+        gone, come = set(), set()
+        for token, _ in repeats_a.items() ^ repeats_b.items():
+            here = repeats_a.get(token, 1 if token in self.a.token_set else 0)
+            there = repeats_b.get(token, 1 if token in self.b.token_set else 0)
+            if here > there:
+                gone.add(token)
+            elif there > here:
+                come.add(token)
+        return self.only_a | gone, self.only_b | come
 
     @lazy
     def residue(self) -> tuple[list[str], list[str]]:
         """The tokens of meaning that only the baseline has, and those that only the response has, in order."""
+        if not self.only_a and not self.only_b:
+            return [], []
         ignored = lexicon.FUNCTION_WORDS
         if ("and" in self.only_a and "or" in self.only_b) or ("or" in self.only_a and "and" in self.only_b):
             ignored = ignored - {"and", "or"}
@@ -121,9 +132,9 @@ class Pair:
             return [Pair(parts_a[0], parts_b[0])]
         found: list[Pair] = []
         reach = max(_NEAR, _MOST // max(len(parts_a), len(parts_b)))
-        sets_b = [part.token_set - _IGNORED for part in parts_b]
+        sets_b = [part.once(_meaning) for part in parts_b]
         for index_a, part in enumerate(parts_a):
-            here = part.token_set - _IGNORED
+            here = part.once(_meaning)
             if not here:
                 continue
             best, score = -1, _RELATED

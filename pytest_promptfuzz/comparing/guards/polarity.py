@@ -7,12 +7,12 @@ the negative pole of a pair of opposites is its positive pole with the sign turn
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_promptfuzz.comparing import lexicon, opposites, scales, scales_abroad
 from pytest_promptfuzz.comparing.guards.pair import Finding
-from pytest_promptfuzz.comparing.tokens import tokens_of
-from pytest_promptfuzz.comparing.words import canonical, words_of
+from pytest_promptfuzz.comparing.tokens import written_as
+from pytest_promptfuzz.comparing.words import canonical
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _REACH = 5
 _SKIPPED = lexicon.FUNCTION_WORDS - {"yes", "no"}
+_UNSIGNED = _SKIPPED | lexicon.NEGATORS
 _LIGHT = """
 currently yet ever even any anyone anything more longer always available possible able fully completely entirely
 automatically usually often still
@@ -60,50 +61,63 @@ for _word, _choices in _POLES.items():
 TRIGGERS = lexicon.NEGATORS | frozenset(_POLES)
 
 
-def signed(tokens: Iterable[str]) -> tuple[dict[tuple[str, int], int], list[str]]:
+class Signed(NamedTuple):
+    """A statement read as concepts with signs.
+
+    Attributes:
+        affirmed: How often it affirms each concept.
+        denied: How often it denies each concept.
+        words: For each of its negators, the token it denies ("" if none).
+    """
+
+    affirmed: dict[str, int]
+    denied: dict[str, int]
+    words: list[str]
+
+
+def signed(tokens: Iterable[str]) -> Signed:
     """The concepts of a statement with their signs, and the words its negators deny.
 
     Args:
         tokens: Canonical tokens of one statement.
-
-    Returns:
-        How often each (concept, +1 or -1) stands there, and for each negator the token it denies ("" if none).
     """
-    concepts: dict[tuple[str, int], int] = {}
-    denied: list[str] = []
-    pending = 0
+    affirmed: dict[str, int] = {}
+    denied: dict[str, int] = {}
+    words: list[str] = []
+    pending = False
     waiting = 0
     weak = last = ""
     for token in tokens:
-        if token in lexicon.NEGATORS:
-            if pending:
-                denied.append(weak or last)
-            pending, waiting, weak = 1, 0, ""
+        if token in _UNSIGNED:
+            if token in lexicon.NEGATORS:
+                if pending:
+                    words.append(weak or last)
+                pending, waiting, weak = True, 0, ""
+            elif pending:
+                waiting += 1
+                if waiting > _REACH:
+                    words.append(weak or last)
+                    pending, waiting = False, 0
             continue
-        if token in _SKIPPED:
-            waiting += pending
-            if waiting > _REACH:
-                denied.append(weak or last)
-                pending = waiting = 0
-            continue
-        sign = 1
+        here, there = affirmed, denied
         if pending:
-            sign = -1
+            here, there = denied, affirmed
             if token in _WEAK and not weak:
                 weak = token
             else:
-                denied.append(token)
-                pending = waiting = 0
-        for concept, pole in ((token, 1), *_POLES.get(token, ())):
-            here = concept, sign * pole
-            concepts[here] = concepts.get(here, 0) + 1
+                words.append(token)
+                pending, waiting = False, 0
+        here[token] = here.get(token, 0) + 1
+        for concept, pole in _POLES.get(token, ()):
+            side = here if pole > 0 else there
+            side[concept] = side.get(concept, 0) + 1
         last = token
     if pending:
-        denied.append(weak or last)
-        if not weak and concepts.get((last, 1)):
-            concepts[(last, 1)] -= 1
-            concepts[(last, -1)] = concepts.get((last, -1), 0) + 1
-    return concepts, denied
+        words.append(weak or last)
+        if not weak and affirmed.get(last):
+            affirmed[last] -= 1
+            denied[last] = denied.get(last, 0) + 1
+    return Signed(affirmed, denied, words)
 
 
 # Scripts without spaces between words: Japanese, Chinese, Korean. Negators are parts of words there.
@@ -172,26 +186,23 @@ def _recounted(pair: Pair) -> bool:
     )
 
 
-def _signs(text: Text) -> tuple[dict[tuple[str, int], int], list[str], frozenset[str]]:
-    """A statement as ``signed`` reads it, and the concepts that it denies."""
-    concepts, denied = signed(text.tokens)
-    return concepts, denied, frozenset(concept for concept, sign in concepts if sign < 0)
+def _signs(text: Text) -> Signed:
+    return signed(text.tokens)
 
 
 def _statement(pair: Pair) -> Finding | None:
-    concepts_a, denied_a, below_a = pair.a.once(_signs)
-    concepts_b, denied_b, below_b = pair.b.once(_signs)
-    same_number = len(denied_a) == len(denied_b)
+    one, two = pair.a.once(_signs), pair.b.once(_signs)
+    same_number = len(one.words) == len(two.words)
     # "No refund is available" and "refunds are not available" deny different words and agree; where every word is
     # the same and another one is denied, they do not.
     reworded = bool(pair.only_a or pair.only_b)
     doubt: Finding | None = None
-    for concept in sorted(below_a | below_b):
+    for concept in sorted(one.denied.keys() | two.denied.keys()):
         pole = "#" in concept
         if same_number and reworded and not (pole and _turned(pair, concept)):
             continue
-        fewer = concepts_a.get((concept, 1), 0) - concepts_b.get((concept, 1), 0)
-        more = concepts_b.get((concept, -1), 0) - concepts_a.get((concept, -1), 0)
+        fewer = one.affirmed.get(concept, 0) - two.affirmed.get(concept, 0)
+        more = two.denied.get(concept, 0) - one.denied.get(concept, 0)
         if fewer * more > 0:
             found = _contradiction(pair, concept, lost=fewer > 0)
             if found and found.kind == "contradiction":
@@ -199,7 +210,7 @@ def _statement(pair: Pair) -> Finding | None:
             doubt = doubt or found
     if same_number or pair.similarity < 0.5:
         return doubt
-    extra, side = (denied_b, "response") if len(denied_b) > len(denied_a) else (denied_a, "baseline")
+    extra, side = (two.words, "response") if len(two.words) > len(one.words) else (one.words, "baseline")
     word = next((each for each in extra if each), "something")
     return Finding("negation", "doubt", f"only the {side} denies {word!r}")
 
@@ -273,8 +284,4 @@ def _inverted(pair: Pair, poles: set[str]) -> bool:
 def written(pair: Pair, token: str, *, response: bool = False) -> str:
     """A canonical token as the baseline, or the response, writes it; as the other does where it does not."""
     texts = (pair.b, pair.a) if response else (pair.a, pair.b)
-    for text in texts:
-        for chunk in text.chunks:
-            if token in tokens_of(chunk):
-                return next(word for word in words_of(chunk) if token in canonical(word))
-    return token
+    return next(filter(None, (written_as(token, text.sentences) for text in texts)), token)
