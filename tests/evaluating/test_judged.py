@@ -175,6 +175,34 @@ def test_a_pair_is_shown_one_way_round() -> None:
     assert [(each.baseline, each.response) for each in mine.shown] == [(BASELINE, OTHER)]
 
 
+def test_what_is_left_out_is_not_shown() -> None:
+    mine = Telling(3)
+    numbers = iter(range(100))
+
+    def application(prompt: str) -> dict[str, str]:
+        return {"id": f"request {next(numbers)}", "reply": OTHER if prompt.isupper() else BASELINE}
+
+    result = evaluated(application, ignore="$.id", judge=mine)
+    assert result.outcomes.equivalent == 4
+    (pair,) = mine.shown
+    assert (json.loads(pair.baseline), json.loads(pair.response)) == ({"reply": BASELINE}, {"reply": OTHER})
+
+
+def test_a_control_that_words_cannot_tell_is_judged_the_other_way_round() -> None:
+    def application(prompt: str) -> str:
+        return BASELINE if prompt == PROMPT else OTHER
+
+    for rating, outcome in ((1, "equivalent"), (3, "deviation")):
+        mine = Telling(rating, relevance=2)
+        result = evaluated(
+            application, operators=["answer-fixed"], mutations=1, judge=mine, quality=["relevance"]
+        )
+        (trial,) = result.trials
+        assert (trial.mutation.relation, trial.outcome) == ("must-change", outcome)
+        assert [each.relation for each in mine.shown] == ["must-change"]
+        assert mine.graded == []  # what must change is no matter of quality
+
+
 def test_inputs_are_judged_each_with_its_own_prompt() -> None:
     mine = Telling(3)
 
