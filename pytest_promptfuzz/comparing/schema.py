@@ -169,6 +169,22 @@ def held_to(schema: Schema, baseline: Any, response: Any, *, formats: bool) -> C
     return Comparison("deviation", 0.0, "json-schema", explanation, (Tier("schema", 0.0, explanation),))
 
 
+def one_breaks(schema: Schema, first: Any, second: Any, *, formats: bool) -> bool:
+    """Whether one of two answers, of which neither is the baseline that a test names, keeps a schema and the other not.
+
+    Args:
+        schema: What both should keep.
+        first: As ``held_to`` takes it.
+        second: The same.
+        formats: Whether ``format`` is checked.
+    """
+    values = data_in(first), data_in(second)
+    keeps = [
+        each is not jsontext.MISSING and schema.broken_by(each, formats=formats) is None for each in values
+    ]
+    return keeps[0] != keeps[1]
+
+
 def data_in(answer: Any) -> Any:
     """The JSON that an answer is or holds; ``MISSING`` where there is none."""
     if isinstance(answer, str):

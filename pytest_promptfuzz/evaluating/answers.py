@@ -66,7 +66,7 @@ class Answers:
     def _compare(self, one: int, other: int) -> str:
         """The outcome of two answers; ``error`` where a part of the user's own or a judge failed, as a trial says."""
         try:
-            return self.judge.compare(self._answers[one].subject, self._answers[other].subject).outcome
+            return self.judge.likeness(self._answers[one].subject, self._answers[other].subject)
         except (PartError, TargetError):
             return "error"
 

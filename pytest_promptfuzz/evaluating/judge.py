@@ -268,6 +268,18 @@ class Judge:
             return found
         return self.bench.decided(found, baseline, subject, promised.get("relation", "invariance"))
 
+    def likeness(self, one: Any, other: Any) -> Outcome:
+        """The outcome of two answers of which neither need be the baseline: one that breaks the schema is no error."""
+        contract = self.contract
+        if contract.schema is None:
+            return self.compare(one, other).outcome
+        from pytest_promptfuzz.comparing.schema import one_breaks
+
+        formats = getattr(contract.profile, "check_formats", False)
+        if one_breaks(contract.schema, plain(one), plain(other), formats=formats):
+            return "deviation"
+        return replace(self, contract=replace(contract, schema=None)).compare(one, other).outcome
+
     def _seen(self, run: Run) -> Any:
         """What to show of a run that is not compared."""
         try:

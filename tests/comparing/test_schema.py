@@ -10,7 +10,7 @@ import pytest
 
 from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.profiles import profile_for
-from pytest_promptfuzz.comparing.schema import read_schema
+from pytest_promptfuzz.comparing.schema import one_breaks, read_schema
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.targets.model import Response, ToolCall
 
@@ -78,6 +78,19 @@ def test_format_is_checked_only_if_asked():
     assert compare(json.dumps(GOOD), odd, schema=INVOICE).reason == "json"
     found = compare(json.dumps(GOOD), odd, schema=INVOICE, profile=profile_for("json", check_formats=True))
     assert "at $.due: 'tomorrow' is not a 'date' (rule 'format')" in found.explanation
+
+
+def test_of_two_answers_one_may_break_it():
+    schema, bad = read_schema(INVOICE), json.dumps(GOOD | {"total": "12"})
+    for first, second, breaks in (
+        (json.dumps(GOOD), bad, True),
+        (bad, json.dumps(GOOD), True),
+        ("none", json.dumps(GOOD), True),
+        (bad, bad, False),
+        (bad, "none", False),
+        (json.dumps(GOOD), GOOD, False),
+    ):
+        assert one_breaks(schema, first, second, formats=False) is breaks
 
 
 def test_a_sole_tool_call_is_held_to_it():

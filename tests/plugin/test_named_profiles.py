@@ -99,6 +99,21 @@ def test_a_name_that_nothing_has_is_an_error_of_the_test(run):
     result.stdout.fnmatch_lines(["*unknown task 'invoice'. Did you mean 'invoices'?*"])
 
 
+def test_a_repeated_baseline_that_breaks_the_schema_is_noise_and_no_error(run):
+    result = run(
+        """
+times = itertools.count()
+
+@robust(TEXT, mutations=4, schema={"properties": {"total": {"type": "number"}}})
+def test_noise(prompt):
+    broken = prompt.format() == TEXT and next(times) > 1
+    return '{"total": "twelve"}' if broken or prompt.format() != TEXT else '{"total": 12}'
+"""
+    )
+    assert "The baseline itself breaks the schema" not in result.stdout.str()
+    assert "errors" not in result.parseoutcomes()
+
+
 def test_a_schema_on_the_mark(run, pytester):
     pytester.makefile(".json", invoice='{"properties": {"total": {"maximum": 12.5}}}')
     result = run(
