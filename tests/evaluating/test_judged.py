@@ -27,6 +27,8 @@ from pytest_promptfuzz.running.limits.settings import Settings
 from pytest_promptfuzz.testing.faults import RateLimited, ServerError
 from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.wire.recordings.part import JUDGE
+from pytest_promptfuzz.wire.watch import attributed, watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -203,6 +205,20 @@ def test_a_control_that_words_cannot_tell_is_judged_the_other_way_round() -> Non
         assert mine.graded == []  # what must change is no matter of quality
 
 
+def test_a_judge_is_told_what_was_really_asked() -> None:
+    mine = Telling(3)
+    evaluate(
+        "Summarize the text in one sentence.\n\nText: {text}",
+        "simulated?noise=0.5&seed=1",
+        inputs=["It takes four years. The tram will reach the airport."],
+        judge=mine,
+        judge_when="always",
+    )
+    assert {each.prompt.partition("Text: ")[2] for each in mine.shown} == {
+        "It takes four years. The tram will reach the airport."
+    }
+
+
 def test_inputs_are_judged_each_with_its_own_prompt() -> None:
     mine = Telling(3)
 
@@ -292,6 +308,15 @@ def test_pairs_are_put_to_the_judge_at_once(asynchronous: bool) -> None:
         result = evaluate(PROMPT, application, **settings)
     assert result.outcomes.equivalent == 4
     assert peak == [3]
+
+
+def test_a_call_that_lost_its_context_is_not_the_judges() -> None:
+    found: list[Any] = []
+    with watching(Session().test().beside(JUDGE)):
+        stray = threading.Thread(target=lambda: found.append(attributed()))
+        stray.start()
+        stray.join()
+    assert found == [(None, ())]
 
 
 @pytest.fixture
