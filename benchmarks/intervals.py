@@ -145,7 +145,7 @@ def students(groups: Groups) -> tuple[float, float]:
     return max(0.0, mean - half), min(1.0, mean + half)
 
 
-def bootstrap(groups: Groups, rounds: int = 400) -> tuple[float, float]:
+def bootstrap(groups: Groups, rounds: int = 200) -> tuple[float, float]:
     """Percentiles of the score over operators that are drawn again."""
     random = Random(str(groups))
     means = []
