@@ -21,6 +21,7 @@ from pytest_promptfuzz import (
     guard,
     judge,
 )
+from pytest_promptfuzz.embedding.embedder import CachedEmbedder
 from pytest_promptfuzz.running.limits.budget import Caps
 from pytest_promptfuzz.running.limits.limits import Limits
 from pytest_promptfuzz.running.limits.settings import Settings
@@ -308,6 +309,22 @@ def test_pairs_are_put_to_the_judge_at_once(asynchronous: bool) -> None:
         result = evaluate(PROMPT, application, **settings)
     assert result.outcomes.equivalent == 4
     assert peak == [3]
+
+
+class Alike:
+    """Every text means the same."""
+
+    name = "alike"
+
+    def embed(self, texts: Any) -> list[list[float]]:
+        return [[1.0] for _ in texts]
+
+
+def test_what_meaning_decides_is_no_matter_for_a_judge() -> None:
+    mine = Telling(1)
+    session = Session(embedder=CachedEmbedder(Alike()))
+    assert evaluated(answering(upper=OTHER), session=session, judge=mine).outcomes.deviation == 0
+    assert mine.shown == []
 
 
 def test_a_call_that_lost_its_context_is_not_the_judges() -> None:
