@@ -24,6 +24,7 @@ from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.reporting.progress import Progress
 from pytest_promptfuzz.reporting.side_by_side import side_by_side_lines
 from pytest_promptfuzz.reporting.terminal import failure_lines, summary_lines
+from pytest_promptfuzz.scoring.stopping import STOPS
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.cli.output import Output
@@ -84,6 +85,12 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     group.add_argument(
         "--judge-repeats", type=int, metavar="N", help="how often it is asked the same; the median counts (1)"
+    )
+    group.add_argument(
+        "--stop",
+        choices=STOPS,
+        default="never",
+        help="ask no further once the verdict is certain, or on the evidence of a test (never)",
     )
     group.add_argument("--trial", metavar="ID", help="run this trial alone")
     group = parser.add_argument_group("answers")
@@ -147,6 +154,7 @@ def _reports(
         "task": options.task,
         "part": options.part,
         **{key: value for key, value in _judging(options).items() if value is not None},
+        "stop": options.stop,
     }
     settings = named(settings, named_profiles(), options.file)
     # What is wrong is told before the first model is asked.

@@ -239,15 +239,15 @@ class Calls:
             self.job.plan(self.cases.prompt_of(given))
 
     def ask_mutations(self, *order: int) -> None:
-        """Ask the mutations of every input whose baseline was answered, before a run wants to know.
+        """Ask mutations of every input whose baseline was answered, before a run wants to know: those asked first.
 
         Raises:
             UsageError: There is nothing to mutate.
         """
         self.mutations_asked = True
         for number, given in enumerate(self.cases.inputs):
-            planned = self.job.plan(self.cases.prompt_of(given))
-            found = [self._call(number, each.prompt, (*order, number)) for each in planned]
+            first, _ = self.job.first_part(self.job.plan(self.cases.prompt_of(given)))
+            found = [self._call(number, each.prompt, (*order, number)) for each in first]
             if self.line is not None:
                 self.line.begin([each for each in found if each], after=self._baselines.get(number))
 

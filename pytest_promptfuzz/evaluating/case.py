@@ -32,6 +32,8 @@ class Case:
         planned: Its mutations, once they are known.
         asked: Its answers, once there are some.
         models: By model as asked for, the models that answered.
+        renewed: Whether everything was asked again, since two models had answered.
+        calls: How many calls a run of the unmutated prompt makes.
     """
 
     number: int
@@ -43,6 +45,8 @@ class Case:
     planned: tuple[Mutation, ...] | None = None
     asked: Asked | None = None
     models: dict[str, set[str]] = field(default_factory=dict)
+    renewed: bool = False
+    calls: int = 0
 
     def watch(
         self,

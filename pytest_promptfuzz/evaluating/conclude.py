@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.mutations.mutation import RELATIONS
@@ -49,6 +50,7 @@ def conclude(
     task: str = "",
     oracle_only: bool = False,
     alone: bool = False,
+    certain: bool = True,
     notes: Iterable[str] = (),
 ) -> Robustness:
     """The result of one evaluation.
@@ -66,6 +68,7 @@ def conclude(
         model: The model as answered.
         task: The profile used.
         oracle_only: Whether nothing was compared.
+        certain: Whether trials that were not needed could not have changed the outcomes' verdict.
         alone: Whether one trial of the plan was picked out, and the others, controls included, left out.
         notes: For the reader.
     """
@@ -78,7 +81,7 @@ def conclude(
     judgement = overruled or _not_exercised(scored)
     if judgement is None:
         judgement = decide(
-            counts,
+            counts if certain else replace(counts, not_needed=0),
             contract.threshold,
             max_deviations=contract.max_deviations,
             evidence=evidence if relation == "invariance" else ALONE,
@@ -88,7 +91,7 @@ def conclude(
             judgement = _insensitive(relation, by_relation, contract.threshold) or judgement
         if judgement.verdict == "pass" and "must-change" not in by_relation and not alone:
             judgement = _no_control(contract) or judgement
-    judgement = _for_the_budget(judgement, scored)
+    judgement = _with_unasked(_for_the_budget(judgement, scored), counts)
     return Robustness(
         score=None if score is None else float(score),
         bounds=(float(low), float(high)),
@@ -147,12 +150,21 @@ def _interval(
     return score_interval(raw) if len(raw) > 1 else None
 
 
-def says_brittle(trials: Sequence[Trial], contract: Contract, evidence: Evidence) -> bool:
-    """Whether trials and evidence say "brittle"; before a person is told, it is asked again."""
+def _with_unasked(judgement: Judgement, counts: Counts) -> Judgement:
+    if not counts.not_needed or judgement.verdict not in {"pass", "brittle"}:
+        return judgement
+    said = f"{counts.not_needed} of {counts.total + counts.not_needed} trials were not needed to tell."
+    return replace(judgement, explanation=f"{judgement.explanation} {said}")
+
+
+def says_brittle(
+    trials: Sequence[Trial], contract: Contract, evidence: Evidence, *, waiting: int = 0
+) -> bool:
+    """Whether trials and evidence say "brittle", whatever ``waiting`` trials show; before it is said, more is asked."""
     scored = [trial for trial in trials if trial.mutation.relation == "invariance"]
     if not scored or _not_exercised(scored):
         return False
-    counts = Counts.of(trial.outcome for trial in scored)
+    counts = replace(Counts.of(trial.outcome for trial in scored), not_needed=waiting)
     known = decide(counts, contract.threshold, max_deviations=contract.max_deviations, evidence=evidence)
     return known.verdict == "brittle"
 
@@ -227,6 +239,7 @@ def _apart(relation: str, by_relation: Mapping[str, Group]) -> list[str]:
 
 
 def _not_exercised(trials: Sequence[Trial]) -> Judgement | None:
+    trials = [trial for trial in trials if trial.outcome != "not-needed"]
     missed = [trial for trial in trials if trial.error is not None and trial.error.kind == "not-exercised"]
     if not trials or len(missed) < len(trials):
         return None

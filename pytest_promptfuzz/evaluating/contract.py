@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.prompts.parts import TEMPLATE, Part, parse_part
 from pytest_promptfuzz.scoring.score import exact
+from pytest_promptfuzz.scoring.stopping import STOPS, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,6 +52,8 @@ class Contract:
         quality: The measures by which answers are graded whose content changed.
         samples: How often each mutation is asked, 1 to 100.
         baseline_runs: How often the unmutated prompt is asked at least, 1 to 100.
+        stop: When the rest of the plan is not asked: once the verdict is ``certain``, or on the evidence of ``sprt`` or
+            ``sequential``; ``never`` asks all of it.
     """
 
     mutations: int = 8
@@ -74,6 +77,7 @@ class Contract:
     quality: tuple[str, ...] = ()
     samples: int = 1
     baseline_runs: int = 1
+    stop: Stop = "never"
 
     @property
     def compared_as(self) -> str | None:
@@ -295,4 +299,5 @@ _CHECKS: Mapping[str, Any] = {
     "quality": _measures,
     "samples": _whole(1, MOST_SAMPLES),
     "baseline_runs": _whole(1, MOST_SAMPLES),
+    "stop": _name(lambda: STOPS),
 }

@@ -76,7 +76,7 @@ def evaluate(
         settings: ``task=``, ``operators=``, ``part=``, ``equivalent_at=``, ``minor_at=``, ``profile=``,
             ``schema=``, ``max_deviations=``, ``ignore=``, ``tiers=``, ``guards=``,
             ``judge=``, ``judge_when=``, ``judge_repeats=``, ``quality=``, ``samples=``,
-            ``baseline_runs=``.
+            ``baseline_runs=``, ``stop=``.
 
     Returns:
         The result; ``result.verdict`` is ``pass``, ``brittle``, ``noisy`` or ``inconclusive``.
@@ -97,12 +97,10 @@ def evaluate(
         only,
         progress,
     )
-    with evaluation.watched(), intercepting():
+    with evaluation.watched(), intercepting(), speculating(evaluation.job) as told:
         for each in evaluation.cases.inputs:
-            with speculating(evaluation.job) as told:
-                drive(evaluation.case(each), evaluation.body, begin=told.begin, ran=told.ran)
-        with speculating(evaluation.job) as told:
-            drive(evaluation.again(), evaluation.body, begin=told.begin, ran=told.ran)
+            drive(evaluation.case(each), evaluation.body, begin=told.begin, ran=told.ran)
+        drive(evaluation.again(), evaluation.body, begin=told.begin, ran=told.ran)
     return evaluation.job.conclude()
 
 

@@ -5,41 +5,45 @@ A driver (``running.drive``) makes the runs, sync or async; the job says which, 
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.baseline import BaselineFailed, baseline_error
 from pytest_promptfuzz.evaluating.case import Case
-from pytest_promptfuzz.evaluating.conclude import conclude, says_brittle
+from pytest_promptfuzz.evaluating.conclude import conclude
 from pytest_promptfuzz.evaluating.control import controlled
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.instability import mixed_models, noisy
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of
 from pytest_promptfuzz.evaluating.judged import bench_of, spent_embedding, with_judging
 from pytest_promptfuzz.evaluating.left_out import LeftOut
+from pytest_promptfuzz.evaluating.pacing import chosen_of, first_part, in_order, saved_by
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
-from pytest_promptfuzz.evaluating.repeating import Asked, asking_again, credited, evidence_of, with_repeats
+from pytest_promptfuzz.evaluating.repeating import Asked, credited
+from pytest_promptfuzz.evaluating.rounds import rounds
 from pytest_promptfuzz.evaluating.unseen import perhaps_unseen
 from pytest_promptfuzz.running.run import Step
-from pytest_promptfuzz.scoring.repeats import ALPHA, Evidence
+from pytest_promptfuzz.scoring.repeats import ALONE
 from pytest_promptfuzz.scoring.trial import Spent, Trial, TrialError
 from pytest_promptfuzz.scoring.verdict import Judgement, Reason
 from pytest_promptfuzz.targets.model import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
 
     from pytest_promptfuzz.evaluating.bench import Bench
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.on_wire import OnWire
+    from pytest_promptfuzz.evaluating.pacing import Part
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.scoring.repeats import Evidence
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
 
@@ -74,7 +78,11 @@ class Job:
         on_wire: What is mutated in the body's requests; ``None`` where the prompt is known before.
         skips: Whether an exception is the test runner's skip.
         describe: A traceback for people.
+        whole: Whether a case is asked in full when its turn comes, since it cannot be had again.
         mistaken: Whether a call was made early that a run did not ask for.
+        overruled: A judgement that stands whatever the trials say.
+        evidence: What repeated answers show.
+        certain: Whether what was not asked could not have changed the outcomes' verdict.
     """
 
     contract: Contract
@@ -91,6 +99,7 @@ class Job:
     on_wire: OnWire | None = None
     skips: Callable[[BaseException], bool] = _never
     describe: Callable[[BaseException], str] = _one_line
+    whole: bool = False
     mistaken: bool = False
     trials: list[Trial] = field(default_factory=list)
     failures: dict[str, BaseException] = field(default_factory=dict)
@@ -98,14 +107,15 @@ class Job:
     spent: Spent = field(default_factory=Spent)
     cases: int = 0
     names: list[str] = field(default_factory=list)
+    overruled: Judgement | None = None
+    evidence: Evidence = ALONE
+    certain: bool = True
     _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
     _benches: dict[int, Bench] = field(default_factory=dict)
     _model: str = ""
     _task: str = ""
     _oracle_only: bool = False
-    _overruled: Judgement | None = None
-    _evidence: Evidence = field(default_factory=Evidence)
     _ended_cases: list[Case] = field(default_factory=list)
     _left_out: LeftOut = field(init=False)
 
@@ -113,7 +123,7 @@ class Job:
         self._left_out = LeftOut(self.contract.ignore)
 
     def case(self, prompt: Prompt, name: str = "") -> Steps:
-        """The steps of one example or input: baseline, control, then every mutation. Cases may take turns.
+        """The steps of one example or input: baseline, control, then mutations. Cases may take turns.
 
         Args:
             prompt: The prompt; mutations of the same prompt are planned once.
@@ -137,20 +147,31 @@ class Job:
         except BaselineFailed:
             self._ended(case)
             raise
-        mixed = mixed_models(case.models)
-        if mixed and self.session.mode in {"auto", "record"}:
-            self.notes.insert(0, f"{mixed}, so every answer of this test was asked for again")
-            case.watches = case.watches.again()
-            trials = yield from self._epoch(case)
-        self._refuse_mixed(case)
-        self.trials.extend(trials)
+        self.trials.extend((yield from self.of_one_model(case, trials)))
         self.trials.sort(key=lambda trial: trial.case)
         self._ended(case)
 
-    def _refuse_mixed(self, case: Case) -> None:
+    def of_one_model(self, case: Case, trials: list[Trial]) -> Epoch:
+        """The trials of a case; where two models answered, everything is asked again, once."""
+        mixed = mixed_models(case.models)
+        if mixed and self.session.mode in {"auto", "record"} and not case.renewed:
+            self.notes.insert(0, f"{mixed}, so every answer of this test was asked for again")
+            case.renewed, case.watches, self.evidence = True, case.watches.again(), ALONE
+            trials = yield from self._epoch(case)
+        self.refuse_mixed(case)
+        return trials
+
+    def refuse_mixed(self, case: Case) -> None:
+        """Nothing is concluded from the answers of two models."""
         mixed = mixed_models(case.models)
         if mixed:
-            self._overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
+            self.overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
+
+    def first_part(self, mutations: Sequence[Mutation]) -> tuple[list[Mutation], list[Mutation]]:
+        """The mutations of a case that are asked with its baseline, and those that may turn out not to be needed."""
+        # A recording holds everything, so that its replay finds what it asks, which has no call to save.
+        whole = self.whole or self.only or self.session.mode in {"record", "replay"}
+        return (list(mutations), []) if whole else first_part(mutations, self.contract)
 
     def plan(self, prompt: Prompt) -> tuple[Mutation, ...]:
         """The mutations of a prompt; asked again for the same prompt, the same.
@@ -165,10 +186,8 @@ class Job:
 
     def _ended(self, case: Case) -> None:
         """Every run of the case was made: what is recorded of it is complete."""
-        self._ended_cases.append(case)
-        values = [trial.value for trial in self.trials if trial.case == case.number]
-        self._left_out.look(case.watches.fresh.answers(), [self._baselines[case.number], *values])
-        if self._overruled is not None and self._overruled.reason == "not-repeatable":
+        self._ended_cases = sorted([*self._ended_cases, case], key=lambda each: each.number)
+        if self.overruled is not None and self.overruled.reason == "not-repeatable":
             return
         recording = self.session.tape is not None and self.session.tape.recording
         plan = case.planned if recording else None
@@ -179,25 +198,25 @@ class Job:
         prompt, number = case.prompt, case.number
         case.models.clear()
         (run,) = yield [Step(prompt, case.watch(concurrent=self.together), number)]
-        self._count(run, case)
+        self.count(run, case)
         refuse_unrecorded(self.session.tape, [run])
         error = baseline_error(run, self.where, self.skips)
         self.notes += perhaps_unseen(run)
         if error is None and run.exception is not None:
             (again,) = yield [Step(prompt, case.watch(repeat=1), number)]
-            self._count(again, case)
+            self.count(again, case)
             refuse_unrecorded(self.session.tape, [again])
             error = baseline_error(again, self.where, self.skips)
             if error is None and again.exception is not None:
                 raise BaselineFailed(run.exception, self.names[number]) from run.exception
             if error is None:
-                self._overruled = noisy(_one_line(run.exception))
+                self.overruled = noisy(_one_line(run.exception))
                 return self._abandoned("baseline-mixed", "The unmutated prompt failed and passed.", case)
         if error is not None:
             on = f" of input {self.names[number]}" if self.names[number] else ""
             message = f"The baseline{on} could not be had: {error.message}"
             reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
-            self._overruled = Judgement("inconclusive", reason, f"{message} ({error.kind})")
+            self.overruled = Judgement("inconclusive", reason, f"{message} ({error.kind})")
             return self._abandoned(reason, message, case)
         if case.planned is None:
             case.planned = self.plan(shown_by(run, prompt, self.contract.part, self.on_wire, self.where))
@@ -206,51 +225,39 @@ class Job:
         if not (self.only_checks and isinstance(run.returned, Response) and len(run.watch.calls) == 1):
             (control,) = yield [Step(prompt, case.watch(control=True), number)]
             baseline = self._control(control, baseline, judge, case)
-        if self._overruled is not None:
-            return self._abandoned(self._overruled.reason, self._overruled.explanation, case)
-        chosen = self._chosen(case.planned or ())
+        if self.overruled is not None:
+            return self._abandoned(self.overruled.reason, self.overruled.explanation, case)
+        chosen = chosen_of(case.planned or (), self.only, self.where)
         concurrent = self._may_overlap(run)
         runs_before = max(self.session.baseline_runs, self.contract.baseline_runs) if self.only is None else 1
         asked = case.asked = Asked(
             case, prompt, baseline, judge, concurrent, runs_before, self.contract.samples
         )
-        runs = yield asked.first(chosen)
-        for made in runs:
-            self._count(made, case)
-        refuse_unrecorded(self.session.tape, runs[runs_before - 1 :])
-        trials = asked.judged(chosen, runs)
-        for trial, made in zip(trials, runs[runs_before - 1 :], strict=True):
-            if trial.failure is not None and made.exception is not None:
-                self.failures.setdefault(trial.id, made.exception)
-        return trials
+        case.calls = len(run.watch.calls) or int(self.counts_runs)
+        now, asked.waiting = self.first_part(chosen)
+        return (yield from self.ask([(asked, now)]))
+
+    def ask(self, parts: Sequence[Part]) -> Epoch:
+        """The trials of some mutations of some cases."""
+        batches = [asked.planned(mutations) for asked, mutations in parts]
+        made = iter((yield [step for batch in batches for step in batch]))
+        found: list[Trial] = []
+        for (asked, mutations), batch in zip(parts, batches, strict=True):
+            runs = list(islice(made, len(batch)))
+            for run in runs:
+                self.count(run, asked.case)
+            told = runs[asked.before :]
+            refuse_unrecorded(self.session.tape, told)
+            trials = asked.judged(mutations, runs)
+            for trial, run in zip(trials, told, strict=True):
+                if trial.failure is not None and run.exception is not None:
+                    self.failures.setdefault(trial.id, run.exception)
+            found += trials
+        return found
 
     def again(self) -> Steps:
-        """Once every case is done: the runs that tell noise from change, if the test is about to fail."""
-        cases, asked = self._ended_cases, self._all_asked()
-        if self._overruled is not None or self.only is not None or not asked:
-            return
-        self._evidence = evidence_of(asked)
-        brittle = functools.partial(says_brittle, self.trials, self.contract)
-        if not brittle(self._evidence):
-            return
-        looks = asking_again(asked, brittle, alpha=ALPHA / self.session.tests, seed=self.contract.seed)
-        by_number = {case.number: case for case in cases}
-        try:
-            steps = next(looks)
-            while True:
-                runs = yield steps
-                for step, run in zip(steps, runs, strict=True):
-                    self._count(run, by_number[step.case])
-                steps = looks.send(runs)
-        except StopIteration as stop:
-            self._evidence = stop.value
-        self.trials = with_repeats(self.trials, asked)
-        for case in cases:
-            self._refuse_mixed(case)
-
-    def _all_asked(self) -> list[Asked]:
-        cases = sorted(self._ended_cases, key=lambda case: case.number)
-        return [case.asked for case in cases if case.asked is not None]
+        """Once every case has begun: the rest of the plan, as far as it is needed; more for a test about to fail."""
+        yield from rounds(self, self._ended_cases)
 
     def _abandoned(self, kind: str, why: str, case: Case) -> list[Trial]:
         """The baseline does not hold, so no trial is worth its calls."""
@@ -258,35 +265,30 @@ class Job:
             Trial(each, "error", error=TrialError(kind, why), case=case.number) for each in case.planned or ()
         ]
 
-    def _chosen(self, mutations: tuple[Mutation, ...]) -> list[Mutation]:
-        chosen = [each for each in mutations if self.only in (None, each.id)]
-        if not chosen:
-            known = ", ".join(each.id for each in mutations)
-            raise UsageError(
-                f"{self.where}: no trial {self.only!r} in its plan. Its trials: {known}. A failure's report names each "
-                "that failed, and the command that runs it alone."
-            )
-        return chosen
-
     def conclude(self) -> Robustness:
         """The result over all cases."""
         if self.only is not None:
             self.notes.insert(0, f"only trial {self.only} was run: the verdict covers it alone")
         self.spent += spent_embedding(self._ended_cases, self.notes)
+        trials = in_order(self.trials, self._ended_cases, self.contract.samples)
+        for case in self._ended_cases:
+            values = [trial.value for trial in trials if trial.case == case.number]
+            self._left_out.look(case.watches.fresh.answers(), [self._baselines[case.number], *values])
         result = conclude(
-            self.trials,
+            trials,
             self.contract,
-            overruled=self._overruled,
-            evidence=self._evidence,
-            credited=credited(self._all_asked(), self._evidence),
+            overruled=self.overruled,
+            evidence=self.evidence,
+            credited=credited([each.asked for each in self._ended_cases if each.asked], self.evidence),
             baselines=self._baselines,
             cases=self.names if any(self.names) else (),
-            spent=self.spent,
+            spent=self.spent + saved_by(trials, self._ended_cases),
             target=self.target,
             model=self._model,
             task=self._task,
             oracle_only=self._oracle_only,
             alone=self.only is not None,
+            certain=self.certain,
             notes=[*self.notes, *self._left_out.notes()],
         )
         return with_judging(result, self._benches, self.contract, self._baselines)
@@ -299,7 +301,8 @@ class Job:
             self.concurrent = False
         return self.concurrent
 
-    def _count(self, run: Run, case: Case) -> None:
+    def count(self, run: Run, case: Case) -> None:
+        """Note what a run took, and who answered it."""
         answered = case.count(run)
         self._model = self._model or answered
         self.spent += spent_by(run, counts_runs=self.counts_runs)
@@ -340,7 +343,7 @@ class Job:
             # A function's own model calls are not seen, and so not served: this run was not free.
             self.spent += spent_by(control, counts_runs=True)
         found = controlled(control, baseline, judge, case.planned or (), self.on_wire)
-        self._overruled = self._overruled or found.overruled
+        self.overruled = self.overruled or found.overruled
         if found.note:
             self.notes.append(found.note)
         return replace(baseline, repeatable=found.repeatable)

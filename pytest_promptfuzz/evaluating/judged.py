@@ -110,7 +110,9 @@ def _quality(
     subjects: Sequence[object],
 ) -> tuple[Deltas | None, int]:
     """The aggregates over the trials that must leave the answer as it is, and how many had to be left out."""
-    compared = [each for each in trials if each.mutation.relation != "must-change"]
+    compared = [
+        each for each in trials if each.mutation.relation != "must-change" and each.outcome != "not-needed"
+    ]
     rated = [
         (each, _RATINGS[each.outcome])
         for each in compared

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.evaluating.answers import Answers
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.conclude import cluster
-from pytest_promptfuzz.evaluating.judge import told_undone
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.repeats import LOOKS, Evidence, escalate, known
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
@@ -42,6 +41,7 @@ class Asked:
         answers: What was answered.
         trials: What was asked again, by mutation.
         mutations: Those whose answers are held against the floor, as they stand in the matrix.
+        waiting: Mutations of the plan that were not asked yet, in their order.
     """
 
     case: Case
@@ -54,22 +54,31 @@ class Asked:
     answers: Answers = field(init=False)
     trials: dict[str, list[Trial]] = field(default_factory=dict)
     mutations: list[Mutation] = field(default_factory=list)
+    waiting: list[Mutation] = field(default_factory=list)
+    _begun: bool = False
     _repeats: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.answers = Answers(self.judge)
         self.answers.matrix.baseline.append(self.answers.add(self.baseline.run))
 
-    def first(self, mutations: Sequence[Mutation]) -> list[Step]:
-        """The runs of the plan: the unmutated prompt as often as is wanted, then every mutation."""
-        more = [self._step(None, repeat) for repeat in range(1, self.runs)]
+    @property
+    def before(self) -> int:
+        """How many runs of the unmutated prompt come before the next mutations."""
+        return 0 if self._begun else self.runs - 1
+
+    def planned(self, mutations: Sequence[Mutation]) -> list[Step]:
+        """Runs of the plan: the unmutated prompt as often as is wanted, the first time, then these mutations."""
+        more = [self._step(None, repeat) for repeat in range(1, 1 + self.before)]
         return more + [
             self._step(mutation, sample) for mutation in mutations for sample in range(self.samples)
         ]
 
     def judged(self, mutations: Sequence[Mutation], runs: Sequence[Run]) -> list[Trial]:
         """The trials of those runs, in order."""
-        repeats, runs = runs[: self.runs - 1], runs[self.runs - 1 :]
+        before = self.before
+        self._begun = True
+        repeats, runs = runs[:before], runs[before:]
         for run in repeats:
             self._sampled(run)
         pairs = [(mutation, sample) for mutation in mutations for sample in range(self.samples)]
@@ -79,7 +88,6 @@ class Asked:
             replace(self._trial(mutation, run), sample=sample)
             for (mutation, sample), run in zip(pairs, runs, strict=True)
         ]
-        trials = told_undone(trials)
         for place, mutation in enumerate(mutations):
             part = slice(place * self.samples, (place + 1) * self.samples)
             told = [

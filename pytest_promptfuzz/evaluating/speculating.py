@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.job import Job
     from pytest_promptfuzz.running.run import Run, Step
+    from pytest_promptfuzz.running.speculation.speculation import Speculation
 
 
 class Told(NamedTuple):
-    """What ``running.drive.drive`` tells of a case: of each batch before it is made, and of each run after it."""
+    """What ``running.drive.drive`` tells of a job: of each batch before it is made, and of each run after it."""
 
     begin: Callable[[list[Step]], None] = nothing
     ran: Callable[[Step, Run, list[Step]], None] = nothing
@@ -25,7 +26,7 @@ class Told(NamedTuple):
 
 @contextmanager
 def speculating(job: Job) -> Iterator[Told]:
-    """Have the calls of a sync body made early for the length of a case, where that is wanted and can help.
+    """Have the calls of a sync body made early for the length of a job, where that is wanted and can help.
 
     One trial alone, a replay and the simulated model have nothing to gain; a job that was mistaken once stops.
     """
@@ -34,15 +35,39 @@ def speculating(job: Job) -> Iterator[Told]:
     if not (useful and session.speculate and session.concurrency > 1 and not job.mistaken):
         yield Told()
         return
+    speculations: dict[int, Speculation] = {}
+    try:
+        yield _told(job, speculations)
+    finally:
+        for speculation in speculations.values():
+            speculation.close()
+            job.mistaken = job.mistaken or speculation.wrong
+            for watch in speculation.unused:
+                job.spent += spent_on(watch)
+            job.spent += Spent(speculated=speculation.made, unused=len(speculation.unused))
+
+
+def _told(job: Job, speculations: dict[int, Speculation]) -> Told:
+    """Each case is told of its own runs: what follows from its prompt is learned from them."""
     from pytest_promptfuzz.running.speculation.speculation import Speculation
 
-    # One call at a time may be the body's own.
-    speculation = Speculation(session.crew, session.concurrency - 1, session.apart)
-    try:
-        yield Told(speculation.begin, speculation.ran)
-    finally:
-        speculation.close()
-        job.mistaken = speculation.wrong
-        for watch in speculation.unused:
-            job.spent += spent_on(watch)
-        job.spent += Spent(speculated=speculation.made, unused=len(speculation.unused))
+    session = job.session
+
+    def of(case: int) -> Speculation | None:
+        if case not in speculations and not any(each.wrong for each in speculations.values()):
+            # One call at a time may be the body's own.
+            speculations[case] = Speculation(session.crew, session.concurrency - 1, session.apart)
+        return speculations.get(case)
+
+    def begin(batch: list[Step]) -> None:
+        for case in dict.fromkeys(step.case for step in batch):
+            speculation = of(case)
+            if speculation is not None:
+                speculation.begin([step for step in batch if step.case == case])
+
+    def ran(step: Step, run: Run, rest: list[Step]) -> None:
+        speculation = speculations.get(step.case)
+        if speculation is not None:
+            speculation.ran(step, run, [each for each in rest if each.case == step.case])
+
+    return Told(begin, ran)

@@ -21,6 +21,7 @@ _KEPT = (
             "operators",
             "threshold",
             "task",
+            "stop",
             "seed",
             "override",
             "cache-dir",

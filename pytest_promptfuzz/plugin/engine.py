@@ -152,6 +152,7 @@ class Engine:
             self.progress.ran(self.job)
             return returned
 
+        self.job.whole = self._examples
         with speculating(self.job) as told:
             steps = self.job.case(place.prompt(arguments, self.where))
             drive(steps, body, ends_test, begin=told.begin, ran=told.ran)
@@ -173,6 +174,7 @@ class Engine:
             self.progress.ran(self.job)
             return returned
 
+        self.job.whole = self._examples
         steps = self.job.case(place.prompt(arguments, self.where))
         concurrency = self.job.session.concurrency if self.job.concurrent else 1
         await adrive(steps, body, ends_test, concurrency=concurrency)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         quality: Sequence[str]
         samples: int
         baseline_runs: int
+        stop: str
         fixtures: str
 
 
@@ -78,6 +79,7 @@ CONTRACT_KEYS = (
     "quality",
     "samples",
     "baseline_runs",
+    "stop",
 )
 KEYS = (*CONTRACT_KEYS, *PLACEMENT_KEYS)
 

@@ -58,6 +58,13 @@ SETTINGS: tuple[Setting, ...] = (
         "float",
     ),
     Setting("task", values.text, None, "task profile of a test whose mark does not say", "NAME"),
+    Setting(
+        "stop",
+        values.one_of("certain", "sprt", "sequential", "never"),
+        "never",
+        "when a test whose mark does not say asks no further: certain, sprt, sequential or never",
+        "WHEN",
+    ),
     Setting("seed", values.seed, 0, "seed of the plans of mutations", "N", "int"),
     Setting(
         "judge",
@@ -166,7 +173,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
 )
 
-RUN_KEYS = ("threshold", "seed", "task", "judge", "judge_when", "judge_repeats")
+RUN_KEYS = ("threshold", "seed", "task", "stop", "judge", "judge_when", "judge_repeats")
 """The settings that a test's contract has from the run where its mark does not say."""
 
 MUTATIONS = Setting(

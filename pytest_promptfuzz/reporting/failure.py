@@ -120,6 +120,8 @@ def _counts(report: TestReport) -> str:
         )
     if counts["undecided"]:
         text += f", {counts['undecided']} undecided"
+    if counts["not-needed"]:
+        text += f", {counts['not-needed']} not needed"
     if report["planned"] > len(report["trials"]):
         text += f" ({report['planned']} were asked for)"
     return text + "."

@@ -19,7 +19,7 @@ class SpentReport(TypedDict):
     """Calls sent, some of them again, answers from the store, seconds, tokens, live calls of unknown price.
 
     ``speculated`` calls were made before a sync body asked, ``unused`` ones in vain. ``judge_calls`` and ``judge_hits``
-    are those of a judge.
+    are those of a judge. ``saved`` calls were not made: their trials were not needed.
     """
 
     calls: int
@@ -33,6 +33,7 @@ class SpentReport(TypedDict):
     unused: int
     judge_calls: int
     judge_hits: int
+    saved: int
 
 
 class GroupReport(TypedDict):
@@ -284,4 +285,5 @@ def _spent(spent: Spent) -> SpentReport:
         unused=spent.unused,
         judge_calls=spent.judge_calls,
         judge_hits=spent.judge_hits,
+        saved=spent.saved,
     )

@@ -146,12 +146,14 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     retries = sum(each["retries"] for each in spent)
     alone = all(map(simulated, reports)) and not real_judges(reports)
     whose = " to the simulated model" if alone else " made"
+    saved = sum(each["saved"] for each in spent)
     parts = [
         ", ".join(f"{amount} {verdict}" for verdict, amount in tally.items()),
         count(sum(each["calls"] for each in spent), "call") + whose,
         count(sum(each["hits"] for each in spent), "answer") + " from the store (saved)",
         count(errors, "error"),
         *([count(retries, "call") + " made again"] if retries else []),
+        *([count(saved, "call") + " not needed"] if saved else []),
         seconds(sum(each["seconds"] for each in spent)),
     ]
     inputs = [each["input_tokens"] for each in spent if each["input_tokens"] is not None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.scoring.score import Counts
 from pytest_promptfuzz.scoring.sequential import AlwaysValid, ProbabilityRatio
@@ -17,11 +17,10 @@ from pytest_promptfuzz.scoring.stopping import Stopping
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_promptfuzz.scoring.stopping import Gate
+    from pytest_promptfuzz.scoring.stopping import Gate, Stop
 
-Stop = Literal["certain", "sprt", "sequential", "never"]
-STOPS: tuple[Stop, ...] = ("certain", "sprt", "sequential", "never")
 _NEGLIGIBLE = 1e-13  # courses less likely than this are left out
+_MOST_SHOWN = 256  # trials of a plan whose courses are gone through in well under a second
 
 
 def stopping(stop: Stop, gate: Gate) -> Stopping | None:
@@ -83,6 +82,28 @@ def operating(how: Stopping | None, gate: Gate, share: float) -> Operating:
             courses[then][0] += likely * probability
             courses[then][1] += (taken + likely) * probability
     return Operating(share, brittle, asked, batches)
+
+
+def said_of(how: Stopping, counts: Counts) -> str:
+    """In prose, what stopping on this evidence means: its error rates for this plan, beside those of all of it."""
+    gate, rule = how.gate, how.rule
+    if isinstance(rule, AlwaysValid):
+        low, high = rule.interval(counts)
+        text = f"the score's interval that holds at every look is [{low:.2f}, {high:.2f}]"
+    else:
+        text = "the probability ratio suffices"
+    text = f"stopped on the evidence after {counts.total} of {gate.planned} trials: {text}"
+    if gate.planned > _MOST_SHOWN:
+        return text
+    allowed = float(gate.allowed)
+    broken = ProbabilityRatio(allowed).broken
+    passing, failing = operating(how, gate, allowed), operating(how, gate, broken)
+    whole = [operating(None, gate, share) for share in (allowed, broken)]
+    return (
+        f"{text}. Of prompts that lose {allowed:.2f}, {passing.brittle:.0%} are so called brittle "
+        f"({whole[0].brittle:.0%} with every trial), of those that lose {broken:.2f}, {1 - failing.brittle:.0%} pass "
+        f"({1 - whole[1].brittle:.0%})"
+    )
 
 
 def _binomial(size: int, share: float) -> Iterator[tuple[int, float]]:

@@ -12,27 +12,32 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-TrialOutcome = Literal["equivalent", "minor", "deviation", "undecided", "error"]
+TrialOutcome = Literal["equivalent", "minor", "deviation", "undecided", "error", "not-needed"]
 EQUIVALENT_CREDIT = 10  # tenths, so that (7 E + 7 M) / 14 is exactly 0.85
 MINOR_CREDIT = 7
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many trials ended how. ``error`` and ``undecided`` trials are outside the score."""
+    """How many trials ended how. ``error`` and ``undecided`` trials are outside the score.
+
+    ``not_needed`` trials were not asked, since the verdict did not depend on them.
+    """
 
     equivalent: int = 0
     minor: int = 0
     deviation: int = 0
     undecided: int = 0
     error: int = 0
+    not_needed: int = 0
 
     @classmethod
     def of(cls, outcomes: Iterable[TrialOutcome]) -> Counts:
         """Count outcomes."""
-        tally = dict.fromkeys(("equivalent", "minor", "deviation", "undecided", "error"), 0)
+        tally: dict[str, int] = {}
         for outcome in outcomes:
-            tally[outcome] += 1
+            name = outcome.replace("-", "_")
+            tally[name] = tally.get(name, 0) + 1
         return cls(**tally)
 
     @property
@@ -47,7 +52,7 @@ class Counts:
 
     @property
     def total(self) -> int:
-        """All trials."""
+        """All trials that were asked."""
         return self.decided + self.unknown
 
     def as_dict(self) -> dict[str, int]:
@@ -58,6 +63,7 @@ class Counts:
             "deviation": self.deviation,
             "undecided": self.undecided,
             "error": self.error,
+            "not-needed": self.not_needed,
         }
 
 
@@ -73,7 +79,7 @@ def robustness(counts: Counts) -> Fraction | None:
 
 
 def bounds(counts: Counts) -> tuple[Fraction, Fraction]:
-    """The lowest and highest Eq. 1 possible: unknown trials all deviations, then all equivalent.
+    """The lowest and highest Eq. 1 possible: trials without an outcome all deviations, then all equivalent.
 
     >>> bounds(Counts(equivalent=6, deviation=1, error=1))
     (Fraction(3, 4), Fraction(7, 8))
@@ -81,8 +87,9 @@ def bounds(counts: Counts) -> tuple[Fraction, Fraction]:
     if not counts.total:
         return Fraction(0), Fraction(1)
     tenths = EQUIVALENT_CREDIT * counts.equivalent + MINOR_CREDIT * counts.minor
-    scale = 10 * counts.total
-    return Fraction(tenths, scale), Fraction(tenths + EQUIVALENT_CREDIT * counts.unknown, scale)
+    scale = 10 * (counts.total + counts.not_needed)
+    spare = EQUIVALENT_CREDIT * (counts.unknown + counts.not_needed)
+    return Fraction(tenths, scale), Fraction(tenths + spare, scale)
 
 
 def weighted(pairs: Iterable[tuple[float, float]]) -> float | None:

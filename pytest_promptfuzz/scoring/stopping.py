@@ -16,6 +16,8 @@ from typing import Literal, Protocol
 from pytest_promptfuzz.scoring.score import EQUIVALENT_CREDIT, MINOR_CREDIT, Counts
 
 Ending = Literal["pass", "brittle"]
+Stop = Literal["certain", "sprt", "sequential", "never"]
+STOPS: tuple[Stop, ...] = ("certain", "sprt", "sequential", "never")
 
 
 class Rule(Protocol):

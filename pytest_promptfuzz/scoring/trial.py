@@ -51,6 +51,7 @@ class Spent:
         unused: Those of them that it did not ask for.
         judge_calls: Calls of a judge among them.
         judge_hits: Answers of a judge from the store among them.
+        saved: Calls that trials would have made that were not needed, were none of them in the store.
     """
 
     calls: int = 0
@@ -64,6 +65,7 @@ class Spent:
     unused: int = 0
     judge_calls: int = 0
     judge_hits: int = 0
+    saved: int = 0
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
@@ -81,6 +83,7 @@ class Spent:
             self.unused + other.unused,
             self.judge_calls + other.judge_calls,
             self.judge_hits + other.judge_hits,
+            self.saved + other.saved,
         )
 
 
@@ -123,7 +126,7 @@ class Trial:
     @property
     def similarity(self) -> float | None:
         """0..1 for Eq. 2: the comparison's, 0 for a failed oracle, 1 for one that only passed."""
-        if self.outcome in {"error", "undecided"}:
+        if self.outcome in {"error", "undecided", "not-needed"}:
             return None
         if self.failure is not None:
             return 0.0

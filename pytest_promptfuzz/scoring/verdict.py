@@ -52,8 +52,8 @@ def decide(
 ) -> Judgement:
     """The verdict of one test from its outcomes, and from what is known of the model's noise.
 
-    Trials without an outcome bound it: they are counted all as equivalent, then all as deviations. The same
-    verdict both ways is given; otherwise it is inconclusive.
+    Trials without an outcome, not asked ones included, bound it: they are counted all as equivalent, then all as
+    deviations. The same verdict both ways is given; otherwise it is inconclusive.
 
     Where the noise floor is known, the adjusted score is held against the threshold. A test that was asked again is
     brittle only if the difference is significant. Without such evidence, "brittle" says no more than that the
@@ -67,14 +67,14 @@ def decide(
     """
     low, high = bounds(counts)
     score = robustness(counts)
-    limit = counts.total if max_deviations is None else max_deviations
+    limit = counts.total + counts.not_needed if max_deviations is None else max_deviations
     gate = _plain(threshold)
     if not counts.total:
         return Judgement("inconclusive", "nothing-scored", "No trial entered the score.")
     few = counts.deviation <= limit
     if high < threshold or not few:
         return _below(counts, threshold, evidence, few=few, limit=limit)
-    if low >= threshold and counts.deviation + counts.unknown <= limit:
+    if low >= threshold and counts.deviation + counts.unknown + counts.not_needed <= limit:
         if evidence.adjusted is not None and evidence.adjusted < threshold and not counts.unknown:
             return _below(counts, threshold, evidence, few=few, limit=limit)
         return Judgement("pass", "score-reached", _passed(counts, score, gate))

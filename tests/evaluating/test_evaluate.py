@@ -52,6 +52,7 @@ def test_the_simulated_model_is_robust_on_a_plain_prompt() -> None:
         "deviation": 0,
         "undecided": 0,
         "error": 0,
+        "not-needed": 0,
     }
     assert (result.calls, result.baseline, result.target) == (9, "BILLING", "simulated")
     assert result.task == "classification (inferred)"

@@ -31,11 +31,12 @@ def spent(
         unused=0,
         judge_calls=0,
         judge_hits=0,
+        saved=0,
     )
 
 
 def counts(e: int = 0, m: int = 0, d: int = 0, u: int = 0, x: int = 0) -> dict[str, int]:
-    return {"equivalent": e, "minor": m, "deviation": d, "undecided": u, "error": x}
+    return {"equivalent": e, "minor": m, "deviation": d, "undecided": u, "error": x, "not-needed": 0}
 
 
 def group(score: float | None, weighted: float | None = None, **tally: int) -> GroupReport:

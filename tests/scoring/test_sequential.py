@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.scoring.operating import Stop, operating, stopping
+from pytest_promptfuzz.scoring.operating import operating, stopping
 from pytest_promptfuzz.scoring.score import Counts
 from pytest_promptfuzz.scoring.sequential import AlwaysValid, ProbabilityRatio
-from pytest_promptfuzz.scoring.stopping import Gate, Rule
+from pytest_promptfuzz.scoring.stopping import Gate, Rule, Stop
 from pytest_promptfuzz.scoring.verdict import decide
 
 GATE = Fraction(85, 100)

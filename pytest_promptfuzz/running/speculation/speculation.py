@@ -89,6 +89,8 @@ class Speculation:
         samples = [step for step in batch if step.watch.repeat and not step.watch.part.trial]
         if self._repeats and not self.wrong:
             self._foretell_samples(samples)
+        if self._rule is not None and not self.wrong:
+            self._foretell_trials(self._rule, [step for step in batch if step.watch.part.trial])
 
     def ran(self, step: Step, run: Run, rest: Sequence[Step]) -> None:
         """A run was made.
@@ -145,7 +147,11 @@ class Speculation:
         self._borrowing.more = False
         if not self._sent:
             self._borrowing.give_back(rule.transports)
-        trials = [_Trial(step) for step in rest]
+        self._foretell_trials(rule, rest)
+
+    def _foretell_trials(self, rule: Rule, steps: Sequence[Step]) -> None:
+        """Make the calls of runs to come that follow from the rule."""
+        trials = [_Trial(step) for step in steps]
         with self._lock:
             self._trials |= {trial.step.watch: trial for trial in trials}
             found = [each for trial in trials for each in self._next(trial, rule)]
