@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from pytest_promptfuzz import Session, evaluate
+from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.scoring.adjusting import adjusted_interval
 from pytest_promptfuzz.scoring.intervals import score_interval
 from pytest_promptfuzz.wire.answers import MemoryStore
@@ -60,6 +61,7 @@ def test_a_prompt_asked_once_has_the_interval_of_its_raw_score() -> None:
     assert result.interval == expected
     assert 0.4 < expected.low < 0.875 < expected.high < 1
     assert result.variance is None
+    assert report_test(result, test="t")["variance"] is None
 
 
 def test_where_the_floor_is_known_it_is_that_of_the_adjusted_score() -> None:
@@ -97,12 +99,18 @@ def test_several_inputs_asked_twice_tell_where_the_variance_comes_from() -> None
     assert found.perturbation is not None
     assert found.perturbation > 0
     assert found.share_range is not None
+    reported = report_test(result, test="t")["variance"]
+    assert reported is not None
+    assert reported["inference"] == 0.0417
+    assert reported["share"] == pytest.approx(found.share, abs=1e-4)
+    assert reported["share_range"] == pytest.approx(found.share_range, abs=1e-4)
 
 
 def test_asked_once_each_it_is_not_identifiable() -> None:
-    found = evaluate(
+    result = evaluate(
         PROMPT, Application(no=frozenset({2})), mutations=4, threshold=0, inputs=TICKETS, session=quiet()
-    ).variance
+    )
+    found = report_test(result, test="t")["variance"]
     assert found is not None
-    assert found.perturbation is None
-    assert "samples=2" in found.notes[0]
+    assert (found["perturbation"], found["share"], found["share_range"]) == (None, None, None)
+    assert "samples=2" in found["notes"][0]

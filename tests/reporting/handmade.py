@@ -90,6 +90,7 @@ def report(**given: Any) -> TestReport:
         adjusted_score=None,
         interval=None,
         noise=None,
+        variance=None,
         counts=tally,
         planned=8,
         seed=0,
