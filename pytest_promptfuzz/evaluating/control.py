@@ -41,7 +41,7 @@ def controlled(
     """Compare a control trial with the baseline."""
     overruled = None if on_wire is None else on_wire.unrepeated(planned, baseline.run, control)
     if asks_more(control, baseline.run):
-        where = "; ".join(fault.message for fault in control.watch.faults) or "more calls"
+        where = "; ".join(fault.message.removesuffix(".") for fault in control.watch.faults) or "more calls"
         note = (
             f"the unmutated test asks the model something else each time ({where}): answers will not be found in "
             "the store. Leave such parts out with ignore=['$.path'], or fix them in the test."

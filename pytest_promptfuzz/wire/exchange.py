@@ -293,7 +293,7 @@ class Exchange:
     def _fault(self, kind: str, message: str, status: int | None, *, waiting: bool = False) -> None:
         # What happened stands first: a short summary cuts the line off.
         tries = self.passage.tries() if self.passage is not None else ""
-        said = f"{self.redaction.text(message)} ({self.url}){tries}"
+        said = f"{self.redaction.text(message).removesuffix('.')} ({self.url}){tries}."
         self.error = TargetError(said, kind=kind, status=status)
         begun = self._place is not None
         self.watch.fault(Fault(kind, status, said, self.digest, nth=self.nth, begun=begun, waiting=waiting))

@@ -41,7 +41,7 @@ def test_a_spent_budget_is_inconclusive_and_said(project, promptfuzz_server):
     assert promptfuzz_server.calls == 7
     assert set(summary_of(result).values()) == {"pass", "inconclusive"}
     result.stdout.fnmatch_lines(
-        ["*The budget is spent: --promptfuzz-max-calls is 7, and 7 calls were made.*"]
+        ["*The budget is spent: --promptfuzz-max-calls is 7, and 7 calls were made (*"]
     )
     result.stdout.fnmatch_lines(["*The budget was spent before these could be judged: *[[]2], *[[]1]*"])
 
@@ -79,7 +79,7 @@ def test_a_body_over_the_providers_limit_is_a_mistake_that_is_named(project, pro
     result.assert_outcomes(errors=1)
     assert promptfuzz_server.calls == 1
     result.stdout.fnmatch_lines(
-        ["*ConfigurationError: *HTTP 413: The body is larger than 32 MB.*test_reply[[]0]*"]
+        ["*ConfigurationError: *HTTP 413: The body is larger than 32 MB (*test_reply[[]0]*"]
     )
 
 

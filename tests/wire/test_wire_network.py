@@ -134,7 +134,7 @@ def test_connection_refused(nobody, mode):
     fault = fault_of(ask(f"{nobody}/v1", mode))
     assert fault.kind == "connection"
     assert fault.message.startswith("Connect")
-    assert fault.message.endswith(f" ({nobody}/v1/chat/completions) (try 2 of 2)")
+    assert fault.message.endswith(f" ({nobody}/v1/chat/completions) (try 2 of 2).")
 
 
 def test_a_name_that_does_not_exist():
@@ -148,7 +148,7 @@ def test_a_certificate_that_nobody_signed(signed_by_nobody, mode, monkeypatch):
     fault = fault_of(watch)
     assert fault.kind == "connection"
     assert "CERTIFICATE_VERIFY_FAILED" in fault.message
-    assert "let SSL_CERT_FILE name a file with it." in fault.message
+    assert "let SSL_CERT_FILE name a file with it (" in fault.message
     assert watch.retries == 0
     monkeypatch.setenv("SSL_CERT_FILE", str(TLS / "cert.pem"))
     trusting = ask(signed_by_nobody, mode)
@@ -177,7 +177,7 @@ def test_a_proxy_that_wants_a_password(between, monkeypatch):
     watch = ask("http://model.example/v1")
     fault = fault_of(watch)
     assert (fault.kind, watch.retries) == ("connection", 0)
-    assert "HTTP 407: the proxy that HTTP_PROXY names asks for a user and a password." in fault.message
+    assert "HTTP 407: the proxy that HTTP_PROXY names asks for a user and a password (" in fault.message
     assert "<" not in fault.message
 
 
@@ -188,7 +188,7 @@ def test_a_proxy_that_wants_a_password_is_named_as_it_was_given(between, monkeyp
     with intercepting(), watching(Watch()) as watch, httpx2.Client(proxy=between) as client:
         client.post("http://model.example/v1/chat/completions", json={"model": "m", "messages": MESSAGES})
     (fault,) = watch.faults
-    assert "HTTP 407: the proxy asks for a user and a password." in fault.message
+    assert "HTTP 407: the proxy asks for a user and a password (" in fault.message
 
 
 def test_a_proxy_that_is_passed_by_is_not_named(nobody, monkeypatch):
