@@ -133,7 +133,6 @@ class _Html(HTMLParser):
         self.words: list[str] = []
         self.open: list[str] = []
         self.cells: list[str] | None = None
-        self.kinds: list[str] = []
         self.term: str | None = None
         self.tags = 0
         self.skipping = 0
@@ -150,7 +149,7 @@ class _Html(HTMLParser):
         if tag in _SKIPPED:
             self.skipping += 1
         elif tag == "tr":
-            self.cells, self.kinds = [], []
+            self.cells = []
         self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -171,11 +170,7 @@ class _Html(HTMLParser):
         if tag in _SKIPPED:
             self.skipping -= 1
         elif tag == "tr" and self.cells is not None:
-            if self.kinds == ["th", "td"]:  # a row with its name before it
-                name, value = self.cells
-                self.blocks.append(Block("text", 0, (f"{name.rstrip(':')}: {value}".strip(),)))
-            else:
-                self.blocks.append(Block("row", 0, tuple(self.cells)))
+            self.blocks.append(Block("row", 0, tuple(self.cells)))
             self.cells = None
 
     def handle_data(self, data: str) -> None:
@@ -196,7 +191,6 @@ class _Html(HTMLParser):
         holder = next((tag for tag in reversed(self.open) if tag not in _INLINE), "")
         if holder in {"td", "th"} and self.cells is not None:
             self.cells.append(text)
-            self.kinds.append(holder)
             return
         if not text:
             return

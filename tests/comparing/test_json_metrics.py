@@ -142,6 +142,7 @@ def test_lists_and_slots_within_slots():
     found["of"] = ["a desk", "a desk"]
     score = entity_f1(expected, found)
     assert (score.f1, score.wrong) == (0.75, ("$.of",))
+    assert entity_f1({"of": ["a desk", "a desk"]}, {"of": "a desk"}).f1 == pytest.approx(2 / 3)
     found["to"] = {"city": "Oslo"}
     assert entity_f1(expected, found).missing == ("$.to.street",)
 
