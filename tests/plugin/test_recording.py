@@ -101,7 +101,7 @@ def test_what_is_recorded_is_replayed_without_key_cache_or_server(run, recording
     before = recording.read_bytes()
     replayed = run(None, "--promptfuzz-mode=replay", OPENAI_API_KEY="none" if source is SDK else "")
     replayed.assert_outcomes(passed=1)
-    assert "0 calls made; 5 answers from the store" in said(replayed)
+    assert "0 calls made; 7 answers from the store" in said(replayed)
     assert recording.read_bytes() == before
 
 
@@ -349,7 +349,7 @@ def test_workers_hand_their_answers_to_one_writer(run, recording, server):
     server.stop()
     result = run(None, "-n", "2", CI="true")
     result.assert_outcomes(passed=6)
-    assert "0 calls made; 30 answers from the store" in said(result)
+    assert "0 calls made; 42 answers from the store" in said(result)
 
 
 def test_auto_reads_recordings_before_the_cache_and_asks_for_the_rest(run, recording, pytester, server):
@@ -607,4 +607,4 @@ def test_labels(response):
     server.stop()
     result = run(None, CI="true")
     result.assert_outcomes(passed=1)
-    assert "0 calls made; 8 answers from the store" in said(result)
+    assert "0 calls made; 12 answers from the store" in said(result)
