@@ -99,6 +99,8 @@ class _Loaded:
             )
         options = runtime.SessionOptions()
         options.log_severity_level = 3  # errors only: warnings of the runtime are not the user's
+        # More threads wait for each other by spinning, which costs more than they save where processors are shared.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
         try:
             self.tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER_FILE))
             self._session = runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])

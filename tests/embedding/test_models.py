@@ -74,6 +74,8 @@ def test_an_exported_model_comes_before_a_downloaded_one(monkeypatch, tmp_path) 
     assert find_model().label == "all-MiniLM-L6-v2 (sentence-transformers)"
     installed = exported(tmp_path / "models" / "all-MiniLM-L6-v2")
     assert (find_model().backend, find_model().folder) == ("onnx", installed)
+    exported(snapshot, inner="onnx")
+    assert find_model().folder == installed
     libraries(monkeypatch, onnx=False, torch=True)
     assert find_model().backend == "torch"
 
