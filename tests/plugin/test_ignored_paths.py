@@ -123,7 +123,7 @@ def test_call():
     app.ask("Say hello.")
     return app.ask()
 
-@robust(mutate="role:system", match="Bonjour", mutations=2, ignore="$.messages[1]")
+@robust(mutate="role:user", match="Bonjour", mutations=2, ignore="$.messages[1]")
 def test_a_match_that_is_nowhere():
     return app.ask()
 """
@@ -133,7 +133,7 @@ def test_a_match_that_is_nowhere():
         [
             "*ignore= leaves out the user text that is meant, at $.messages[[]1[]].content[[]1[]].text: *",
             "*ignore= leaves out the system text that is meant, at $.messages[[]0[]].content[[]0[]].text: *",
-            "*no request of the baseline holds a system text that matches 'Bonjour'. Seen:*",
+            "*no request of the baseline holds a user text that matches 'Bonjour'. Seen:*",
         ]
     )
 
@@ -141,6 +141,8 @@ def test_a_match_that_is_nowhere():
 def test_paths_that_leave_nothing_out_are_said_once(application):
     result = application(
         """
+from pytest_promptfuzz import TargetError
+
 NAMED = ["$.metadata.requestId", "$.metadata.kind", "$.at", "$.items[*].date", "$.none"]
 TEAM = "Write a JSON object with the keys team and id for this ticket: {ticket}"
 
@@ -154,6 +156,10 @@ def test_a_baseline_that_fails(prompt):
     app.ask(prompt.text)
     raise ValueError("broken")
 
+@robust(app.SYSTEM, mutations=3, ignore="$.nowhere")
+def test_a_baseline_that_cannot_be_had(prompt):
+    raise TargetError("The provider is down.", kind="server")
+
 @robust(app.SYSTEM, mutations=3, ignore=SESSION)
 def test_nothing_to_say(prompt):
     return app.ask(prompt.text)
@@ -164,7 +170,7 @@ def test_an_answer(prompt, llm):
     return '```json\\n{"team": "BILLING", "id": "%s"}\\n```' % uuid.uuid4().hex
 """,
     )
-    result.assert_outcomes(passed=3, failed=1)
+    result.assert_outcomes(passed=3, failed=1, errors=1)
     said = " ".join(result.stdout.str().split())
     assert said.count("ignore= left nothing out at") == 1
     assert (
