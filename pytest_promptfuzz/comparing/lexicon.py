@@ -82,6 +82,27 @@ PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
     ("not", "yet"): ("not",),
     ("fail", "to"): ("not",),
     ("nothing", "but"): ("only",),
+    ("no", "one", "but"): ("only",),
+    ("nobody", "but"): ("only",),
+    ("none", "but"): ("only",),
+    ("open", "until"): ("close", "at"),
+    ("open", "till"): ("close", "at"),
+    ("put", "off"): ("postpone",),
+    ("puts", "off"): ("postpone",),
+    ("call", "off"): ("cancel",),
+    ("called", "off"): ("cancel",),
+    ("thrown", "out"): ("dismiss",),
+    ("threw", "out"): ("dismiss",),
+    ("carry", "out"): ("perform",),
+    ("carried", "out"): ("perform",),
+    ("find", "out"): ("learn",),
+    ("ought", "to"): ("should",),
+    ("at", "once"): ("immediately",),
+    ("right", "away"): ("immediately",),
+    ("straight", "away"): ("immediately",),
+    ("a", "lot", "of"): ("many",),
+    ("lots", "of"): ("many",),
+    ("in", "spite", "of"): ("despite",),
     ("provided", "that"): ("if",),
     ("providing", "that"): ("if",),
     ("as", "long", "as"): ("if",),
@@ -197,6 +218,16 @@ NEGATABLE = word_set(
 )
 """Bases that ``un-``, ``in-``, ``im-``, ``ir-``, ``il-``, ``non-`` and ``dis-`` turn into their denial."""
 
+NOT_DENIALS = word_set(
+    """discover discovers discovered discovering discovery independent independently improve improved improves improving
+    improvement incredible incredibly discount discounts discounted discern discharge discharged display disposed
+    impartial impress impressed impressive imported indeed indebted inherent initial inquire inside insight install
+    instant instead insured insurance intense intent intention invest invested invited involve involved inform
+    informed important importance imply implied include included increase incur under underneath understand unit units
+    unless until dismiss dismissed disposal distinct disturb disturbed district dispute disputed distance ill inn"""
+)
+"""Words that begin like a denial and are none."""
+
 _SMALL_NUMBERS = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen
@@ -267,8 +298,13 @@ _IRREGULAR = """
     went:go lost:lose won:win met:meet made:make spent:spend came:come saw:see seen:see said:say wrote:write
     written:write broke:break broken:break held:hold kept:keep built:build found:find got:get men:man
     women:woman children:child people:person wives:wife denied:deny denies:deny denial:deny approval:approve
-    growth:grow colour:color colours:color centre:center withdrew:withdraw shrank:shrink taught:teach sank:sink
-    lent:lend agreed:agree freed:free guaranteed:guarantee
+    growth:grow colour:color colours:color centre:center withdrew:withdraw stole:steal
+    stolen:steal froze:freeze frozen:freeze drove:drive driven:drive shown:show ate:eat eaten:eat spoke:speak
+    spoken:speak hid:hide hidden:hide bit:bite bitten:bite beaten:beat caught:catch brought:bring fought:fight
+    sought:seek struck:strike understood:understand drew:draw drawn:draw threw:throw thrown:throw knew:know
+    flew:fly flown:fly became:become forgot:forget forgotten:forget rode:ride ridden:ride swept:sweep led:lead
+    ran:run fed:feed shot:shoot worn:wear wore:wear torn:tear dug:dig laid:lay dealt:deal shrank:shrink taught:teach
+    sank:sink lent:lend agreed:agree freed:free guaranteed:guarantee
 """
 
 _REGULAR = """

@@ -38,6 +38,7 @@ _EXPRESSIONS = {
     cue: tuple((expression(pattern, re.IGNORECASE), minute) for pattern, minute in patterns)
     for cue, patterns in _WORDED.items()
 }
+_NOON = expression(r"\b(?:12(?::00)? )?(?<!after)(?:noon|midnight)\b", re.IGNORECASE)
 _DAYTIME = expression(r"\b(\d{1,2}):(\d\d) in the (morning|afternoon|evening)\b", re.IGNORECASE)
 _SHARE = expression(rf"\b(\d+|{'|'.join(_UNITS)}) out of (\d+|{'|'.join(_UNITS)})\b", re.IGNORECASE)
 _MONEY = expression(r"(?:\b(USD|EUR|GBP|CHF|JPY) ?|([$€£¥]) )(\d[\d.,]*\d|\d)", re.IGNORECASE)
@@ -55,6 +56,8 @@ def plainly(text: str) -> str:
             for pattern, minute in patterns:
                 text = pattern.sub(partial(_said, minute), text)
             text = _DAYTIME.sub(_in_the_day, text)
+    if "noon" in text or "midnight" in text:
+        text = _NOON.sub(_middle, text)
     if " out of " in text:
         text = _SHARE.sub(_share, text)
     if _ANY.search(text):
@@ -63,6 +66,10 @@ def plainly(text: str) -> str:
     if any(cue in text for cue in _CURRENCIES):
         text = _MONEY.sub(lambda found: f"{found[3]} {found[1] or found[2]}", text)
     return text
+
+
+def _middle(found: re.Match[str]) -> str:
+    return "0:00" if "night" in found[0].lower() else "12:00"
 
 
 def _clock(found: re.Match[str]) -> str:

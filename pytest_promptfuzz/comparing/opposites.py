@@ -112,6 +112,7 @@ half third
 half twice thrice double triple
 if unless
 only except
+only everyone everybody anyone
 both 1 neither
 mg gram kg
 ml litre

@@ -43,7 +43,7 @@ def rotated(one: list[str], two: list[str]) -> bool:
 
 def parts_moved(pair: Pair) -> bool:
     """Whether the same clauses or list items stand in another order, in a text whose order is not a sequence."""
-    if not _SEQUENCE.isdisjoint(pair.a.token_set) or _STEPS.search(pair.a.raw):
+    if _SEQUENCE.search(pair.a.clean) or _STEPS.search(pair.a.raw):
         return False
     one, two = pair.a.once(_joined), pair.b.once(_joined)
     start, end = shared_ends(one, two)
@@ -69,7 +69,11 @@ def _clauses(tokens: list[str]) -> list[tuple[str, ...]]:
 
 _JOINT = expression(r"[,;.!?](?=\s)|\n+")
 _JOINERS = frozenset({"and", "or", "but"})
-_SEQUENCE = word_set("then first next second final last before after")
+_SEQUENCE = expression(
+    r"(?:\A|[.!?;:,\n]\s*|\band\s+)(?:first(?!\s+\w+day)|firstly|next|second|secondly|third|finally|last|lastly|afterwards"
+    r"|now)\b|\b(?:before|after|then)\b",
+    re.IGNORECASE,
+)
 _STEPS = expression(r"^[ \t]*\d+[.)]", re.MULTILINE)
 _TIMES = word_set(
     "yesterday today tomorrow now then soon later daily usual often always here there first final"

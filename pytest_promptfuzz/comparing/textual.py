@@ -152,7 +152,7 @@ def _kind_of_answer(one: Text, two: Text, profile: Profile) -> Comparison | None
     return None
 
 
-_SHARED = 0.2
+_SHARED = 0.35
 
 
 def _evaded(one: Text, two: Text) -> Comparison | None:
@@ -206,6 +206,8 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
         return _decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
     else:
         return None
+    if not named and answer.clean.lower().startswith(label.clean.lower().rstrip(" .:;,")):
+        return None  # the beginning of an answer is not its label
     name = labels.bare(label)
     if labels.breaks_off(label, answer):
         other = "baseline" if which == "response" else "response"

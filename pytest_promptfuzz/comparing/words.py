@@ -175,7 +175,9 @@ def canonical(word: str) -> tuple[str, ...]:
 
 
 _NEGATABLE = frozenset(stem(word) for word in lexicon.NEGATABLE)
-_NOT_PREFIXED = frozenset({"information", "interest", "united", "universal", "inform", "informed", "informs"})
+_NOT_PREFIXED = lexicon.NOT_DENIALS | frozenset(
+    {"information", "interest", "united", "universal", "inform", "informed", "informs"}
+)
 
 
 def _form(word: str) -> str:

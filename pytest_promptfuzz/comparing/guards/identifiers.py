@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 _ADDRESS = expression(r"https?://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _CODE = expression(r"(?<![\w.-])(?=[\w./-]*\d)(?=[\w./-]*[A-Z])[A-Z\d]+(?:[-/.][A-Z\d]+)*(?![\w-])")
+_SPAN = expression(r"(?<!`)`([^`\n]{1,80})`(?!`)")
+_FILE = expression(
+    r"\b[\w-]+\.(?:docx?|xlsx?|pptx?|pdf|csv|json|ya?ml|py|js|ts|txt|md|html|xml|zip|png|jpe?g|sh|sql|ini|toml|log)\b",
+    re.IGNORECASE,
+)
 _CAPITAL_AND_DIGIT = expression(r"[A-Z][\w./-]*\d|\d[\w./-]*[A-Z]")
 _VERSION = expression(r"\b(?:(?:version|release|python|node|java)\s+v?|v)(\d+(?:\.\d+)+)", re.IGNORECASE)
 _KEYS = expression(r"\b(?:ctrl|cmd|alt|shift|option)\s?\+\s?\w+(?:\s?\+\s?\w+)*", re.IGNORECASE)
@@ -43,9 +48,26 @@ def check(pair: Pair) -> Finding | None:
         found = _other(pair.a.once(_codes), pair.b.once(_codes))
         if found:
             return found
+    if "`" in pair.a.raw and "`" in pair.b.raw:
+        found = _other(_spans(pair.a.raw), _spans(pair.b.raw))
+        if found:
+            return found
+    if "." in one and "." in two:
+        found = _other(_files(one), _files(two))
+        if found:
+            return found
     if ("." in one and ("0" in one or "0" in two)) or "+" in one:
         return _other(pair.a.once(_exact), pair.b.once(_exact))
     return None
+
+
+def _spans(text: str) -> dict[str, None]:
+    """What a text sets as code within a line."""
+    return dict.fromkeys(" ".join(found[1].split()) for found in _SPAN.finditer(text))
+
+
+def _files(text: str) -> dict[str, None]:
+    return dict.fromkeys(found[0].lower() for found in _FILE.finditer(text))
 
 
 def _addresses(text: str) -> dict[str, None]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
-from pytest_promptfuzz.comparing.guards.polarity import written
+from pytest_promptfuzz.comparing.guards.polarity import TRIGGERS, written
+from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.words import canonical, split_words
 from pytest_promptfuzz.expressions import expression
 
@@ -96,8 +97,11 @@ def check(pair: Pair) -> Finding | None:
         for (name, opening), (other, other_opening) in product(gone, come):
             if not _same_place(side, name, other):
                 continue
+            if _inflected(name, other):
+                continue
             explanation = f"{name!r} in the baseline became {other!r}"
-            if (opening or other_opening) and not _surely(name, other):
+            at_head = (opening or other_opening) and not _surely(name, other)
+            if at_head and not _uncommon(pair.a, name, other):
                 return Finding("names", "doubt", explanation)
             return Finding("names", "contradiction", explanation)
         sure = [name for name, opening in gone if not opening]
@@ -150,6 +154,31 @@ def _all_capitals(text: Text, tokens: Iterable[str]) -> bool:
 def _surely(first: str, second: str) -> bool:
     """Capitals a sentence does not ask for: two words, or letters and digits mixed."""
     return all(" " in name or name[1:].lower() != name[1:] or not name.isalpha() for name in (first, second))
+
+
+_ENGLISH = word_set("the a an is are was were of to and for with in on at by")
+_KNOWN = TRIGGERS | frozenset(canonical(word)[0] for word in lexicon.SYNONYMS.replace("|", " ").split())
+
+
+def _uncommon(text: Text, *names: str) -> bool:
+    """Whether words at the head of English sentences are names, as they are no words that many texts hold."""
+    if len(text.token_set & _ENGLISH) < 2:
+        return False
+    from pytest_promptfuzz.mutations.lexicon.frequent import FREQUENT
+
+    lowered = [name.lower() for name in names]
+    return all(
+        len(name) > 2 and canonical(name)[0] not in _KNOWN and name not in FREQUENT for name in lowered
+    )
+
+
+def _inflected(first: str, second: str) -> bool:
+    """Whether two words are forms of one: "Patient" and "Patienten"."""
+    short, long = sorted((first.lower(), second.lower()), key=len)
+    return len(long) - len(short) <= _ENDING and len(short) > _ENDING + 1 and long.startswith(short)
+
+
+_ENDING = 2
 
 
 def _same_place(pair: Pair, name: str, other: str) -> bool:

@@ -211,6 +211,9 @@ def _statement(pair: Pair) -> Finding | None:
     if same_number or pair.similarity < 0.5:
         return doubt
     extra, side = (two.words, "response") if len(two.words) > len(one.words) else (one.words, "baseline")
+    changed = pair.only_a | pair.only_b
+    if pair.similarity >= _EQUAL and not changed - lexicon.NEGATORS - lexicon.FUNCTION_WORDS:
+        return Finding("negation", "contradiction", f"only the {side} denies what both say")
     word = next((each for each in extra if each), "something")
     return Finding("negation", "doubt", f"only the {side} denies {word!r}")
 
@@ -245,6 +248,7 @@ def _contradiction(pair: Pair, concept: str, *, lost: bool) -> Finding | None:
 
 _FRAME = 0.5
 _LOOSE_FRAME = 0.4
+_EQUAL = 0.75
 _NEIGHBOURS = 3
 
 

@@ -88,6 +88,9 @@ def _harmless(before: str, first: list[str], between: list[str], second: list[st
         return True
     if before in _PLACING and between[-1] in _PLACING:
         return True
+    # A time or an amount is no party; what numbers do in each other's place, the guard of numbers knows.
+    if any(token[0].isdigit() for token in first) != any(token[0].isdigit() for token in second):
+        return True
     # German tells the subject by its article, not by its place.
     if not _DECLINED.isdisjoint((*first, *second)) or any(
         len(part) == 1 and part[0] in _TIMES for part in (first, second)

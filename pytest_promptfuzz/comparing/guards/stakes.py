@@ -17,6 +17,7 @@ from pytest_promptfuzz.comparing.lexicon import word_set
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
+    from pytest_promptfuzz.comparing.text import Text
 
 _CONDITIONS = word_set(
     """if unless only except until whether provided wenn falls sofern nur außer bis si seulement sauf solo sólo
@@ -26,6 +27,13 @@ _DECIDING = (_CHOICES | lexicon.NEGATORS) - lexicon.FUNCTION_WORDS | _CONDITIONS
 _SCALES = _POLARITY - _DECIDING - lexicon.FUNCTION_WORDS
 _TOGETHER = frozenset({"leave", "possible", "certain"})
 """What "can" and "may" say alike, and what a tense may say as well."""
+
+
+_ARTICLES = word_set("der die das den dem des ein eine einen einem einer")
+
+
+def _ordered(text: Text) -> list[str]:
+    return sorted(token for token in text.content if token not in _ARTICLES)
 
 
 def at_stake(pair: Pair) -> str | None:
@@ -43,6 +51,6 @@ def at_stake(pair: Pair) -> str | None:
     one, two = (forces(text.tokens).keys() - _TOGETHER for text in (pair.a, pair.b))
     if one != two:
         return f"only one of the answers says what is {min(one ^ two)}"
-    if len(set(pair.a.tokens)) > 1 and pair.a.token_set == pair.b.token_set:
+    if pair.a.content != pair.b.content and _ordered(pair.a) == _ordered(pair.b):
         return "the words stand in another order"
     return None
