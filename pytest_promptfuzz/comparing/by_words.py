@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.comparing import lexicon, structure
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.guards.polarity import written
-from pytest_promptfuzz.comparing.order import parts_moved, rotated
+from pytest_promptfuzz.comparing.order import parts_moved, rotated, voiced
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
@@ -30,6 +30,8 @@ def same_words(pair: Pair, profile: Profile) -> str | None:
         return "the answers differ in function words only"
     if rotated(pair.a.tokens, pair.b.tokens) or parts_moved(pair):
         return "the answers say the same in another order"
+    if voiced(pair):
+        return "the answers say the same in the active and the passive"
     affirmative = lexicon.NEGATORS.isdisjoint(pair.a.token_set)
     if (
         affirmative

@@ -171,6 +171,12 @@ cancel terminate|fee charge cost|verify confirm check|main primary|anticipate ex
 location place site|approximately about around roughly circa|regard wish|forward relay|demonstrate show|invest spend
 shipment delivery|usa us u.s america|uk u.k britain|quarter quarterly|request ask
 rise increase grow climb|fall decrease decline drop|deny reject refuse|approve accept grant
+lorry truck|polite courteous|ill sick|apartment flat|injure hurt|aubergine eggplant|courgette zucchini|shut close
+intend plan|hire recruit|street road|larger bigger|largest biggest|delete remove erase|folder directory|attempt try
+lawyer attorney solicitor|sufficient enough|inexpensive cheap|silent quiet|hard difficult|perhaps maybe|nearly almost
+reimburse refund reimbursement|rubbish garbage trash|petrol gasoline|often frequently|reveal disclose|postpone defer
+coche auto carro|aparcado estacionado|garée stationnée|garé stationné|ordenador computadora|samstag sonnabend
+piso apartamento|handy mobiltelefon|vélo bicyclette|fiets rijwiel
 promptly immediately instantly|hello hi hey|thank thanks|bye goodbye|car automobile|goods merchandise
 """.strip()
 """Groups that may replace each other; words in a group share a canonical form."""
@@ -303,7 +309,8 @@ _IRREGULAR = """
     spoken:speak hid:hide hidden:hide bit:bite bitten:bite beaten:beat caught:catch brought:bring fought:fight
     sought:seek struck:strike understood:understand drew:draw drawn:draw threw:throw thrown:throw knew:know
     flew:fly flown:fly became:become forgot:forget forgotten:forget rode:ride ridden:ride swept:sweep led:lead
-    ran:run fed:feed shot:shoot worn:wear wore:wear torn:tear dug:dig laid:lay dealt:deal shrank:shrink taught:teach
+    ran:run fed:feed shot:shoot worn:wear wore:wear torn:tear dug:dig laid:lay dealt:deal forbidden:forbid
+    forbade:forbid shrank:shrink taught:teach
     sank:sink lent:lend agreed:agree freed:free guaranteed:guarantee
 """
 

@@ -55,6 +55,52 @@ def _joined(text: Text) -> list[str]:
     return canonical_words(split_words(_JOINT.sub(" and ", text.clean)))
 
 
+_BE = word_set("is are was were be been being get gets got")
+
+
+def voiced(pair: Pair) -> bool:
+    """Whether statements stand in the passive that stand in the active elsewhere, each party in its own part.
+
+    "The vet examined the dog" and "the dog was examined by the vet", but not "the vet was examined by the dog".
+    """
+    if sorted(pair.a.content) != sorted(pair.b.content):
+        return False
+    turned = False
+    for side in pair.sides:
+        if side.a.content == side.b.content:
+            continue
+        if not _one_voiced(side):
+            return False
+        turned = True
+    return turned
+
+
+def _one_voiced(side: Pair) -> bool:
+    one, two = side.a.tokens, side.b.tokens
+    if one.count("by") == two.count("by"):
+        return False
+    active, passive = (two, one) if one.count("by") > two.count("by") else (one, two)
+    for at, word in enumerate(passive):
+        if word != "by" or not at or passive[at - 1] not in active:
+            continue
+        begin = next(
+            (index for index in range(at - 2, max(-1, at - _AUXILIARY), -1) if passive[index] in _BE), None
+        )
+        if begin is None:
+            continue
+        verb = active.index(passive[at - 1])
+        agent = next((each for each in passive[at + 1 :] if each not in lexicon.FUNCTION_WORDS), None)
+        patient = next(
+            (each for each in reversed(passive[:begin]) if each not in lexicon.FUNCTION_WORDS), None
+        )
+        return agent in active[:verb] and patient in active[verb + 1 :]
+    return False
+
+
+_AUXILIARY = 5
+"""Words between "by" and the form of "be" before it: "has been partly closed by"."""
+
+
 def _clauses(tokens: list[str]) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     current: list[str] = []
