@@ -60,7 +60,7 @@ def test_with_meaning(name: str, minilm) -> None:
 @pytest.mark.parametrize(
     ("first", "second", "outcome", "explanation"),
     [
-        ("You must sign.", "You may sign.", "deviation", "'must'"),
+        ("You must sign the form here.", "You may sign the form here.", "deviation", "'must'"),
         ("The bank will lower its rates.", "The bank might lower its rates.", "deviation", "'might'"),
         ("The dog bit the man.", "The man was bitten by the dog.", "equivalent", "passive"),
         ("The dog bit the man.", "The dog was bitten by the man.", "deviation", "changed places"),
@@ -75,14 +75,14 @@ def test_with_meaning(name: str, minilm) -> None:
         ),
         (
             "The key is blue.",
-            "Thanks for asking! Would you like me to look it up?",
+            "Thanks for asking! I hope this helps you a lot.",
             "deviation",
             "answers nothing",
         ),
         ("Paris is the capital.", "I'd rather not answer that.", "deviation", "declines"),
         ("Run `npm ci` now.", "Run `npm audit` now.", "deviation", "npm ci"),
         ("Present: Ito, Kaya, Bauer", "Present: Ito, Kaya", "deviation", "stops after"),
-        ("Novartis bought the firm for cash.", "Roche bought the firm for cash.", "deviation", "Novartis"),
+        ("Astellon bought the firm for cash.", "Norvik bought the firm for cash.", "deviation", "Astellon"),
         ("The pass has improved.", "The pass has deteriorated.", "deviation", "improved"),
     ],
 )
