@@ -82,7 +82,13 @@ def test_with_meaning(name: str, minilm) -> None:
         ("Paris is the capital.", "I'd rather not answer that.", "deviation", "declines"),
         ("Run `npm ci` now.", "Run `npm audit` now.", "deviation", "npm ci"),
         ("Present: Ito, Kaya, Bauer", "Present: Ito, Kaya", "deviation", "stops after"),
-        ("Astellon bought the firm for cash.", "Norvik bought the firm for cash.", "deviation", "Astellon"),
+        (
+            "Astellon has bought the firm for cash.",
+            "Norvik has bought the firm for cash.",
+            "deviation",
+            "Astellon",
+        ),
+        ("Condense the text in three lines.", "Summarise the text in three lines.", "minor", "Condense"),
         ("The pass has improved.", "The pass has deteriorated.", "deviation", "improved"),
     ],
 )

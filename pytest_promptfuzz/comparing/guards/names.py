@@ -101,7 +101,7 @@ def check(pair: Pair) -> Finding | None:
                 continue
             explanation = f"{name!r} in the baseline became {other!r}"
             at_head = (opening or other_opening) and not _surely(name, other)
-            if at_head and not _uncommon(pair.a, name, other):
+            if at_head and not _uncommon(pair.a, pair.b, name, other):
                 return Finding("names", "doubt", explanation)
             return Finding("names", "contradiction", explanation)
         sure = [name for name, opening in gone if not opening]
@@ -160,16 +160,28 @@ _ENGLISH = word_set("the a an is are was were of to and for with in on at by")
 _KNOWN = TRIGGERS | frozenset(canonical(word)[0] for word in lexicon.SYNONYMS.replace("|", " ").split())
 
 
-def _uncommon(text: Text, *names: str) -> bool:
-    """Whether words at the head of English sentences are names, as they are no words that many texts hold."""
-    if len(text.token_set & _ENGLISH) < 2:
+def _uncommon(text: Text, other: Text, name: str, new: str) -> bool:
+    """Whether words where any word has a capital are names: a subject or a value, and no frequent word."""
+    if len(text.token_set & _ENGLISH) < 2 or not (_is_thing(text, name) and _is_thing(other, new)):
         return False
     from pytest_promptfuzz.mutations.lexicon.frequent import FREQUENT
 
-    lowered = [name.lower() for name in names]
+    lowered = name.lower(), new.lower()
     return all(
-        len(name) > 2 and canonical(name)[0] not in _KNOWN and name not in FREQUENT for name in lowered
+        len(each) > 2 and canonical(each)[0] not in _KNOWN and each not in FREQUENT for each in lowered
     )
+
+
+_FINITE = word_set(
+    "is was are were has had have will would can could may might must should said says did does"
+)
+
+
+def _is_thing(text: Text, name: str) -> bool:
+    """Whether a verb follows a word, as no verb follows an imperative, or a colon stands before it."""
+    at = text.clean.find(name)
+    before, after = text.clean[:at].rstrip(), text.clean[at + len(name) :].split(maxsplit=1)[:1]
+    return before.endswith(":") or (bool(after) and (after[0] in _FINITE or after[0].endswith("ed")))
 
 
 def _inflected(first: str, second: str) -> bool:
