@@ -51,6 +51,7 @@ def at_stake(pair: Pair) -> str | None:
     one, two = (forces(text.tokens).keys() - _TOGETHER for text in (pair.a, pair.b))
     if one != two:
         return f"only one of the answers says what is {min(one ^ two)}"
-    if pair.a.content != pair.b.content and _ordered(pair.a) == _ordered(pair.b):
+    declined = not _ARTICLES.isdisjoint(pair.only_a | pair.only_b) and _ordered(pair.a) == _ordered(pair.b)
+    if len(set(pair.a.tokens)) > 1 and (pair.a.token_set == pair.b.token_set or declined):
         return "the words stand in another order"
     return None
