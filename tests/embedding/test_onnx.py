@@ -232,5 +232,5 @@ def test_the_embedder_of_a_model(exported_minilm, minilm_folder) -> None:
     assert (type(one).__name__, one.name) == ("OnnxEmbedder", "all-MiniLM-L6-v2")
     assert (type(two).__name__, two.name) == ("SentenceTransformerEmbedder", "other")
     assert one.stamp != two.stamp
-    with pytest.raises(ConfigurationError, match="comparing meaning is not available: nothing"):
-        choose.kept_embedder(Model(None, None, "nothing"))
+    with pytest.raises(ConfigurationError, match="comparing meaning is not available: its model is not"):
+        choose.default_embedder()
