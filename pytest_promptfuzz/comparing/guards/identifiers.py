@@ -19,6 +19,9 @@ _FILE = expression(
     r"\b[\w-]+\.(?:docx?|xlsx?|pptx?|pdf|csv|json|ya?ml|py|js|ts|txt|md|html|xml|zip|png|jpe?g|sh|sql|ini|toml|log)\b",
     re.IGNORECASE,
 )
+_ENDING = expression(r"\.[a-z]", re.IGNORECASE)
+"""What every file's name has, and few sentences: looked for first, as it costs little."""
+
 _CAPITAL_AND_DIGIT = expression(r"[A-Z][\w./-]*\d|\d[\w./-]*[A-Z]")
 _VERSION = expression(r"\b(?:(?:version|release|python|node|java)\s+v?|v)(\d+(?:\.\d+)+)", re.IGNORECASE)
 _KEYS = expression(r"\b(?:ctrl|cmd|alt|shift|option)\s?\+\s?\w+(?:\s?\+\s?\w+)*", re.IGNORECASE)
@@ -52,7 +55,7 @@ def check(pair: Pair) -> Finding | None:
         found = _other(_spans(pair.a.raw), _spans(pair.b.raw))
         if found:
             return found
-    if "." in one and "." in two:
+    if _ENDING.search(one) and _ENDING.search(two):
         found = _other(_files(one), _files(two))
         if found:
             return found
