@@ -25,29 +25,68 @@ class _Answer:
 
 
 @dataclass(slots=True)
-class Answers:
-    """Answers of one case, compared only where a score asks for a pair.
+class _Credits:
+    """The credit of two answers by number, each pair of texts compared once.
 
-    Attributes:
-        judge: Compares them.
-        matrix: Their credits.
+    It knows nothing of the matrix that asks it, so that what a test leaves behind is gone with its last use.
     """
 
     judge: Judge
-    matrix: Matrix = field(init=False)
-    _answers: list[_Answer] = field(default_factory=list)
+    answers: list[_Answer] = field(default_factory=list)
     _compared: dict[tuple[int, int], int | None] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.matrix = Matrix(self._credit)
+    def __call__(self, one: int, other: int) -> int | None:
+        first, second = self.answers[one], self.answers[other]
+        if first.failed != second.failed:
+            return CREDITS["deviation"]
+        if not self.by_text(one, other):
+            return CREDITS["equivalent"] if first.value == second.value else CREDITS["deviation"]
+        # Equal answers are many, and compared once.
+        pair = (self._first_like(one), self._first_like(other))
+        if pair not in self._compared:
+            self._compared[pair] = CREDITS.get(self.compare(*pair))
+        return self._compared[pair]
+
+    def compare(self, one: int, other: int) -> str:
+        """The outcome of two answers; ``error`` where a part of the user's own or a judge failed, as a trial says."""
+        try:
+            return self.judge.likeness(self.answers[one].subject, self.answers[other].subject)
+        except (PartError, TargetError):
+            return "error"
+
+    def by_text(self, one: int, other: int) -> bool:
+        """Whether two runs are compared by what they answered; otherwise one failed, or there is nothing to compare."""
+        both = self.answers[one], self.answers[other]
+        told = all(each.subject is not None for each in both) and not self.judge.oracle_only
+        return told and both[0].failed == both[1].failed
+
+    def _first_like(self, number: int) -> int:
+        value = self.answers[number].value
+        return next(place for place, each in enumerate(self.answers) if each.value == value)
+
+
+class Answers:
+    """Answers of one case, compared only where a score asks for a pair.
+
+    Args:
+        judge: Compares them.
+
+    Attributes:
+        judge: As above.
+        matrix: Their credits.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self._credits = _Credits(judge)
+        self.matrix = Matrix(self._credits)
 
     def add(self, run: Run) -> int:
         """The number of the answer of a run."""
         subject = None if self.judge.oracle_only else subject_of(run, self.judge.where)
-        value = shown(subject)
-        answer = _Answer(subject, value, run.exception is not None)
-        self._answers.append(answer)
-        return len(self._answers) - 1
+        answers = self._credits.answers
+        answers.append(_Answer(subject, shown(subject), run.exception is not None))
+        return len(answers) - 1
 
     def ahead(self) -> None:
         """Have a judge asked at once about all pairs that a look at the answers asks for."""
@@ -60,34 +99,5 @@ class Answers:
         pairs += [(one, other) for one in matrix.baseline for answers in matrix.mutated for other in answers]
         with bench.ahead():
             for one, other in pairs:
-                if self._compared_by_text(one, other):
-                    self._compare(one, other)
-
-    def _compare(self, one: int, other: int) -> str:
-        """The outcome of two answers; ``error`` where a part of the user's own or a judge failed, as a trial says."""
-        try:
-            return self.judge.likeness(self._answers[one].subject, self._answers[other].subject)
-        except (PartError, TargetError):
-            return "error"
-
-    def _compared_by_text(self, one: int, other: int) -> bool:
-        """Whether two runs are compared by what they answered; otherwise one failed, or there is nothing to compare."""
-        both = self._answers[one], self._answers[other]
-        told = all(each.subject is not None for each in both) and not self.judge.oracle_only
-        return told and both[0].failed == both[1].failed
-
-    def _credit(self, one: int, other: int) -> int | None:
-        first, second = self._answers[one], self._answers[other]
-        if first.failed != second.failed:
-            return CREDITS["deviation"]
-        if self.judge.oracle_only or first.subject is None or second.subject is None:
-            return CREDITS["equivalent"] if first.value == second.value else CREDITS["deviation"]
-        # Equal answers are many, and compared once.
-        pair = (self._first_like(one), self._first_like(other))
-        if pair not in self._compared:
-            self._compared[pair] = CREDITS.get(self._compare(*pair))
-        return self._compared[pair]
-
-    def _first_like(self, number: int) -> int:
-        value = self._answers[number].value
-        return next(place for place, each in enumerate(self._answers) if each.value == value)
+                if self._credits.by_text(one, other):
+                    self._credits.compare(one, other)

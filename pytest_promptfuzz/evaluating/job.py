@@ -291,6 +291,8 @@ class Job:
             certain=self.certain,
             notes=[*self.notes, *self._left_out.notes()],
         )
+        for case in self._ended_cases:
+            case.asked = None  # each knows the other, and what a test leaves is to be gone with it
         return with_judging(result, self._benches, self.contract, self._baselines)
 
     def _may_overlap(self, baseline: Run) -> bool:

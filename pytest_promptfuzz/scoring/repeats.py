@@ -225,7 +225,7 @@ def _times(look: int, chosen: int) -> int:
 
     The last look, at what is left in doubt, has twice as many.
     """
-    return math.ceil(look * (2 if look == LOOKS[-1] else 1) / max(1, chosen))
+    return max(1, look * (2 if look == LOOKS[-1] else 1) // max(1, chosen))
 
 
 def _affordable(cases: Sequence[Matrix], chosen: Sequence[object], looks: Sequence[int]) -> list[int]:

@@ -529,7 +529,7 @@ def test_run_keeps_within_the_budget(folder: Path, capsys: pytest.CaptureFixture
         assert main([*argv, "--max-calls=3"]) == 3
         report = json.loads(capsys.readouterr().out)
         assert (report["verdict"], report["reason"], server.calls) == ("inconclusive", "budget-spent", 3)
-        assert "--max-calls is 3, and 3 calls were made." in str(report["trials"])
+        assert "--max-calls is 3, and 3 calls were made" in str(report["trials"])
         assert main([*argv, "--max-calls=2"]) == 0
         assert server.calls == 5  # what was answered is stored
         assert main([*argv, "--mode=live", "--max-calls=0"]) == 2
