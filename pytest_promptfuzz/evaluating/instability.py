@@ -18,6 +18,11 @@ def mixed_models(models: Mapping[str, set[str]]) -> str:
     return ""
 
 
+def in_one_line(error: BaseException) -> str:
+    """An exception, in a few words."""
+    return f"{type(error).__name__}: {error}"
+
+
 def noisy(failure: str) -> Judgement:
     """The baseline failed once, with ``failure``, and passed once."""
     return Judgement(

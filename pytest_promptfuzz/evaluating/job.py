@@ -16,7 +16,7 @@ from pytest_promptfuzz.evaluating.case import Case
 from pytest_promptfuzz.evaluating.conclude import conclude
 from pytest_promptfuzz.evaluating.control import controlled
 from pytest_promptfuzz.evaluating.filled import shown_by
-from pytest_promptfuzz.evaluating.instability import mixed_models, noisy
+from pytest_promptfuzz.evaluating.instability import in_one_line, mixed_models, noisy
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of
 from pytest_promptfuzz.evaluating.judged import bench_of, spent_embedding, with_judging
 from pytest_promptfuzz.evaluating.left_out import LeftOut
@@ -53,10 +53,6 @@ if TYPE_CHECKING:
 
 def _never(_: BaseException) -> bool:
     return False
-
-
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 @dataclass(slots=True)
@@ -98,7 +94,7 @@ class Job:
     only: str | None = None
     on_wire: OnWire | None = None
     skips: Callable[[BaseException], bool] = _never
-    describe: Callable[[BaseException], str] = _one_line
+    describe: Callable[[BaseException], str] = in_one_line
     whole: bool = False
     mistaken: bool = False
     trials: list[Trial] = field(default_factory=list)
@@ -210,7 +206,7 @@ class Job:
             if error is None and again.exception is not None:
                 raise BaselineFailed(run.exception, self.names[number]) from run.exception
             if error is None:
-                self.overruled = noisy(_one_line(run.exception))
+                self.overruled = noisy(in_one_line(run.exception))
                 return self._abandoned("baseline-mixed", "The unmutated prompt failed and passed.", case)
         if error is not None:
             on = f" of input {self.names[number]}" if self.names[number] else ""
