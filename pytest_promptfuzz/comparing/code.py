@@ -34,7 +34,28 @@ def block(text: str) -> str:
     if inner is not text:
         return inner
     found = _FENCED.findall(text)
-    return found[0] if len(found) == 1 else text
+    if found:
+        return found[0] if len(found) == 1 else text
+    return _without_talk(text)
+
+
+_BLANK = expression(r"\n[ \t]*\n")
+_LEADING = expression(r"\A[A-Z][\w' ,’-]{2,120}:\Z")
+_CLOSING = expression(r"\A[A-Z][a-z'’]*(?:[ ,'’-]+[\w'’-]+){2,30}[.!?]\Z")
+
+
+def _without_talk(text: str) -> str:
+    """A program without a line such as "This does it:" above it and "Hope that helps!" below it, each a paragraph."""
+    parts = _BLANK.split(text.strip())
+    if len(parts) == 1 or len(parts[-1]) > _TALK < len(parts[0]):
+        return text
+    start = 1 if len(parts[0]) <= _TALK and _LEADING.match(parts[0]) else 0
+    end = len(parts) - 1 if len(parts[-1]) <= _TALK and _CLOSING.match(parts[-1]) else len(parts)
+    return "\n\n".join(parts[start:end]) if start < end and end - start < len(parts) else text
+
+
+_TALK = 200
+"""Characters up to which a paragraph beside a program is taken for talk."""
 
 
 def looks_like(text: str) -> bool:
@@ -139,12 +160,43 @@ def tokens(program: str) -> list[str]:
                 found.append("\n" + "  " * (len(depths) - 1))
         elif kind == "string" and (text[0] == "'" and '"' not in text and "\\" not in text):
             found.append(f'"{text[1:-1]}"')
+        elif kind == "number":
+            found.append(plain_decimal(text))
         else:
             found.append(text)
     return found if tree is not None else _plainer(found)
 
 
+def comments(program: str) -> list[str]:
+    """What the comments and the docstrings of a program say, in order, each without its signs."""
+    if not any(sign in program for sign in _SIGNS):
+        return []
+    found = []
+    for each in _REMARK.finditer(program):
+        if each["doc"] is not None or each["remark"] is not None:
+            said = " ".join(line.strip(" \t*/#\"'") for line in (each["doc"] or each["remark"]).splitlines())
+            found.append(said.strip())
+    return found
+
+
+_SIGNS = ("#", "//", "/*", '"""', "'''", "--")
+_REMARK = expression(
+    r"(?:(?<=:\n)|\A|(?<=\n))[ \t]*(?P<doc>\"{3}.*?\"{3}|'{3}.*?'{3})"
+    r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+    r"|(?P<remark>/\*.*?\*/|(?<![:\w])//[^\n]*|(?:(?<=\s)|\A)(?:#(?![\w\[])|--[ \t])[^\n]*)",
+    re.DOTALL,
+)
+
+
 _BRACES = expression(r"[{};]\s*$|=>", re.MULTILINE)
+
+
+def plain_decimal(number: str) -> str:
+    """A number as a program writes it, without the zeros at its end: ``2.50`` is ``2.5``, and ``1.00`` is ``1.0``."""
+    whole, point, rest = number.partition(".")
+    if not point or not whole.isdigit() or not rest.isdigit():
+        return number
+    return f"{whole}.{rest.rstrip('0') or '0'}"
 
 
 def _plainer(found: list[str]) -> list[str]:

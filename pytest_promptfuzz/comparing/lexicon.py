@@ -177,6 +177,7 @@ lawyer attorney solicitor|sufficient enough|inexpensive cheap|silent quiet|hard 
 reimburse refund reimbursement|rubbish garbage trash|petrol gasoline|often frequently|reveal disclose|postpone defer
 coche auto carro|aparcado estacionado|garée stationnée|garé stationné|ordenador computadora|samstag sonnabend
 piso apartamento|handy mobiltelefon|vélo bicyclette|fiets rijwiel
+everyone everybody|anyone anybody|someone somebody
 promptly immediately instantly|hello hi hey|thank thanks|bye goodbye|car automobile|goods merchandise
 """.strip()
 """Groups that may replace each other; words in a group share a canonical form."""
@@ -245,7 +246,7 @@ _NUMBERS_ELSEWHERE = """
     elf:11 dreizehn:13 vierzehn:14 fünfzehn:15 sechzehn:16 dreißig:30 vierzig:40 fünfzig:50 sechzig:60 tausend:1000
     sept:7 dix:10 onze:11 treize:13 quatorze:14 quinze:15 seize:16 trente:30 quarante:40 cinquante:50 soixante:60
     mille:1000 quince:15 veinte:20 treinta:30 cuarenta:40 cincuenta:50 cien:100 mil:1000 uno:1 dos:2 tre:3 quattro:4
-    cinque:5 sette:7 otto:8 dieci:10 dodici:12 quindici:15 venti:20 trenta:30 quaranta:40 cinquanta:50
+    cinque:5 sette:7 dieci:10 dodici:12 quindici:15 venti:20 trenta:30 quaranta:40 cinquanta:50
     twee:2 vier:4 vijf:5 zes:6 zeven:7 negen:9 tien:10 twaalf:12 vijftien:15 twintig:20 dertig:30 veertig:40 honderd:100
     zwei:2 drei:3 vier:4 fünf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 zwölf:12 zwanzig:20 hundert:100
     deux:2 trois:3 quatre:4 cinq:5 huit:8 neuf:9 douze:12 vingt:20 tres:3 cuatro:4 cinco:5 seis:6 siete:7 ocho:8
@@ -278,6 +279,7 @@ _UNITS = """
     centimeters:cm millimetre:mm millimeter:mm feet:foot ft:foot inches:inch c:celsius f:fahrenheit gigabyte:gb
     milligram:mg milligrams:mg millimole:mmol millimoles:mmol microgram:mcg micrograms:mcg µg:mcg millilitre:ml
     millilitres:ml milliliter:ml milliliters:ml liter:litre liters:litre litres:litre l:litre
+    litre:litre
     gigabytes:gb megabyte:mb megabytes:mb mins:minute min:minute hrs:hour hr:hour secs:second sec:second
 """
 

@@ -23,7 +23,7 @@ _HOUR = rf"(?P<hour>\d{{1,2}}|{'|'.join(_UNITS)})"
 # Each begins with a digit, so that a text without one is passed over at once.
 _ANY = expression(
     r"\d(?:\s?[ap]\.?\s?m\b|\s?uhr\b|\sh\b|h\d|\d?(?:st|nd|rd|th)\b|\.\d{3}\b|,\d\d?\b|[ \u00a0\u202f]\d{3}\b"
-    r"|\.\d\d?\.\d{4}|:\d\d (?:in the|at night|noon)"
+    r"|\d:\d\d|\.\d\d?\.\d{4}|:\d\d (?:in the|at night|noon)"
     r"|\s(?:in the (?:morning|afternoon|evening)|noon\b|o'clock|out of\b))",
     re.IGNORECASE,
 )
@@ -40,6 +40,25 @@ _EXPRESSIONS = {
 }
 _NOON = expression(r"\b(?:12(?::00)? )?(?<!after)(?:noon|midnight)\b", re.IGNORECASE)
 _DAYTIME = expression(r"\b(\d{1,2}):(\d\d) in the (morning|afternoon|evening)\b", re.IGNORECASE)
+_TEENS = ("thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth")
+_DAYS = {
+    word: number
+    for number, word in enumerate(
+        (
+            *_ORDINALS,
+            *_TEENS,
+            "twentieth",
+            *(f"twenty-{each}" for each in _ORDINALS[:9]),
+            "thirtieth",
+            "thirty-first",
+        ),
+        start=1,
+    )
+}
+_OF_MONTH = expression(rf" of {_MONTH}\b", re.IGNORECASE)
+_WORDED_DAY = expression(
+    rf"\b(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))}) of (?P<month>{_MONTH})\b", re.IGNORECASE
+)
 _SHARE = expression(rf"\b(\d+|{'|'.join(_UNITS)}) out of (\d+|{'|'.join(_UNITS)})\b", re.IGNORECASE)
 _MONEY = expression(r"(?:\b(USD|EUR|GBP|CHF|JPY) ?|([$€£¥]) )(\d[\d.,]*\d|\d)", re.IGNORECASE)
 _CURRENCIES = ("€ ", "$ ", "£ ", "USD", "EUR", "GBP", "CHF", "usd ", "eur ", "gbp ", "chf ")
@@ -58,6 +77,8 @@ def plainly(text: str) -> str:
             text = _DAYTIME.sub(_in_the_day, text)
     if "noon" in text or "midnight" in text:
         text = _NOON.sub(_middle, text)
+    if " of " in text and _OF_MONTH.search(text):
+        text = _WORDED_DAY.sub(_worded_day, text)
     if " out of " in text:
         text = _SHARE.sub(_share, text)
     if _ANY.search(text):
@@ -105,6 +126,10 @@ def _ordinal(found: re.Match[str]) -> str:
     return _ORDINALS[number - 1] if 1 <= number <= len(_ORDINALS) else str(number)
 
 
+def _worded_day(found: re.Match[str]) -> str:
+    return f"{_DAYS[found['day'].lower()]} {found['month']}"
+
+
 def _share(found: re.Match[str]) -> str:
     part, whole = (str(_HOURS.get(each.lower(), each)) for each in (found[1], found[2]))
     return f"{part}/{whole}"
@@ -128,6 +153,8 @@ _DIGITS = (
         expression(r"(?<=\b[àe] )(?P<hour>\d{1,2})\s?h(?:\s?(?P<minute>\d\d))?\b", re.IGNORECASE),
         _clock,
     ),
+    # 08:15
+    (expression(r"(?<![\d:.])0(\d:\d\d)(?![\d:])"), lambda found: found[1]),
     (expression(r"\b12(?::00)? noon\b", re.IGNORECASE), lambda _: "12:00"),
     (expression(r"\b(\d\d?)\.(\d\d?)\.(\d{4})\b"), _date),
     (

@@ -113,6 +113,7 @@ half twice thrice double triple
 if unless
 only except
 only everyone everybody anyone
+someone everyone
 both 1 neither
 mg gram kg
 ml litre

@@ -43,16 +43,48 @@ def rotated(one: list[str], two: list[str]) -> bool:
 
 def parts_moved(pair: Pair) -> bool:
     """Whether the same clauses or list items stand in another order, in a text whose order is not a sequence."""
-    if _SEQUENCE.search(pair.a.clean) or _STEPS.search(pair.a.raw):
+    if _SEQUENCE.search(pair.a.clean) or _STEPS.search(pair.a.raw) or _RANKED.match(pair.a.clean):
         return False
     one, two = pair.a.once(_joined), pair.b.once(_joined)
     start, end = shared_ends(one, two)
-    return _clauses(one[start : len(one) - end]) == _clauses(two[start : len(two) - end])
+    if not any(
+        _clauses(one[first : len(one) - last]) == _clauses(two[first : len(two) - last])
+        for last in (end, _to_joiner(one, end))
+        for first in range(start, max(-1, start - _LEAD), -1)
+    ):
+        return False
+    return not _bound_together(pair) or pair.a.once(_whole) == pair.b.once(_whole)
+
+
+_LEAD = 3
+"""Words that items may begin with alike, as "red wine" and "red beer" do."""
+
+
+def _to_joiner(tokens: list[str], end: int) -> int:
+    """How many tokens stand behind the clause that the last ``end`` tokens begin in."""
+    while end and tokens[-end] not in _JOINERS:
+        end -= 1
+    return end
 
 
 def _joined(text: Text) -> list[str]:
     """The tokens of a text, its clauses and items joined by "and"."""
-    return canonical_words(split_words(_JOINT.sub(" and ", text.clean)))
+    clean = text.clean
+    # "Shopping list: eggs, flour" begins a list; where there are several such heads, each has its own.
+    if clean.count(": ") == 1 and clean.find(": ") < clean.find(","):
+        clean = clean.replace(": ", " and ")
+    return canonical_words(split_words(_JOINT.sub(" and ", clean)))
+
+
+def _whole(text: Text) -> list[tuple[str, ...]]:
+    """The sentences, in no order: what a sentence binds together stays together."""
+    return sorted(tuple(each for each in part.tokens if each not in _JOINERS) for part in text.parts)
+
+
+def _bound_together(pair: Pair) -> bool:
+    """Whether clauses belong to their neighbours: "if it rains, we stay", "Ana, the cook, and Ben, the guide"."""
+    here, there = set(pair.a.sentences), set(pair.b.sentences)
+    return any(_BINDING.search(sentence) for sentence in here ^ there)
 
 
 _BE = word_set("is are was were be been being get gets got")
@@ -114,6 +146,20 @@ def _clauses(tokens: list[str]) -> list[tuple[str, ...]]:
 
 
 _JOINT = expression(r"[,;.!?](?=\s)|\n+")
+_BINDING = expression(
+    r"\b(?:if|when|whenever|unless|while|whereas|where|respectively|wenn|falls|während|si|cuando|quand|se|als)\b"
+    r"|,\s(?:the|our|his|her|their|its|my|your|an?)\s[^,;.!?\n]{1,40},\s(?:and\s)?[^,;.!?\n]{1,40},\s(?:the|our|his|her|their|its|my"
+    r"|your|an?)\s|[;,]\s[^,;.!?\n]{1,60}:\s",
+    re.IGNORECASE,
+)
+_RANKED = expression(
+    r"[^:\n]{0,80}\b(?:rank(?:s|ed|ings?)?|(?:in|by) (?:\w+ ){0,2}order|order of|priorit(?:y|ies)|routes?|stops?"
+    r"|itinerary|steps|sequence|queue|standings|podium|timeline|chronolog\w+|schedule|places?|procedure|path|reihenfolge"
+    r"|rangliste"
+    r"|classement|clasificación|classifica)\b[^:\n]{0,40}:\s",
+    re.IGNORECASE,
+)
+"""What a list in a certain order begins with: "Ranking:"."""
 _JOINERS = frozenset({"and", "or", "but"})
 _SEQUENCE = expression(
     r"(?:\A|[.!?;:,\n]\s*|\band\s+)(?:first(?!\s+\w+day)|firstly|next|second|secondly|third|finally|last|lastly|afterwards"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from rapidfuzz.distance import Indel
 
-from pytest_promptfuzz.comparing import canonical_sql, code, sql
+from pytest_promptfuzz.comparing import canonical_sql, code, guards, sql
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
+from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.long import shared_ends
-from pytest_promptfuzz.comparing.text import shown
+from pytest_promptfuzz.comparing.text import analyse, shown
+from pytest_promptfuzz.expressions import expression
 
 _FEW_CHANGES = 2
 _SMALL = 4
@@ -108,6 +112,41 @@ def _by_canonical_form(first: str, second: str, dialect: str | None) -> Comparis
 
 
 def compare_code(first: str, second: str) -> Comparison:
+    """Compare two programs as ``_programs`` does, and where they are the same what their comments oblige one to.
+
+    A comment that contradicts its counterpart is a deviation where one of them says what must or must not be, else
+    minor; such an obligation that only one program has is minor too.
+    """
+    found = _programs(first, second)
+    if found.outcome != "equivalent":
+        return found
+    one, two = (" ".join(code.comments(code.block(each))) for each in (first, second))
+    if one == two or not (_OBLIGES.search(one) or _OBLIGES.search(two)):
+        return found
+    if not one or not two:
+        which = "baseline" if one else "response"
+        said = f"the programs are equal; only the {which} says in a comment {shown(one or two)}"
+        return _answer("minor", 0.9, "code-comment", said)
+    pair = Pair(analyse(one), analyse(two))
+    findings = guards.run(pair, guards.CHECKS)
+    if findings and findings[-1].kind == "contradiction":
+        said = f"the programs are equal, but a comment is not: {findings[-1].explanation}"
+        return _answer("deviation", 0.0, "code-comment", said)
+    if findings:
+        said = f"the programs are equal; of their comments, {findings[-1].explanation}"
+        return _answer("minor", 0.9, "code-comment", said)
+    return found
+
+
+_OBLIGES = expression(
+    r"\b(?:must|mustn't|shall|should|shouldn't|never|always|only|required?|requires|forbidden|allowed|do not|don't"
+    r"|cannot|can't|may not|not safe|unsafe|thread-?safe|deprecated|not|no|mandatory|optional"
+    r"|muss|darf|nicht|nie|doit|jamais|debe|nunca)\b",
+    re.IGNORECASE,
+)
+
+
+def _programs(first: str, second: str) -> Comparison:
     """Compare two programs: by syntax tree where both are Python, else token by token.
 
     An operator, a value or a negation changed in an equal frame is a deviation; names that changed alike throughout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pytest_promptfuzz.comparing.code import plain_decimal
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.text import strip_fence
 from pytest_promptfuzz.expressions import expression
@@ -50,11 +51,36 @@ _FENCED = expression(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
 
 
 def statement(text: str) -> str | None:
-    """The query in an answer: the whole of it, or the only fenced block that is one; ``None`` where there is none."""
+    """The query in an answer: the whole of it, or the only block that is one; ``None`` where there is none."""
     if looks_like(text):
         return text
     found = [block for block in _FENCED.findall(text) if looks_like(block)]
+    if not found and "```" not in text:
+        found = [block for block in _amid_talk(text) if looks_like(block)]
     return found[0] if len(found) == 1 else None
+
+
+def _amid_talk(text: str) -> list[str]:
+    """The paragraphs of a text, and what a query's first line and a semicolon at a line's end enclose."""
+    if "\n" not in text.strip() or len(text) > _LONGEST_TALK:
+        return []
+    found: list[str] = []
+    for paragraph in _BLANK.split(text.strip()):
+        lines = paragraph.splitlines()
+        start = next((at for at, line in enumerate(lines) if looks_like("\n".join(lines[at:]))), None)
+        if start is None:
+            continue
+        end = next(
+            (at for at in range(start, len(lines)) if lines[at].rstrip().endswith(";")), len(lines) - 1
+        )
+        if any(line.rstrip().endswith(";") for line in (*lines[:start], *lines[end + 1 :])):
+            return []
+        found.append("\n".join(lines[start : end + 1]))
+    return found
+
+
+_BLANK = expression(r"\n[ \t]*\n")
+_LONGEST_TALK = 20_000
 
 
 def bare(text: str) -> str:
@@ -81,7 +107,7 @@ def tokens(text: str) -> list[str]:
             word = value.lower()
             result.append(_BOOLEANS.get(word, word))
         elif kind == "number":
-            result.append(value)
+            result.append(plain_decimal(value))
         else:
             result.append("<>" if value == "!=" else value)
     for at in range(len(result) - 3):
@@ -89,7 +115,7 @@ def tokens(text: str) -> list[str]:
             result[at + 2] = "*"
     while result and result[-1] == ";":
         result.pop()
-    result = [token for token in result if token not in {"inner", "outer", "asc"}]
+    result = _sorted_members([token for token in result if token not in {"inner", "outer", "asc"}])
     return _sorted_conditions(_sorted_sides(_without_aliases(result)))
 
 
@@ -129,6 +155,24 @@ def _is_value(side: list[str]) -> bool:
 
 def _operand(word: str) -> bool:
     return word == "." or ((word[0].isalnum() or word[0] in "'_\"`") and word not in _KEYWORDS)
+
+
+def _sorted_members(sequence: list[str]) -> list[str]:
+    """``IN (3, 8)`` for ``IN (8, 3)``, where nothing but values stands there."""
+    result = list(sequence)
+    for at in range(len(sequence) - 1):
+        if sequence[at : at + 2] != ["in", "("] or ")" not in sequence[at:]:
+            continue
+        end = sequence.index(")", at)
+        members = sequence[at + 2 : end]
+        if set(members[1::2]) == {","} and len(members) % 2 and all(map(_is_literal, members[::2])):
+            for place, member in zip(range(at + 2, end, 2), sorted(members[::2]), strict=True):
+                result[place] = member
+    return result
+
+
+def _is_literal(word: str) -> bool:
+    return word[0].isdigit() or word[0] == "'"
 
 
 def _sorted_conditions(sequence: list[str]) -> list[str]:

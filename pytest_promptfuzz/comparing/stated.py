@@ -47,9 +47,7 @@ _END = (
     r"|if)\b))"
 )
 _WIDE_END = r"(?=[\s\"'`*_»”’\]>」』]{0,6}(?:\Z|[\n,.，。、です(（]))"
-_IT = (
-    rf"(?:(?:(?:the|this|your)[ \t]\w{{1,20}}(?=[ \t](?:as|under|to|into|with)\b)|this|it|that|them){_GAP})?"
-)
+_IT = rf"(?:(?:(?:the|this|your)[ \t][\w-]{{1,20}}(?=[ \t](?:as|under|to|into|with)\b)|this|it|that|them){_GAP})?"
 _THE_LABEL = rf"(?:the{_GAP})?(?:(?:label|category|class){_GAP})?"
 _FORMS = (
     expression(

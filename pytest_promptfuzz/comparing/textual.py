@@ -11,6 +11,7 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.guards import answers, refusals
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.guards.wording import FRAME
+from pytest_promptfuzz.comparing.same_values import agreed
 from pytest_promptfuzz.comparing.stated import declared
 from pytest_promptfuzz.comparing.text import NORMALISERS, Text, analyse, kept_apart, shown
 
@@ -58,6 +59,7 @@ def compare_texts(
             tiers,
         )
     tiers = _DIFFERENT
+    two = agreed(one, two)
     found = _empty(one, two) or _kind_of_answer(one, two, profile)
     if found is None and profile.normalisers == NORMALISERS:
         one, two, found = _substance(one, two)
@@ -171,7 +173,10 @@ def _implied(said: int, sentence: Text, speaker: str, other: str) -> Comparison 
     if len(sentence.words) <= labels.MAX_WORDS:
         return None
     word = "yes" if said > 0 else "no"
-    if answers.denies(sentence) == (said < 0):
+    verdict = answers.verdict(sentence)
+    if verdict == said:
+        return _decided("equivalent", "yes-no", f"both answers say {word}")
+    if not verdict and answers.denies(sentence) == (said < 0):
         return _decided(
             "minor", "yes-no", f"the {speaker} says {word}; the {other} implies it: {shown(sentence.clean)}"
         )
@@ -206,7 +211,9 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
         return _decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
     else:
         return None
-    if not named and answer.clean.lower().startswith(label.clean.lower().rstrip(" .:;,")):
+    start = label.clean.rstrip(" .:;,")
+    begins = not named and answer.clean.lower().startswith(start.lower())
+    if begins and (answer.clean[len(start) :][:1] in _GOES_ON or not labels.gives(label, answer)):
         return None  # the beginning of an answer is not its label
     name = labels.bare(label)
     if labels.breaks_off(label, answer):
@@ -228,6 +235,10 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
             )
         case _:
             return None
+
+
+_GOES_ON = frozenset(".!?;:")
+"""What ends a first statement, to which others are added; a label is followed by its reason, or by a new line."""
 
 
 def _texts(
@@ -256,7 +267,7 @@ def _texts(
         )
     tells = "token" in profile.tiers
     if tells and not found:
-        same = same_words(pair, profile)
+        same = same_words(pair)
         if same:
             return Comparison("equivalent", max(words, profile.equivalent_at), "token", same, tiers)
     if semantic is not None:

@@ -36,6 +36,12 @@ MONTHS = [
     "december",
 ]
 _SHORT_MONTHS = {month[:3]: month for month in MONTHS} | {"sept": "september"}
+# Of the short forms those that are no other word, as "sat" and "sun" are.
+_SHORT_DAYS = {
+    short: stem
+    for stem, shorts in (("tuesday", "tue tues"), ("thursday", "thu thur thurs"), ("friday", "fri"))
+    for short in shorts.split()
+}
 _TWO_WORDS = expression(
     r"\b(?:twen|thir|for|fif|six|seven|eigh|nine)ty[- ](?:one|two|three|four|five|six|seven|eight|nine)\b",
     re.IGNORECASE,
@@ -163,6 +169,8 @@ def canonical(word: str) -> tuple[str, ...]:
         return (lexicon.UNITS[word],)
     if word in _SHORT_MONTHS:
         return (_SHORT_MONTHS[word],)
+    if word in _SHORT_DAYS:
+        return (_SHORT_DAYS[word],)
     if word in lexicon.FUNCTION_WORDS or word in lexicon.NEGATORS:
         return (word,)
     root = word.removesuffix("'s")

@@ -43,6 +43,22 @@ def conditional(text: Text) -> bool:
     return bool(_CONDITION.search(text.sentences[0] if text.sentences else ""))
 
 
+_VERDICT = expression(
+    r"\A(?:(?:the|this|that|your)\s+)?(?:statement|claim|assertion|sentence|answer|assumption|it|this|that)(?:\s+(?:above|given))?"
+    r"(?:\s+is|['’]s|\s+would\s+be|\s+was)\s+(?P<not>not\s+)?(?:clearly\s+|in\s+fact\s+|actually\s+)?"
+    r"(?:(?P<yes>true|correct|right|accurate)|false|incorrect|wrong|untrue|inaccurate)\W*\Z",
+    re.IGNORECASE,
+)
+
+
+def verdict(text: Text) -> int:
+    """+1 where an answer is "The statement is true." or alike, -1 where it says that it is false, else 0."""
+    found = _VERDICT.match(text.clean)
+    if not found:
+        return 0
+    return 1 if bool(found["yes"]) != bool(found["not"]) else -1
+
+
 def is_bare(text: Text) -> bool:
     """Whether the answer is nothing but its yes or no."""
     return len(text.words) <= 2

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _NEAR = """
 must/should can/may can/could can/should can/might may/might may/could might/could
 usually/often rarely/seldom many/several some/several many/most yearly/annually no/none
+double/twice doubled/twice triple/thrice tripled/thrice
 """
 _SPARED = frozenset(frozenset(canonical(word)[0] for word in pair.split("/")) for pair in _NEAR.split())
 

@@ -58,6 +58,17 @@ _WORDS: dict[str, set[str]] = {}
 for _word, _choices in _POLES.items():
     for _name, _ in _choices:
         _WORDS.setdefault(_name, set()).add(_word)
+_USED_UP = frozenset(
+    canonical(word)[0]
+    for word in lexicon.word_set(
+        """filled full fully sold gone used spent taken expired exhausted finished ended over before until empty emptied
+        depleted unavailable closed missing lost lapsed passed elapsed exceeded booked allocated ran runs instead
+        refrain stop avoid prevent prevents blocked ceased discontinued withdrawn dropped still remain remains
+        except besides ausverkauft vergriffen ausgebucht vergeben abgelaufen épuisé complet complète expiré agotado
+        agotada lleno completo vencido esaurito esaurita scaduto uitverkocht vol verlopen"""
+    )
+)
+"""Words that say without a "not" that something is no more, or did not come to be."""
 TRIGGERS = lexicon.NEGATORS | frozenset(_POLES)
 
 
@@ -230,7 +241,10 @@ def _poles_in(tokens: frozenset[str], concept: str) -> set[str]:
 def _contradiction(pair: Pair, concept: str, *, lost: bool) -> Finding | None:
     if "#" not in concept:
         denier = "response" if lost else "baseline"
-        return Finding("negation", "contradiction", f"only the {denier} denies {written(pair, concept)!r}")
+        other = pair.only_a if lost else pair.only_b
+        reworded = pair.similarity < _EQUAL and not other.isdisjoint(_USED_UP)
+        kind: Literal["contradiction", "doubt"] = "doubt" if reworded else "contradiction"
+        return Finding("negation", kind, f"only the {denier} denies {written(pair, concept)!r}")
     poles = _WORDS[concept]
     if _inverted(pair, poles):
         return None

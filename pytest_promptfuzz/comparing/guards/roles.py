@@ -8,6 +8,7 @@ from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.order import parts_moved, rotated, voiced
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -35,11 +36,14 @@ def check(pair: Pair) -> Finding | None:
     """Whether two parties changed places."""
     if pair.similarity > 0.999 or pair.similarity < 0.4:
         return None
+    exchanged = _exchanged(pair)
+    if exchanged:
+        return exchanged
     if len(pair.edits) < _SWAP_EDITS and "by" not in pair.only_a and "by" not in pair.only_b:
         return None
     for side in pair.sides:
         swapped = _swap(side.a.tokens, side.b.tokens)
-        if swapped and not _listed(side.a.clean, swapped):
+        if swapped and not _listed(side.a.clean, swapped) and not parts_moved(pair):
             first, second = (" ".join(written(side, token) for token in part.split()) for part in swapped)
             return Finding("roles", "contradiction", f"{first!r} and {second!r} changed places")
         turned = _turned(side.a.tokens, side.b.tokens)
@@ -50,6 +54,42 @@ def check(pair: Pair) -> Finding | None:
                 f"{written(side, turned[0])!r} and {written(side, turned[1])!r} changed places",
             )
     return None
+
+
+_NUMBERED = expression(r"(?<!\S)1[.)]\s+\S")
+"""The first item of a numbered list, which the guard of sequences reads."""
+
+
+def _exchanged(pair: Pair) -> Finding | None:
+    """The same words in the same places, but two of them, or two names, stand throughout in each other's place."""
+    a, b = pair.middle_a, pair.middle_b
+    if len(a) != len(b) or len(a) < _FEWEST or pair.only_a or pair.only_b or _NUMBERED.search(pair.a.raw):
+        return None
+    swaps: dict[str, str] = {}
+    for one, two in zip(a, b, strict=True):
+        if swaps.setdefault(one, two) != two:
+            return None
+    moved = {one: two for one, two in swaps.items() if one != two}
+    if not moved or len(moved) > _MOST_MOVED or any(swaps.get(two) != one for one, two in moved.items()):
+        return None
+    if any(one in lexicon.FUNCTION_WORDS or one[0].isdigit() for one in moved):
+        return None
+    if parts_moved(pair) or rotated(pair.a.tokens, pair.b.tokens) or voiced(pair):
+        return None
+    first, second = next(iter(moved.items()))
+    between = a[a.index(first) + 1 : a.index(second)]
+    if len(between) <= _CLOSE and _harmless("", [first], between or ["and"], [second]):
+        return None
+    said = f"{written(pair, first)!r} and {written(pair, second)!r} changed places"
+    return Finding("roles", "contradiction" if len(moved) in _PARTIES else "doubt", said)
+
+
+_FEWEST = 3
+_CLOSE = 4
+"""Words between two that stand in one clause."""
+_MOST_MOVED = 8
+_PARTIES = (2, 4)
+"""Words that move where two parties change places: their two names, of one word or of two."""
 
 
 def _swap(a: Sequence[str], b: Sequence[str]) -> tuple[str, str] | None:

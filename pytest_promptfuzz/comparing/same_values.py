@@ -1,0 +1,204 @@
+"""Values that two answers write otherwise: 500 ml and half a litre, 25 % and a quarter, digits in groups."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.text import analyse
+from pytest_promptfuzz.comparing.words import canonical
+from pytest_promptfuzz.expressions import expression
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_promptfuzz.comparing.text import Text
+
+# Each dimension: its units with what they are in the smallest of them.
+_DIMENSIONS = """
+mg milligram milligrams:1 g gram grams gramm:1000 kg kilo kilos kilogram kilograms kilogramm:1000000 \
+tonne tonnes:1000000000
+ml millilitre millilitres milliliter milliliters:1 cl centilitre centilitres:10 dl decilitre decilitres:100 \
+l litre litres liter liters:1000
+mm millimetre millimetres millimeter millimeters:1 cm centimetre centimetres centimeter centimeters:10 \
+m metre metres meter meters:1000 km kilometre kilometres kilometer kilometers:1000000
+second seconds sec secs sekunden:1 min mins minute minutes minuten:60 h hr hrs hour hours stunde stunden:3600 \
+day days tag tage:86400 week weeks woche wochen:604800
+sqm m² sq-m square-metre square-metres square-meter square-meters:1 hectare hectares ha:10000 \
+km² square-kilometre square-kilometres square-kilometer square-kilometers:1000000
+"""
+_SHARES = {
+    "a half": "50", "half": "50", "a quarter": "25", "one quarter": "25", "one-quarter": "25",
+    "three quarters": "75", "three-quarters": "75", "a fifth": "20", "one fifth": "20", "one-fifth": "20",
+    "two fifths": "40", "three fifths": "60", "four fifths": "80", "a tenth": "10", "one tenth": "10",
+    "one in ten": "10", "one in five": "20", "one in four": "25", "1 in 10": "10", "1 in 5": "20", "1 in 4": "25",
+}  # fmt: skip
+
+
+def _units() -> dict[str, tuple[int, int]]:
+    known: dict[str, tuple[int, int]] = {}
+    for dimension, line in enumerate(_DIMENSIONS.strip().splitlines()):
+        names: list[str] = []
+        for word in line.split():
+            name, colon, factor = word.partition(":")
+            names.append(name)
+            if colon:
+                known.update((each.replace("-", " "), (dimension, int(factor))) for each in names)
+                names = []
+    return known
+
+
+_UNITS = _units()
+_TOKEN_UNITS = {
+    canonical(name)[0]: unit for name, unit in _UNITS.items() if " " not in name and name.isalpha()
+}
+_AREAS = frozenset({"km²", "m²", "sqm", *(canonical(each)[0] for each in ("square", "hectare", "ha"))})
+_FRACTION = frozenset(
+    {"half", *(canonical(each)[0] for each in ("quarter", "fifth", "tenth", "four", "five", "ten"))}
+)
+_TOKENS = frozenset(_TOKEN_UNITS) | _AREAS | _FRACTION | {"%"}
+_COUNTS = {
+    word: value for word, value in lexicon.NUMBER_WORDS.items() if word.isascii() and 1 <= value <= 20
+} | {"a": 1, "an": 1}
+_WORDED = "|".join(sorted(_COUNTS, key=len, reverse=True))
+_AMOUNT = rf"(?:\d[\d,]*(?:\.\d+)?|half an?|(?:{_WORDED}) and a half|{_WORDED})"
+_NAMES = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
+_QUANTITY = expression(
+    rf"(?<![\w.,])(?:(?P<low>{_AMOUNT})(?: ?[-–] ?| to ))?(?P<high>{_AMOUNT})[ \u00a0\u202f-]?"
+    rf"(?P<unit>{_NAMES})(?![\w²³])",
+    re.IGNORECASE,
+)
+_FRACTIONS = "|".join(sorted(_SHARES, key=len, reverse=True))
+_SHARE = expression(
+    rf"(?<![\w.,])(?:(?P<percent>\d+(?:\.\d+)?) ?(?:%|per ?cent\b)|(?P<words>{_FRACTIONS}))(?= of\b)",
+    re.IGNORECASE,
+)
+_GROUPED = expression(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_EITHER = expression(r"\d{1,3}\.\d{3}")
+"""1.200: a thousand and more, or one and a fifth."""
+_DIGITS = expression(r"(?<![\w.,])\+?\(?\d[\d ()\u00a0-]{5,22}\d(?![\w.,]\d|\w)")
+_ACCOUNT = expression(r"(?<!\w)[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?(?!\w)")
+_FEWEST = 7
+"""Digits from which a run of groups is one number, as a telephone's."""
+
+
+class _Value(NamedTuple):
+    """What is written in one place: a key that is equal for equal values, and where it stands."""
+
+    key: tuple[object, ...]
+    start: int
+    end: int
+
+
+def agreed(one: Text, two: Text) -> Text:
+    """The second text with its values in the first one's notation, where both give the same value.
+
+    >>> from pytest_promptfuzz.comparing.text import analyse
+    >>> agreed(analyse("Add half a litre."), analyse("Add 500 ml.")).raw
+    'Add half a litre.'
+    """
+    if not _may_agree(one, two):
+        return two
+    first, second = one.clean, two.clean
+    here, there = list(_values(first)), list(_values(second))
+    known = {value.key: first[value.start : value.end] for value in here}
+    kept = {value.key for value in there if second[value.start : value.end] == known.get(value.key)}
+    result, last = "", 0
+    for value in there:
+        written = known.get(value.key)
+        if written is None or value.key in kept:
+            continue
+        result += second[last : value.start] + written
+        last = value.end
+    return analyse(result + second[last:]) if last else two
+
+
+def _may_agree(one: Text, two: Text) -> bool:
+    """Whether their words let two texts give one value in two notations, told without reading the texts again."""
+    here, there = one.token_set - two.token_set, two.token_set - one.token_set
+    if not here or not there:
+        return False
+    if any(map(_is_long, here)) or any(map(_is_long, there)):
+        return True
+    if here.isdisjoint(_TOKENS) or there.isdisjoint(_TOKENS):
+        return False
+    for some, others in ((here, there), (there, here)):
+        if not some.isdisjoint(_AREAS) or ("%" in some and not others.isdisjoint(_FRACTION)):
+            return True
+    return not _measures(one.tokens, here).isdisjoint(_measures(two.tokens, there))
+
+
+def _is_long(token: str) -> bool:
+    return len(token) >= _FEWEST and (token[0].isdigit() or token[2:4].isdigit())
+
+
+def _measures(tokens: list[str], units: frozenset[str]) -> set[tuple[int, float]]:
+    """The quantities in some units among tokens, each as its dimension and how much it is in the smallest unit."""
+    found: set[tuple[int, float]] = set()
+    for index, token in enumerate(tokens):
+        if token not in units:
+            continue
+        unit = _TOKEN_UNITS.get(token)
+        if unit is None or not index:
+            continue
+        near = tokens[max(0, index - 4) : index]
+        number = next((each for each in reversed(near) if each[0].isdigit()), "1")
+        try:
+            amount = float(number)
+        except ValueError:
+            continue
+        half = "half" in near
+        amounts = {amount, *((0.5, amount + 0.5) if half else ())}
+        found.update((unit[0], round(each * unit[1], 6)) for each in amounts)
+    return found
+
+
+def _values(text: str) -> Iterator[_Value]:
+    found = [*_quantities(text), *_shares(text), *_runs(text)]
+    end = 0
+    for value in sorted(found, key=lambda each: (each.start, -each.end)):
+        if value.start >= end:
+            yield value
+            end = value.end
+
+
+def _quantities(text: str) -> Iterator[_Value]:
+    for found in _QUANTITY.finditer(text):
+        dimension, factor = _UNITS[found["unit"].lower()]
+        low, high = (_amount(found[name]) if found[name] else None for name in ("low", "high"))
+        if high is None or (found["low"] and low is None):
+            continue
+        amounts = tuple((each * factor).normalize() for each in (low, high) if each is not None)
+        yield _Value((dimension, *amounts), *found.span())
+
+
+def _amount(written: str) -> Decimal | None:
+    lowered = written.lower()
+    if lowered.startswith("half"):
+        return Decimal("0.5")
+    count, half, _ = lowered.partition(" and a half")
+    if count in _COUNTS:
+        return Decimal(_COUNTS[count]) + (Decimal("0.5") if half else 0)
+    if _GROUPED.fullmatch(lowered):
+        lowered = lowered.replace(",", "")
+    elif _EITHER.fullmatch(lowered) or lowered.count(",") > 1 or ("," in lowered and "." in lowered):
+        return None
+    lowered = lowered.replace(",", ".")
+    return None if lowered.endswith(".") else Decimal(lowered)
+
+
+def _shares(text: str) -> Iterator[_Value]:
+    for found in _SHARE.finditer(text):
+        percent = found["percent"] or _SHARES[found["words"].lower()]
+        yield _Value(("share", Decimal(percent).normalize()), *found.span())
+
+
+def _runs(text: str) -> Iterator[_Value]:
+    for found in _DIGITS.finditer(text):
+        digits = re.sub(r"\D", "", found[0])
+        if len(digits) >= _FEWEST:
+            yield _Value(("digits", found[0][0] == "+", digits), *found.span())
+    for found in _ACCOUNT.finditer(text):
+        yield _Value(("account", found[0].replace(" ", "")), *found.span())
