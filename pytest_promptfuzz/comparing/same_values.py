@@ -80,6 +80,7 @@ _EITHER = expression(r"\d{1,3}\.\d{3}")
 """1.200: a thousand and more, or one and a fifth."""
 _DIGITS = expression(r"(?<![\w.,])\+?\(?\d[\d ()\u00a0-]{5,22}\d(?![\w.,]\d|\w)")
 _ACCOUNT = expression(r"(?<!\w)[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?(?!\w)")
+_NUMERALS = frozenset("0123456789")
 _FEWEST = 7
 """Digits from which a run of groups is one number, as a telephone's."""
 
@@ -120,18 +121,16 @@ def _may_agree(one: Text, two: Text) -> bool:
     here, there = one.token_set - two.token_set, two.token_set - one.token_set
     if not here or not there:
         return False
-    if any(map(_is_long, here)) or any(map(_is_long, there)):
-        return True
+    for tokens in (here, there):
+        for token in tokens:
+            if len(token) >= _FEWEST and (token[0] in _NUMERALS or token[2] in _NUMERALS):
+                return True
     if here.isdisjoint(_TOKENS) or there.isdisjoint(_TOKENS):
         return False
     for some, others in ((here, there), (there, here)):
         if not some.isdisjoint(_AREAS) or ("%" in some and not others.isdisjoint(_FRACTION)):
             return True
     return not _measures(one.tokens, here).isdisjoint(_measures(two.tokens, there))
-
-
-def _is_long(token: str) -> bool:
-    return len(token) >= _FEWEST and (token[0].isdigit() or token[2:4].isdigit())
 
 
 def _measures(tokens: list[str], units: frozenset[str]) -> set[tuple[int, float]]:
