@@ -118,7 +118,7 @@ def conclude(
         oracle_only=oracle_only,
         seed=contract.seed,
         planned=contract.mutations,
-        notes=tuple(dict.fromkeys([*notes, *_apart(relation, by_relation)])),
+        notes=tuple(dict.fromkeys([*_excused(judgement), *notes, *_apart(relation, by_relation)])),
     )
 
 
@@ -155,6 +155,11 @@ def _with_unasked(judgement: Judgement, counts: Counts) -> Judgement:
         return judgement
     said = f"{counts.not_needed} of {counts.total + counts.not_needed} trials were not needed to tell."
     return replace(judgement, explanation=f"{judgement.explanation} {said}")
+
+
+def _excused(judgement: Judgement) -> list[str]:
+    """Why a test passes whose raw score does not reach the threshold: its table row alone would not say."""
+    return [judgement.explanation] if judgement.reason in {"adjusted-reached", "not-repeated"} else []
 
 
 def says_brittle(

@@ -141,7 +141,7 @@ class Job:
         try:
             trials = yield from self._epoch(case)
         except BaselineFailed:
-            self._ended(case)
+            case.watches.done(failed=True)
             raise
         self.trials.extend((yield from self.of_one_model(case, trials)))
         self.trials.sort(key=lambda trial: trial.case)

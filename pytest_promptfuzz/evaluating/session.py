@@ -197,14 +197,15 @@ class TestWatches:
             self.session.tape.forget(self.case)
         return TestWatches(self.session, self.case, read=False)
 
-    def done(self, plan: dict[str, Any] | None = None) -> None:
+    def done(self, plan: dict[str, Any] | None = None, *, failed: bool = False) -> None:
         """Every run was made.
 
         Args:
             plan: What the mutations are recorded as.
+            failed: Whether the unmutated prompt failed, so that none was tried.
         """
         if self.session.tape is not None:
-            self.session.tape.done(self.case, plan)
+            self.session.tape.done(self.case, plan, failed=failed)
 
 
 def _limits() -> Gate:

@@ -11,6 +11,7 @@ from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.text import HANG, Line, Piece, Style
 from pytest_promptfuzz.reporting.words import (
     MENDS,
+    adjusted_text,
     count,
     grouped,
     interval_text,
@@ -61,9 +62,11 @@ def _verdict(report: TestReport) -> list[Line]:
     score = number(report["score"], against=report["threshold"])
     gate = number(report["threshold"])
     lines: list[Line] = []
-    if report["reason"] in _ORDINARY and score:
+    odd = report["verdict"] == "brittle" and (report["score"] or 0) >= report["threshold"]
+    if report["reason"] in _ORDINARY and score and not odd:
         how = "reaches" if report["reason"] == "score-reached" else "is below"
-        interval = f" {interval_text(report)}" if report["interval"] else ""
+        known, adjusted = interval_text(report), adjusted_text(report)
+        interval = f" ({adjusted} {known} adjusted for noise)" if adjusted else f" {known}" if known else ""
         lines.append([(f"{verdict}: the score {score}{interval} {how} the threshold {gate}.", style)])
     else:
         lines.append([(f"{verdict}. {report['explanation']}", style)])

@@ -56,11 +56,15 @@ class Matrix:
 
     def commonest(self) -> Fraction:
         """The largest mean credit of one answer to the unmutated prompt with all of them, itself among them."""
-        found = [
-            mean(10 if one == other else self.between(one, other) for other in self.baseline)
-            for one in self.baseline
-        ]
-        return max((each for each in found if each is not None), default=Fraction(0))
+        return max(map(self._company, self.baseline), default=Fraction(0))
+
+    def usual(self) -> int:
+        """The answer to the unmutated prompt that has it."""
+        return max(self.baseline, key=lambda one: (self._company(one), -one))
+
+    def _company(self, one: int) -> Fraction:
+        found = mean(10 if one == other else self.between(one, other) for other in self.baseline)
+        return Fraction(0) if found is None else found
 
     def kept(self) -> Fraction | None:
         """R_bm: the mean credit of an answer to the unmutated prompt and one to a mutation."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.scoring.matrix import Matrix
 
+ENOUGH = 8
+"""Answers to the unmutated prompt without which a floor excuses nothing: of three, one odd one makes it 1/3."""
 LOOKS = (2, 4, 8, 16)
 """Answers to the unmutated prompt at each look."""
 ALPHA = 0.05
@@ -61,6 +63,7 @@ class Evidence:
             it was asked again, over the floor; ``None`` where nothing was asked again.
         lasting: Deviations that were asked again and deviated more often than not, or were not asked again.
         baselines: Answers to the unmutated prompt, of the input with the fewest.
+        answers: Answers to the unmutated prompt, of all inputs.
         repeats: Answers of mutations that were asked again, in all.
     """
 
@@ -74,6 +77,7 @@ class Evidence:
     lasting: int = 0
     baselines: int = 1
     repeats: int = 0
+    answers: int = 1
 
     @property
     def significant(self) -> bool:
@@ -87,7 +91,13 @@ ALONE = Evidence()
 
 def known(cases: Sequence[Matrix]) -> Evidence:
     """The evidence that is there without asking again."""
-    return Evidence(floor_of(cases), _highest(cases), adjusted(cases), baselines=_baselines(cases))
+    return Evidence(
+        floor_of(cases),
+        _highest(cases),
+        adjusted(cases),
+        baselines=_baselines(cases),
+        answers=_answers(cases),
+    )
 
 
 def escalate(
@@ -146,11 +156,16 @@ def _looked(cases: Sequence[Matrix], share: float, seed: int) -> Evidence:
         lasting,
         _baselines(cases),
         sum(len(answers) for case in cases for answers in case.repeated.values()),
+        _answers(cases),
     )
 
 
 def _baselines(cases: Sequence[Matrix]) -> int:
     return min((len(case.baseline) for case in cases), default=0)
+
+
+def _answers(cases: Sequence[Matrix]) -> int:
+    return sum(len(case.baseline) for case in cases)
 
 
 def _highest(cases: Sequence[Matrix]) -> float | None:
@@ -176,12 +191,17 @@ def _confirmed(cases: Sequence[Matrix]) -> tuple[Fraction | None, int]:
     """
     floor = floor_of(cases)
     asked: list[Fraction] = []
+    lost = Fraction(0)
     rest = lasting = whole = 0
     for case in cases:
         for place, answers in enumerate(case.mutated):
             first = mean(case.between(case.baseline[0], each) for each in answers)
             whole += 1
-            if first is None or first == 1:
+            if first is None:
+                continue
+            if first == 1:  # with an odd first answer it was not asked again, though it is odd as well
+                usual = mean(case.between(case.usual(), each) for each in answers)
+                lost += 0 if usual is None else 1 - usual
                 continue
             again = case.agreement(case.repeated.get(place, ()))
             if again is None or not floor:
@@ -192,7 +212,7 @@ def _confirmed(cases: Sequence[Matrix]) -> tuple[Fraction | None, int]:
             lasting += first == 0 and 2 * again < floor
     if not asked:
         return None, lasting
-    lost = sum(asked, Fraction(0)) * Fraction(len(asked) + rest, len(asked))
+    lost += sum(asked, Fraction(0)) * Fraction(len(asked) + rest, len(asked))
     return 1 - lost / whole, lasting
 
 

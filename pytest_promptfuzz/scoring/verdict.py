@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_promptfuzz.scoring.repeats import ALONE, Evidence
+from pytest_promptfuzz.scoring.repeats import ALONE, ENOUGH, Evidence
 from pytest_promptfuzz.scoring.score import Counts, bounds, robustness
 
 if TYPE_CHECKING:
@@ -91,16 +91,21 @@ def decide(
 
 def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool, limit: int) -> Judgement:
     """The verdict where the raw outcomes are too bad: are they more than noise?"""
-    gate, adjusted = _plain(threshold), evidence.adjusted
+    gate, adjusted, low = _plain(threshold), evidence.adjusted, bounds(counts)[0]
     reason: Reason = "score-below-threshold" if few else "too-many-deviations"
     said = f"{_score(robustness(counts))} is below the threshold {gate}"
+    if low >= threshold and adjusted is not None:
+        said = (
+            f"The score adjusted for noise, {_plain(adjusted)}, is below the threshold {gate}; against the first "
+            "answer to the unmutated prompt alone, which is an odd one, it would reach it"
+        )
     if not few:
         said = f"{_count(counts.deviation, 'deviation')}, and at most {limit} may occur"
     floor, asked = _floor(evidence), _asked(evidence)
     lasting = counts.deviation if evidence.p is None else evidence.lasting
+    if evidence.p is None:
+        return Judgement("brittle", reason, f"{said}.")  # for all that is known; it is asked again
     enough = adjusted is not None and adjusted >= threshold and lasting <= limit
-    if evidence.p is None and not enough:
-        return Judgement("brittle", reason, f"{said}.")
     if evidence.significant and not enough and (few or lasting > limit):
         besides = f", and {_plain(adjusted)} when adjusted for noise" if few and adjusted is not None else ""
         return Judgement(
@@ -113,7 +118,7 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
             f"{said}, but {floor}: the model varies too widely to tell. Lower the temperature, ask for a narrower "
             "answer, or compare less strictly.",
         )
-    if enough and adjusted is not None:
+    if enough and adjusted is not None and evidence.answers >= ENOUGH:
         return Judgement(
             "pass",
             "adjusted-reached",

@@ -231,12 +231,42 @@ def test_more_deviations_than_allowed_have_to_last() -> None:
     assert decide(counts, GATE, max_deviations=0, evidence=evidence).reason == "too-many-deviations"
 
 
-def test_a_known_floor_adjusts_the_score_without_asking_again() -> None:
-    table = matrix("aab", [["a"]] * 7 + [["b"]])
-    evidence = known([table])
+def test_a_floor_of_three_answers_excuses_nothing() -> None:
+    # One odd answer of three makes the floor 1/3, and with it almost any score would be excused.
+    evidence = known([matrix("aab", [["a"]] * 5 + [["x"]] * 3)])
     assert evidence.adjusted == 1
-    verdict = decide(Counts(equivalent=6, deviation=2), GATE, evidence=evidence)
-    assert (verdict.verdict, verdict.reason) == ("pass", "adjusted-reached")
+    counts = Counts(equivalent=5, deviation=3)
+    assert decide(counts, GATE, evidence=evidence).verdict == "brittle"  # and is asked again
+    spent, _ = asked_again(
+        matrix("aab", [["a"]] * 5 + [["x"]] * 3), lambda mutation: "a" if mutation is None else "x"
+    )
+    assert decide(counts, GATE, evidence=spent).verdict == "brittle"
+
+
+def test_three_answers_that_are_all_there_is_leave_it_open() -> None:
+    looks = escalate([matrix("aab", [["a"]] * 6 + [["x"]] * 2)], below)
+    next(looks)
+    with pytest.raises(StopIteration) as stop:
+        next(looks)
+    verdict = decide(Counts(equivalent=6, deviation=2), GATE, evidence=stop.value.value)
+    assert (verdict.verdict, verdict.reason) == ("inconclusive", "not-significant")
+
+
+def test_an_odd_first_answer_hides_nothing() -> None:
+    # Four broken mutations agree with the odd first answer, so that only a sound one is asked again.
+    table = matrix("x", [["x"]] * 4 + [["a"]])
+    evidence, _ = asked_again(table, lambda mutation: "a")
+    assert evidence.confirmed is not None
+    assert evidence.confirmed < GATE
+    assert decide(Counts(equivalent=4, deviation=1), GATE, evidence=evidence).verdict != "pass"
+
+
+def test_a_score_that_only_an_odd_answer_reaches_is_explained() -> None:
+    evidence, _ = asked_again(
+        matrix("xaaaaaaa", [["x"]] * 5 + [["a"]]), lambda mutation: "a" if mutation is None else "x"
+    )
+    verdict = decide(Counts(equivalent=6), GATE, evidence=evidence)
+    assert "an odd one" in verdict.explanation
 
 
 def test_a_session_of_many_tests_asks_for_more() -> None:

@@ -70,7 +70,8 @@ class Recordings:
         from pytest_promptfuzz.wire.recordings.spool import Spool
 
         spool = Spool(self._spools, path, test)
-        tape = Tape(where, file=path.name, spool=spool)
+        before = RecordingFile(path).read(test) if os.path.lexists(path) else Recorded()
+        tape = Tape(where, file=path.name, spool=spool, replaces=bool(before.plans))
         if spool.kept and (path, test) not in self._begun:
             kept = "1 answer of it is" if spool.kept == 1 else f"{spool.kept} answers of it are"
             tape.notes.append(

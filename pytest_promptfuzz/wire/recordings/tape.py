@@ -31,6 +31,7 @@ _SHOWN_BEFORE = 12  # of them before the first that differs
 class _Case:
     plan: dict[str, Any] | None = None
     done: bool = False
+    failed: bool = False
     watches: list[Watch] = field(default_factory=list)
 
 
@@ -44,6 +45,7 @@ class Tape:
         spool: Where this run's answers go, if it records.
         strict: Nothing may be asked that is not recorded.
         cache: The local cache, only to say of what is missing that it is there.
+        replaces: Whether a plan is recorded of the test already, and this run would take its place.
 
     Attributes:
         strict: As above.
@@ -60,6 +62,7 @@ class Tape:
         spool: Spool | None = None,
         strict: bool = False,
         cache: AnswerStore | None = None,
+        replaces: bool = False,
     ) -> None:
         self.where = where
         self.strict = strict
@@ -70,6 +73,7 @@ class Tape:
         self._answers = {entry.key: entry.answer for entry in self._recorded.entries}
         self._spool = spool
         self._cache = cache
+        self._replaces = replaces
         self._cases: list[_Case] = []
         self._lock = threading.Lock()
 
@@ -147,9 +151,13 @@ class Tape:
         with self._lock:
             self._cases[case].watches.clear()
 
-    def done(self, case: int, plan: dict[str, Any] | None) -> None:
-        """Every run of a case was made; ``plan`` is what its mutations are recorded as."""
+    def done(self, case: int, plan: dict[str, Any] | None, *, failed: bool = False) -> None:
+        """Every run of a case was made; ``plan`` is what its mutations are recorded as.
+
+        ``failed`` is whether the unmutated prompt failed, so that no mutation was tried.
+        """
         self._cases[case].done = True
+        self._cases[case].failed = failed
         self._cases[case].plan = plan
 
     def end(self) -> str:
@@ -171,6 +179,9 @@ class Tape:
         if not all(case.done for case in self._cases):
             return "not all of its runs were made"
         places = self._places()
+        if any(case.failed for case in self._cases) and (self._replaces or not places):
+            was = "what was recorded of it before stays" if self._replaces else "nothing was answered"
+            return f"its unmutated prompt already fails, and {was}"
         if any(self._spool.get(key) is None for key in places):
             return "an answer was not stored: it holds something like a key, or was left before its end"
         try:
