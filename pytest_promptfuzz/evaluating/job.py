@@ -141,7 +141,7 @@ class Job:
         try:
             trials = yield from self._epoch(case)
         except BaselineFailed:
-            case.watches.done(failed=True)
+            self._ended(case, failed=True)
             raise
         self.trials.extend((yield from self.of_one_model(case, trials)))
         self.trials.sort(key=lambda trial: trial.case)
@@ -180,14 +180,14 @@ class Job:
             self._plans[prompt] = planned(prompt, self.contract, self.session, self.where, self.notes)
         return self._plans[prompt]
 
-    def _ended(self, case: Case) -> None:
+    def _ended(self, case: Case, *, failed: bool = False) -> None:
         """Every run of the case was made: what is recorded of it is complete."""
         self._ended_cases = sorted([*self._ended_cases, case], key=lambda each: each.number)
         if self.overruled is not None and self.overruled.reason == "not-repeatable":
             return
         recording = self.session.tape is not None and self.session.tape.recording
         plan = case.planned if recording else None
-        case.watches.done(plan_to_json(plan, self.contract) if plan else None)
+        case.watches.done(plan_to_json(plan, self.contract) if plan else None, failed=failed)
 
     def _epoch(self, case: Case) -> Epoch:
         """Baseline, control and mutations, all under the same watches; returns the trials."""

@@ -204,6 +204,16 @@ def test_verify_finds_doubles_strangers_and_what_is_missing(folder, cache) -> No
     assert "test_a holds no answer of its own to trial t1 of its plan" in text
 
 
+def test_verify_finds_a_lost_sample_of_the_unmutated_prompt(folder, cache) -> None:
+    samples = [to_line(entry("test_a", answer(), sample=number)) for number in range(3)]
+    path = record(folder, test_a=[*lines("test_a"), *samples[1:]])
+    assert cache("verify")[0] == 0
+    rows = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(row for row in rows if row != samples[1]))
+    code, text = cache("verify")
+    assert (code, "test_a lacks sample 1 of its unmutated prompt" in text) == (1, True), text
+
+
 def test_verify_notes_another_order(folder, cache) -> None:
     path = record(folder, test_a=lines("test_a"), test_b=lines("test_b"))
     rows = path.read_bytes().splitlines(keepends=True)

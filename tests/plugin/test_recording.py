@@ -463,6 +463,29 @@ def test_a_failed_call_leaves_the_old_recording_until_it_is_complete(run, record
     assert recording.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "body", ["assert llm(str(prompt)).text == 'no'", "raise RuntimeError('no credentials')"]
+)
+def test_a_baseline_that_fails_now_leaves_the_old_recording(run, recording, body):
+    run(LLM, "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    before = recording.read_bytes()
+    failing = LLM.replace("return llm(prompt.format(ticket=TICKET))", body)
+    result = run(failing, "--promptfuzz-mode=record")
+    result.assert_outcomes(failed=1)
+    assert "what was recorded of it before stays" in said(result)
+    assert recording.read_bytes() == before
+
+
+def test_a_test_that_asked_nothing_is_not_recorded(run, recording):
+    result = run(
+        LLM.replace("return llm(prompt.format(ticket=TICKET))", "raise RuntimeError('no credentials')"),
+        "--promptfuzz-mode=record",
+    )
+    result.assert_outcomes(failed=1)
+    assert "and nothing was answered" in said(result)
+    assert not recording.exists()
+
+
 def test_what_cannot_be_written_is_said_and_kept(run, recording, pytester, server):
     recording.parent.write_text("in the way")
     result = run(LLM, "--promptfuzz-mode=record")

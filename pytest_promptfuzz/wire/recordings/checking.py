@@ -150,11 +150,30 @@ def _check_plans(checked: Checked, test: str, plans: list[PlanEntry], entries: l
                 f"{test} holds answers to {_trials(strange)}, which no plan of it names. Record the test again.",
             )
         )
+    for case, samples in _samples(entries).items():
+        if lost := sorted(set(range(max(samples))) - samples):
+            checked.problems.append(
+                Problem(
+                    checked.path,
+                    0,
+                    f"{test} lacks sample {', '.join(map(str, lost))} of its unmutated prompt (input {case}), and "
+                    "holds later ones: they say how far the model varies. Record the test again.",
+                )
+            )
     if missing := [each for each in planned if each not in answered]:
         checked.notes.append(
             f"{checked.path}: {test} holds no answer of its own to {_trials(missing)} of its plan. That is right only "
             "if they ask what another run asks, or nothing."
         )
+
+
+def _samples(entries: list[Entry]) -> dict[int, set[int]]:
+    """Which samples of the unmutated prompt stand there, by input."""
+    found: dict[int, set[int]] = {}
+    for place in (each.place for each in entries):
+        if not place.trial and place.sample is not None:
+            found.setdefault(place.case, set()).add(place.sample)
+    return found
 
 
 def _trials(trials: list[str]) -> str:
