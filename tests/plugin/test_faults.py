@@ -451,7 +451,7 @@ def test_a_refusal_of_every_request_is_a_mistake_of_the_configuration(cases, fau
     for each in seen:
         assert each.text.startswith("ConfigurationError: "), each.text
         assert f"test_it.py::{each.test}[" in each.text
-        assert str(KINDS[fault]().message) in each.text
+        assert str(KINDS[fault]().message).rstrip(".") in each.text
         assert "Check the " in each.text or "check the " in each.text
         assert each.served == 1
 

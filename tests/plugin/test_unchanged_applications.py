@@ -547,7 +547,7 @@ def test_endpoints_of_another_protocol(project, pytester):
     refused = project(source)
     refused.assert_outcomes(errors=1)
     refused.stdout.fnmatch_lines(
-        ["*does not know where an answer of 127.0.0.1/sort has its text. Add answer=$.path*"]
+        ["*does not know where an answer of 127.0.0.1/sort has its text (*). Add answer=$.path*"]
     )
     ini.write_text(before + line + " answer=$.result")
     simulated = project(source)
