@@ -23,7 +23,7 @@ from pytest_promptfuzz.evaluating.left_out import LeftOut
 from pytest_promptfuzz.evaluating.pacing import chosen_of, first_part, in_order, saved_by
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
-from pytest_promptfuzz.evaluating.repeating import Asked, credited
+from pytest_promptfuzz.evaluating.repeating import Asked, credited, lost_by
 from pytest_promptfuzz.evaluating.rounds import rounds
 from pytest_promptfuzz.evaluating.unseen import perhaps_unseen
 from pytest_promptfuzz.running.run import Step
@@ -285,7 +285,7 @@ class Job:
             oracle_only=self._oracle_only,
             alone=self.only is not None,
             certain=self.certain,
-            notes=[*self.notes, *self._left_out.notes()],
+            notes=[*self.notes, *lost_by(self._ended_cases), *self._left_out.notes()],
         )
         for case in self._ended_cases:
             case.asked = None  # each knows the other, and what a test leaves is to be gone with it

@@ -13,7 +13,7 @@ from pytest_promptfuzz.scoring.repeats import LOOKS, Evidence, escalate, known
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from pytest_promptfuzz.evaluating.case import Case
     from pytest_promptfuzz.evaluating.judge import Baseline, Judge
@@ -40,6 +40,7 @@ class Asked:
         samples: How often each mutation is.
         answers: What was answered.
         trials: What was asked again, by mutation.
+        lost: Why runs that would have told noise from change have no answer, one sentence each.
         mutations: Those whose answers are held against the floor, as they stand in the matrix.
         waiting: Mutations of the plan that were not asked yet, in their order.
     """
@@ -53,6 +54,7 @@ class Asked:
     samples: int = 1
     answers: Answers = field(init=False)
     trials: dict[str, list[Trial]] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
     mutations: list[Mutation] = field(default_factory=list)
     waiting: list[Mutation] = field(default_factory=list)
     _begun: bool = False
@@ -120,7 +122,9 @@ class Asked:
             self._sampled(run)
             return
         trial = self._trial(mutation, run)
-        if trial.outcome == "error" or self._nothing(run):
+        why = self._nothing(run) or (trial.error.message if trial.error is not None else "")
+        if why:
+            self.lost.append(why)
             return
         place = self.mutations.index(mutation)
         self.answers.matrix.repeated.setdefault(place, []).append(self.answers.add(run))
@@ -135,16 +139,20 @@ class Asked:
         return self.judge.trial(run, mutation, mutation.prompt, self.baseline, case=self.case.number)
 
     def _sampled(self, run: Run) -> None:
-        if not self._nothing(run):
+        why = self._nothing(run)
+        if why:
+            self.lost.append(why)
+        else:
             self.answers.matrix.baseline.append(self.answers.add(run))
 
-    def _nothing(self, run: Run) -> bool:
-        """Whether a run that was made again has no answer: it failed on the wire, is not recorded, or was skipped."""
+    def _nothing(self, run: Run) -> str:
+        """Why a run has no answer: it is not recorded, was skipped, or failed on the wire; empty where it has one."""
         if any(fault.kind == NOT_RECORDED for fault in run.watch.faults):
-            return True
+            return "no more is recorded"
         if run.exception is not None and self.judge.skips(run.exception):
-            return True
-        return infrastructure_error(run, baseline=self.baseline.run) is not None
+            return f"the body skipped: {run.exception}"
+        error = infrastructure_error(run, baseline=self.baseline.run)
+        return "" if error is None else error.message
 
 
 def credited(cases: Sequence[Asked], evidence: Evidence) -> list[tuple[str, float]]:
@@ -194,6 +202,15 @@ def asking_again(
     except StopIteration as stop:
         evidence: Evidence = stop.value
         return evidence
+
+
+def lost_by(cases: Iterable[Case]) -> list[str]:
+    """That runs which would have told noise from change came to nothing, if some did, and why the first one."""
+    lost = [why for case in cases if case.asked is not None for why in case.asked.lost]
+    if not lost:
+        return []
+    runs = "1 run" if len(lost) == 1 else f"{len(lost)} runs"
+    return [f"{runs} that would tell noise from change came to nothing ({lost[0].rstrip('.')})"]
 
 
 def with_repeats(trials: Sequence[Trial], cases: Sequence[Asked]) -> list[Trial]:

@@ -97,7 +97,7 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
     if low >= threshold and adjusted is not None:
         said = (
             f"The score adjusted for noise, {_plain(adjusted)}, is below the threshold {gate}; against the first "
-            "answer to the unmutated prompt alone, which is an odd one, it would reach it"
+            "answer to the unmutated prompt alone, which may be an odd one, it would reach it"
         )
     if not few:
         said = f"{_count(counts.deviation, 'deviation')}, and at most {limit} may occur"

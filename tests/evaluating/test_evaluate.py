@@ -329,3 +329,20 @@ def test_slots_that_were_not_filled_are_named() -> None:
         in result.notes
     )
     assert not evaluate(TRIAGE, "simulated", session=quiet(), mutations=3).notes
+
+
+def test_runs_that_cannot_be_had_again_are_said() -> None:
+    asked = []
+
+    def failing_later(prompt: str) -> str:
+        asked.append(prompt)
+        if len(asked) > 10:  # baseline, control and eight mutations
+            raise TargetError("The provider is overloaded.", kind="server-error", status=503)
+        return by_words(prompt)
+
+    result = evaluate(TRIAGE, failing_later, session=quiet())
+    assert (result.verdict, result.reason) == ("inconclusive", "not-significant")
+    assert any(
+        "would tell noise from change came to nothing (The provider is overloaded)" in each
+        for each in result.notes
+    )
