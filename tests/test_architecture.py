@@ -117,3 +117,35 @@ def test_the_table_of_the_docs_names_every_room() -> None:
     text = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
     rooms = {room(path) for path in MODULES} - {"__init__"}
     assert [each for each in sorted(rooms) if f"`{each}" not in text] == []
+
+
+BY_NAME = {"python", "python3", "pip", "pytest", "promptfuzz"}
+STARTING = {"run", "Popen", "call", "check_call", "check_output", "create_subprocess_exec", "spawn"}
+
+
+def started_by_name(tree: ast.AST) -> list[int]:
+    """The lines that start a program by a name that only an activated environment has on its path."""
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        first = node.args[0]
+        first = first.elts[0] if isinstance(first, ast.List | ast.Tuple) and first.elts else first
+        if name in STARTING and isinstance(first, ast.Constant) and first.value in BY_NAME:
+            found.append(node.lineno)
+    return found
+
+
+def test_no_test_starts_a_program_by_its_bare_name() -> None:
+    assert started_by_name(ast.parse("pytester.run('python', '-m', 'pip')\nsubprocess.run(['pytest'])")) == [
+        1,
+        2,
+    ]
+    tests = Path(__file__).parent
+    found = [
+        f"{path.relative_to(tests)}:{line}"
+        for path in sorted(tests.rglob("*.py"))
+        for line in started_by_name(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert found == [], "start it as sys.executable -m …"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_recorded_and_replayed(run, server, pytester, monkeypatch):
     assert asked(server) == [2]
     lines = (pytester.path / "__promptfuzz__" / "test_it.calls.jsonl").read_text().splitlines()
     assert [json.loads(line)["trial"] for line in lines if "/embeddings" in line] == ["embedder"]
-    checked = pytester.run("python", "-m", "pytest_promptfuzz.cli", "cache", "verify")
+    checked = pytester.run(sys.executable, "-m", "pytest_promptfuzz.cli", "cache", "verify")
     assert checked.ret == 0
     shutil.rmtree(pytester.path / ".promptfuzz")
     server.stop()
