@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.plugin.marks import robust
     from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.scoring.effects import Effect, effects_of, rank_stability
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.trial import Trial
+    from pytest_promptfuzz.scoring.variance import Variance, brittleness, variance_of
     from pytest_promptfuzz.targets.model import Request, Response, Target, ToolCall, Usage
 
 _HOMES = {
@@ -54,6 +56,7 @@ _HOMES = {
     "ConfigurationError": "errors",
     "Design": "mutations.factorial",
     "Edit": "mutations.edits",
+    "Effect": "scoring.effects",
     "EntityScore": "comparing.entities",
     "Finding": "comparing.guards.pair",
     "Grader": "judging.model",
@@ -82,10 +85,13 @@ _HOMES = {
     "UntrustedVerdict": "plugin.outcome",
     "Usage": "targets.model",
     "UsageError": "errors",
+    "Variance": "scoring.variance",
     "aevaluate": "evaluating.evaluate",
+    "brittleness": "scoring.variance",
     "compare": "comparing.compare",
     "compose": "mutations.specs",
     "cross_lingual": "mutations.operators.translation",
+    "effects_of": "scoring.effects",
     "entity_f1": "comparing.entities",
     "evaluate": "evaluating.evaluate",
     "factorial": "mutations.factorial",
@@ -97,9 +103,11 @@ _HOMES = {
     "mutate": "mutations.planner",
     "operator": "mutations.operator",
     "profile_for": "comparing.profiles",
+    "rank_stability": "scoring.effects",
     "robust": "plugin.marks",
     "tier": "comparing.parts",
     "translations": "mutations.operators.translation",
+    "variance_of": "scoring.variance",
     "without_label": "mutations.operators.controls",
 }
 
@@ -110,6 +118,7 @@ __all__ = [
     "ConfigurationError",
     "Design",
     "Edit",
+    "Effect",
     "EntityScore",
     "Finding",
     "Grader",
@@ -138,10 +147,13 @@ __all__ = [
     "UntrustedVerdict",
     "Usage",
     "UsageError",
+    "Variance",
     "aevaluate",
+    "brittleness",
     "compare",
     "compose",
     "cross_lingual",
+    "effects_of",
     "entity_f1",
     "evaluate",
     "factorial",
@@ -153,9 +165,11 @@ __all__ = [
     "mutate",
     "operator",
     "profile_for",
+    "rank_stability",
     "robust",
     "tier",
     "translations",
+    "variance_of",
     "without_label",
 ]
 

@@ -13,6 +13,7 @@ from pytest_promptfuzz.scoring.matrix import CREDITS
 from pytest_promptfuzz.scoring.repeats import ALONE
 from pytest_promptfuzz.scoring.robustness import Group, Robustness
 from pytest_promptfuzz.scoring.score import Counts, bounds, robustness
+from pytest_promptfuzz.scoring.trial import cluster
 from pytest_promptfuzz.scoring.verdict import Judgement, decide
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from pytest_promptfuzz.evaluating.contract import Contract
-    from pytest_promptfuzz.mutations.mutation import Mutation, Relation
+    from pytest_promptfuzz.mutations.mutation import Relation
     from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.repeats import Evidence
     from pytest_promptfuzz.scoring.trial import Spent, Trial
@@ -120,11 +121,6 @@ def conclude(
         planned=contract.mutations,
         notes=tuple(dict.fromkeys([*_excused(judgement), *notes, *_apart(relation, by_relation)])),
     )
-
-
-def cluster(mutation: Mutation) -> str:
-    """The operators of a mutation, which mutations that are alike share."""
-    return "+".join(each.partition("@")[0] for each in mutation.operators)
 
 
 def _credits(trials: Iterable[Trial]) -> list[tuple[str, float]]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.answers import Answers
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
-from pytest_promptfuzz.evaluating.conclude import cluster
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.repeats import LOOKS, Evidence, escalate, known
+from pytest_promptfuzz.scoring.trial import cluster
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 
 if TYPE_CHECKING:

@@ -128,12 +128,15 @@ def _unjudged(reporter: pytest.TerminalReporter) -> list[str]:
 
 def _table(reporter: pytest.TerminalReporter, state: State) -> None:
     from pytest_promptfuzz.plugin.outcome import RobustnessRepr, encoding_of
-    from pytest_promptfuzz.reporting.terminal import fit_encoding, render, summary_lines
+    from pytest_promptfuzz.reporting.terminal import detail_lines, fit_encoding, render, summary_lines
 
     writer = reporter._tw  # noqa: SLF001 - the only way to its width and colours
     reporter.section("prompt robustness", "=", bold=True)
     width = writer.fullwidth
-    lines = summary_lines(list(state.reports.values()), width=width)
+    reports = list(state.reports.values())
+    lines = summary_lines(reports, width=width)
+    if state.config.get_verbosity() > 0:
+        lines += detail_lines(reports)
     text = render(lines, width=width, color=writer.hasmarkup)
     reporter.write_line(fit_encoding(text, encoding_of(writer)))
     for test, data in state.expected.items():

@@ -9,6 +9,7 @@ from pytest_promptfuzz.reporting.diff import Change, Move, Reorder, explain
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.text import HANG, Line, Piece, Style
+from pytest_promptfuzz.reporting.varying import varying_lines
 from pytest_promptfuzz.reporting.words import (
     MENDS,
     adjusted_text,
@@ -50,7 +51,7 @@ def failure_lines(report: TestReport, *, width: int = 80) -> list[Line]:
         Lines for :func:`~pytest_promptfuzz.reporting.text.render`.
     """
     lines = [*_verdict(report), *_deviations(report, width), *_errors(report), *_undecided(report)]
-    lines += _dimensions(report)
+    lines += varying_lines(report)
     if report["notes"]:
         lines.append([])
         lines += [_row("note", [(note, "plain")], indent="") for note in report["notes"]]
@@ -330,15 +331,6 @@ def _undecided(report: TestReport) -> list[Line]:
         one, other = answer_pair(group[0]["baseline"], group[0]["response"], limit=200)
         lines += [_row("baseline", [(one, "plain")]), _row("response", [(other, "plain")])]
     return lines
-
-
-def _dimensions(report: TestReport) -> list[Line]:
-    scored = {name: group["score"] for name, group in report["by_dimension"].items()}
-    known = {name: score for name, score in scored.items() if score is not None}
-    if len(set(known.values())) < 2:
-        return []
-    parts = [f"{name} {number(score)}" for name, score in sorted(known.items(), key=lambda each: each[1])]
-    return [[], [("score by kind of change: ", "label"), HANG, (", ".join(parts), "plain")]]
 
 
 def _row(label: str, pieces: Sequence[Piece], *, indent: str = _INDENT) -> Line:

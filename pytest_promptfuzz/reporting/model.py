@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from pytest_promptfuzz.reporting.varying import VarianceReport, variance_report
+
 if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.robustness import Group, Robustness
     from pytest_promptfuzz.scoring.trial import Spent, Trial
-    from pytest_promptfuzz.scoring.variance import Variance
 
 FORMAT = 1
 
@@ -79,20 +80,6 @@ class NoiseReport(TypedDict):
     alpha: float
 
 
-class VarianceReport(TypedDict):
-    """Where the credits' variance comes from: at least 0, ``None`` where it cannot be told.
-
-    ``share`` is the perturbations' part of the whole, with its 95 % interval; ``notes`` say what cannot be told.
-    """
-
-    inference: float | None
-    item: float | None
-    perturbation: float | None
-    share: float | None
-    share_range: tuple[float, float] | None
-    notes: list[str]
-
-
 class TrialReport(TypedDict):
     """One trial. ``diff`` is ``[["=", same], ["-", removed], ["+", added], ...]`` over the prompt."""
 
@@ -130,6 +117,7 @@ class TestSummary(TypedDict):
     score: float | None
     adjusted_score: float | None
     interval: IntervalReport | None
+    variance: VarianceReport | None
     bounds: tuple[float, float]
     threshold: float
     counts: dict[str, int]
@@ -150,7 +138,6 @@ class TestReport(TestSummary):
     location: tuple[str, int] | None
     explanation: str
     noise: NoiseReport | None
-    variance: VarianceReport | None
     planned: int
     seed: int
     task: str
@@ -189,7 +176,7 @@ def report_test(
         adjusted_score=robustness.adjusted_score,
         interval=_interval(robustness.interval),
         noise=_noise(robustness),
-        variance=_variance(robustness.variance),
+        variance=variance_report(robustness),
         counts=robustness.outcomes.as_dict(),
         planned=robustness.planned,
         seed=robustness.seed,
@@ -283,23 +270,6 @@ def _noise(robustness: Robustness) -> NoiseReport | None:
         p=found.p,
         alpha=found.alpha,
     )
-
-
-def _variance(found: Variance | None) -> VarianceReport | None:
-    if found is None:
-        return None
-    return VarianceReport(
-        inference=_rounded(found.inference),
-        item=_rounded(found.item),
-        perturbation=_rounded(found.perturbation),
-        share=_rounded(found.share),
-        share_range=found.share_range and (round(found.share_range.low, 4), round(found.share_range.high, 4)),
-        notes=list(found.notes),
-    )
-
-
-def _rounded(number: float | None) -> float | None:
-    return None if number is None else round(number, 4)
 
 
 def _group(group: Group) -> GroupReport:

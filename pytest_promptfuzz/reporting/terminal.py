@@ -10,12 +10,14 @@ from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.safe import fit_encoding, safe
 from pytest_promptfuzz.reporting.summary import summary_lines
 from pytest_promptfuzz.reporting.text import render
+from pytest_promptfuzz.reporting.varying import detail_lines
 from pytest_promptfuzz.reporting.words import number, operator_names
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.model import TestReport
 
 __all__ = [
+    "detail_lines",
     "diff_lines",
     "failure_lines",
     "fit_encoding",

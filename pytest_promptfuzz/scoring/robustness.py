@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.scoring.effects import effects_of
 from pytest_promptfuzz.scoring.matrix import CREDITS
 from pytest_promptfuzz.scoring.repeats import ALONE, Evidence
 from pytest_promptfuzz.scoring.score import EQUIVALENT_CREDIT, Counts, robustness, weighted
-from pytest_promptfuzz.scoring.trial import Spent
+from pytest_promptfuzz.scoring.trial import Spent, cluster
 from pytest_promptfuzz.scoring.variance import variance_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_promptfuzz.mutations.mutation import Relation
+    from pytest_promptfuzz.scoring.effects import Effect
     from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.judging import Judging
     from pytest_promptfuzz.scoring.trial import Trial
@@ -131,12 +133,25 @@ class Robustness:
         ``None`` with fewer than two inputs, or where nothing was scored. It takes ``samples=`` of at least 2 to tell
         the mutations from the sampling.
         """
-        credited = [
-            (trial.case, trial.mutation.id, CREDITS[trial.outcome] / EQUIVALENT_CREDIT)
+        credited = [(trial.case, trial.mutation.id, credit) for trial, credit in self._credited()]
+        return variance_of(credited) if len({case for case, _, _ in credited}) > 1 else None
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """What each operator does, against the others on the same inputs, the most harmful first.
+
+        Empty with fewer than two inputs, or fewer than two operators. Mutations of several operators are a kind of
+        their own, ``one+other``.
+        """
+        return effects_of((trial.case, cluster(trial.mutation), credit) for trial, credit in self._credited())
+
+    def _credited(self) -> list[tuple[Trial, float]]:
+        """The trials that were decided, with their credit in [0, 1]."""
+        return [
+            (trial, CREDITS[trial.outcome] / EQUIVALENT_CREDIT)
             for trial in self.trials
             if trial.mutation.relation == self.relation and trial.outcome in CREDITS
         ]
-        return variance_of(credited) if len({case for case, _, _ in credited}) > 1 else None
 
     @property
     def calls(self) -> int:

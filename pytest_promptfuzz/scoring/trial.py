@@ -131,3 +131,8 @@ class Trial:
         if self.failure is not None:
             return 0.0
         return 1.0 if self.comparison is None else self.comparison.similarity
+
+
+def cluster(mutation: Mutation) -> str:
+    """The operators of a mutation without their versions, which mutations that are alike share."""
+    return "+".join(each.partition("@")[0] for each in mutation.operators)

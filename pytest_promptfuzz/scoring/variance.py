@@ -92,6 +92,19 @@ class Variance:
         """Brittleness: perturbation over the total, in [0, 1]; ``None`` where a part is unknown or all are 0."""
         return _share([self.raw])
 
+    @property
+    def shares(self) -> tuple[float, float, float] | None:
+        """Inference, item and perturbation over the total, which add up to 1; ``None`` where :attr:`share` is.
+
+        The last is :attr:`share`. Where a raw estimate is negative, the other two share what is left.
+        """
+        share, inference, item = self.share, self.inference, self.item
+        if share is None or inference is None or item is None:
+            return None
+        rest = inference + item
+        part = (1 - share) / rest if rest else 0.0
+        return (inference * part, item * part, share)
+
 
 def variance_of(trials: Iterable[tuple[Hashable, Hashable, float]]) -> Variance:
     """Take the variance of scores apart.

@@ -114,3 +114,18 @@ def test_asked_once_each_it_is_not_identifiable() -> None:
     assert found is not None
     assert (found["perturbation"], found["share"], found["share_range"]) == (None, None, None)
     assert "samples=2" in found["notes"][0]
+
+
+def test_the_effects_of_operators_need_several_inputs_and_no_second_run() -> None:
+    def application(prompt: str) -> str:
+        return "no" if "IS THE TICKET" in prompt else "yes"
+
+    asked = {"mutations": 3, "threshold": 0, "operators": ["upper-case", "double-space", "trailing-space"]}
+    result = evaluate(PROMPT, application, inputs=TICKETS, session=quiet(), **asked)
+    worst, *others = result.effects
+    assert (worst.operator, worst.mean, worst.items) == ("upper-case", -1, 3)
+    assert [each.mean for each in others] == [0.5, 0.5]
+    reported = report_test(result, test="t")["variance"]
+    assert reported is not None
+    assert [each["operator"] for each in reported["effects"]] == [each.operator for each in result.effects]
+    assert evaluate(PROMPT, application, inputs=ONE, session=quiet(), **asked).effects == ()

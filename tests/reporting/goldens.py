@@ -7,7 +7,14 @@ from pathlib import Path
 import handmade
 
 from pytest_promptfuzz.reporting.side_by_side import side_by_side_lines
-from pytest_promptfuzz.reporting.terminal import failure_lines, header_lines, one_line, render, summary_lines
+from pytest_promptfuzz.reporting.terminal import (
+    detail_lines,
+    failure_lines,
+    header_lines,
+    one_line,
+    render,
+    summary_lines,
+)
 
 HERE = Path(__file__).parent / "golden"
 VARIANTS = [(80, False), (80, True), (120, False), (120, True)]
@@ -48,6 +55,7 @@ def session(width: int, *, color: bool) -> str:
         header_lines(SETTINGS),
         summary_lines([lenient, handmade.brittle()], width=width),
         summary_lines(every, width=width),
+        detail_lines(every),
         side_by_side_lines(compared, width=width),
     ]
     return "\n\n".join(render(block, width=width, color=color) for block in blocks)

@@ -6,6 +6,7 @@ import hashlib
 from typing import Any
 
 from pytest_promptfuzz.reporting.model import GroupReport, SpentReport, TestReport, TrialReport
+from pytest_promptfuzz.reporting.varying import EffectReport, VarianceReport
 
 PROMPT = (
     "Classify the sentiment of the following text as either POSITIVE, NEGATIVE, or NEUTRAL. "
@@ -365,6 +366,39 @@ def wide() -> TestReport:
     )
 
 
+def several_inputs() -> TestReport:
+    """Half of the variance is one operator's doing, which harms two of three inputs."""
+    label = {"reason": "label", "explanation": "label POSITIVE became NEGATIVE", "response": "NEGATIVE"}
+    broken = [
+        trial(n, "persona", "augmentation", case=n % 3, sample=n // 3, outcome="deviation", **label)
+        for n in (1, 2, 4, 5)
+    ]
+    kept = [trial(n, "typo", case=n % 3, sample=n // 3) for n in (0, 1, 2, 3, 4, 5)]
+    effects = [
+        EffectReport(operator="persona", mean=-0.6667, low=-2.5648, high=1.2315, items=3, p=0.5),
+        EffectReport(operator="typo", mean=0.6667, low=-1.2315, high=2.5648, items=3, p=0.5),
+    ]
+    return report(
+        verdict="brittle",
+        reason="score-below-threshold",
+        explanation="The score 0.60 is below the threshold 0.85.",
+        score=0.6,
+        bounds=(0.6, 0.6),
+        variance=VarianceReport(
+            inference=0.05,
+            item=0.1,
+            perturbation=0.15,
+            shares=(0.1667, 0.3333, 0.5),
+            share=0.5,
+            share_range=(0.125, 0.875),
+            effects=effects,
+            notes=[],
+        ),
+        inputs=["'refund'", "'crash'", "'login'"],
+        trials=[*broken, *kept],
+    )
+
+
 ALL = {
     "passing": passing,
     "brittle": brittle,
@@ -374,4 +408,5 @@ ALL = {
     "hostile": hostile,
     "long_answer": long_answer,
     "wide": wide,
+    "several_inputs": several_inputs,
 }

@@ -5,7 +5,7 @@ from statistics import mean
 
 import pytest
 
-from pytest_promptfuzz.scoring.variance import Parts, Variance, brittleness, variance_of
+from pytest_promptfuzz.scoring.variance import Parts, Ranges, Variance, brittleness, variance_of
 
 Table = dict[str, dict[str, list[float]]]
 
@@ -137,3 +137,24 @@ def test_the_ranges_hold_the_truth() -> None:
     assert min(held) >= 0.9 * 80
     assert sum(held) < 4 * 80
     assert apart({"a": {"x": [0, 2], "y": [4, 4]}, "b": {"x": [5, 7], "y": [9, 9]}}).ranges.item is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "shares"),
+    [
+        ((0.1, 0.2, 0.1), (0.25, 0.5, 0.25)),
+        ((0.2, 0.1, -0.05), (2 / 3, 1 / 3, 0.0)),
+        ((0.1, -0.05, 0.15), (0.25, 0.0, 0.75)),
+        ((0.0, -0.1, 0.2), (0.0, 0.0, 1.0)),
+        ((0.0, 0.0, 0.0), None),
+        ((None, 0.1, None), None),
+    ],
+)
+def test_shares_add_up_to_one(raw, shares) -> None:
+    found = Variance(Parts(*raw), Ranges(None, None, None), None, 3, 6, 12)
+    if shares is None:
+        assert found.shares is None
+    else:
+        assert found.shares == pytest.approx(shares)
+        assert sum(found.shares) == pytest.approx(1)
+        assert found.shares[2] == found.share
