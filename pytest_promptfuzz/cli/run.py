@@ -24,6 +24,7 @@ from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.reporting.progress import Progress
 from pytest_promptfuzz.reporting.side_by_side import side_by_side_lines
 from pytest_promptfuzz.reporting.terminal import failure_lines, summary_lines
+from pytest_promptfuzz.scoring.gates import GATES
 from pytest_promptfuzz.scoring.stopping import STOPS
 
 if TYPE_CHECKING:
@@ -75,6 +76,12 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         default=0.85,
         metavar="X",
         help="what the score must reach, 0 to 1 (0.85)",
+    )
+    group.add_argument(
+        "--gate",
+        metavar=f"{{{','.join(GATES)}}}",
+        default="point",
+        help="what must reach it: point, the score; confident, its lower bound (point)",
     )
     group.add_argument("--task", metavar="NAME", help="how answers are compared (inferred from the baseline)")
     group.add_argument(
@@ -149,6 +156,7 @@ def _reports(
     settings = {
         "mutations": options.mutations,
         "threshold": options.threshold,
+        "gate": options.gate,
         "seed": options.seed,
         "operators": options.operators,
         "task": options.task,
@@ -199,6 +207,8 @@ def _again(options: argparse.Namespace, target: str) -> str:
         "--threshold",
         f"{options.threshold:g}",
     ]
+    if options.gate != "point":
+        words += ["--gate", options.gate]
     if options.operators:
         words += ["--operators", written(options.operators)]
     if options.part:

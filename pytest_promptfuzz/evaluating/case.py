@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.scoring.trial import Trial, TrialError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -73,6 +75,12 @@ class Case:
             in_flight=None if self.on_wire is None else self.on_wire.in_flight(mutation),
             mutation=mutation,
         )
+
+    def abandoned(self, kind: str, why: str) -> list[Trial]:
+        """The baseline does not hold, so no trial is worth its calls."""
+        return [
+            Trial(each, "error", error=TrialError(kind, why), case=self.number) for each in self.planned or ()
+        ]
 
     def count(self, run: Run) -> str:
         """Note which models answered a run; the name of the first."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.mutations.mutation import RELATIONS
 from pytest_promptfuzz.mutations.selection import wanted
-from pytest_promptfuzz.scoring.adjusting import adjusted_interval
-from pytest_promptfuzz.scoring.intervals import score_interval
+from pytest_promptfuzz.scoring.gates import decide_at
 from pytest_promptfuzz.scoring.matrix import CREDITS
 from pytest_promptfuzz.scoring.repeats import ALONE
 from pytest_promptfuzz.scoring.robustness import Group, Robustness
+from pytest_promptfuzz.scoring.sampled import Sampled
 from pytest_promptfuzz.scoring.score import Counts, bounds, robustness
 from pytest_promptfuzz.scoring.trial import cluster
-from pytest_promptfuzz.scoring.verdict import Judgement, decide
+from pytest_promptfuzz.scoring.verdict import Judgement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.mutations.mutation import Relation
-    from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.repeats import Evidence
     from pytest_promptfuzz.scoring.trial import Spent, Trial
 
@@ -42,7 +41,7 @@ def conclude(
     *,
     overruled: Judgement | None = None,
     evidence: Evidence = ALONE,
-    credited: Sequence[tuple[str, float]] = (),
+    credited: Mapping[str, tuple[str, float]] | None = None,
     baselines: Iterable[Any] = (),
     cases: Iterable[str] = (),
     spent: Spent,
@@ -61,7 +60,7 @@ def conclude(
         contract: The settings.
         overruled: A judgement that stands whatever the trials say (a baseline that did not hold).
         evidence: What repeated answers show.
-        credited: Operators and mean credit of each mutation with all unmutated answers, where the floor is known.
+        credited: By mutation, its operators and mean credit with all unmutated answers, where the floor is known.
         baselines: The plain baseline value of each case.
         cases: The name of each case, where inputs have names.
         spent: Of all runs, baseline and control included.
@@ -80,12 +79,15 @@ def conclude(
     score = robustness(counts)
     low, high = bounds(counts)
     judgement = overruled or _not_exercised(scored)
+    sampled = _sampled(scored, credited or {}, evidence)
     if judgement is None:
-        judgement = decide(
+        judgement = decide_at(
+            contract.gate,
             counts if certain else replace(counts, not_needed=0),
             contract.threshold,
             max_deviations=contract.max_deviations,
             evidence=evidence if relation == "invariance" else ALONE,
+            sampled=sampled,
         )
         # A brittle prompt has shown that its test notices changes.
         if judgement.verdict == "pass" or relation == "must-change":
@@ -99,7 +101,8 @@ def conclude(
         threshold=float(contract.threshold),
         adjusted_score=None if evidence.adjusted is None else float(evidence.adjusted),
         noise=evidence,
-        interval=_interval(scored, credited, evidence),
+        interval=sampled.interval(),
+        gate=contract.gate,
         outcomes=counts,
         by_dimension=_groups(scored, lambda trial: (trial.mutation.dimension,)),
         by_operator=_groups(scored, _operators),
@@ -123,27 +126,33 @@ def conclude(
     )
 
 
-def _credits(trials: Iterable[Trial]) -> list[tuple[str, float]]:
-    """Operators and mean credit of each mutation that was decided."""
-    found: dict[str, list[int]] = {}
-    operators: dict[str, str] = {}
+def _sampled(
+    trials: Sequence[Trial], credited: Mapping[str, tuple[str, float]], evidence: Evidence
+) -> Sampled:
+    """What the score was made of: with all unmutated answers where there are several, else with the first."""
+    asked: dict[str, list[Trial]] = {}
     for trial in trials:
-        credit = CREDITS.get(trial.outcome)
-        if credit is not None:
-            found.setdefault(trial.id, []).append(credit)
-            operators[trial.id] = cluster(trial.mutation)
-    return [(operators[name], sum(tenths) / len(tenths) / 10) for name, tenths in found.items()]
-
-
-def _interval(
-    trials: Sequence[Trial], credited: Sequence[tuple[str, float]], evidence: Evidence
-) -> Interval | None:
-    """How far the score can be trusted, the adjusted one where there is one; nothing for a single mutation."""
-    if len(credited) > 1 and evidence.floor:
-        inputs = len({trial.case for trial in trials})
-        return adjusted_interval(credited, floor=evidence.floor, answers=evidence.baselines, inputs=inputs)
-    raw = _credits(trials)
-    return score_interval(raw) if len(raw) > 1 else None
+        if trial.outcome != "not-needed":
+            asked.setdefault(trial.id, []).append(trial)
+    tenths = {
+        name: [CREDITS[trial.outcome] for trial in own if trial.outcome in CREDITS]
+        for name, own in asked.items()
+    }
+    clusters = {name: cluster(own[0].mutation) for name, own in asked.items()}
+    adjusted = len(credited) > 1 and bool(evidence.floor)
+    credits_ = (
+        dict(credited)
+        if adjusted
+        else {name: (clusters[name], sum(own) / len(own) / 10) for name, own in tenths.items() if own}
+    )
+    return Sampled(
+        list(credits_.values()),
+        tuple(1 - len(tenths[name]) / len(asked[name]) for name in credits_),
+        tuple(clusters[name] for name in asked if name not in credits_),
+        evidence.floor if adjusted else None,
+        evidence.baselines,
+        len({trial.case for trial in trials}),
+    )
 
 
 def _with_unasked(judgement: Judgement, counts: Counts) -> Judgement:
@@ -166,7 +175,9 @@ def says_brittle(
     if not scored or _not_exercised(scored):
         return False
     counts = replace(Counts.of(trial.outcome for trial in scored), not_needed=waiting)
-    known = decide(counts, contract.threshold, max_deviations=contract.max_deviations, evidence=evidence)
+    known = decide_at(
+        contract.gate, counts, contract.threshold, max_deviations=contract.max_deviations, evidence=evidence
+    )
     return known.verdict == "brittle"
 
 

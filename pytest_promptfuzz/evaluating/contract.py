@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.prompts.parts import TEMPLATE, Part, parse_part
+from pytest_promptfuzz.scoring.gates import GATES, GateName
 from pytest_promptfuzz.scoring.score import exact
 from pytest_promptfuzz.scoring.stopping import STOPS, Stop
 
@@ -32,6 +33,7 @@ class Contract:
         mutations: How many mutations, 1 to 10,000. Where a mapping or a list is given, this is what it adds up to, and
             ``operators`` holds the rest of it.
         threshold: What the score must reach, in [0, 1], exactly as written.
+        gate: What of the score must reach it: see ``scoring.gates``.
         seed: Of the plan.
         part: The text that mutations may touch: the template, the input, both, or messages of some roles.
         operators: Names of operators, or a mapping of operator or dimension to weight; ``None`` is the default mix; or
@@ -58,6 +60,7 @@ class Contract:
 
     mutations: int = 8
     threshold: Fraction = Fraction(85, 100)
+    gate: GateName = "point"
     seed: int = 0
     part: Part = TEMPLATE
     operators: Sequence[str] | Mapping[str, float] | Wanted | None = None
@@ -280,6 +283,7 @@ def _paths(name: str, value: Any, where: str) -> tuple[str, ...]:
 _CHECKS: Mapping[str, Any] = {
     "mutations": _mutations,
     "threshold": _share,
+    "gate": _name(lambda: GATES),
     "seed": _seed,
     "part": _part,
     "operators": _optional(_operators),

@@ -73,7 +73,7 @@ def evaluate(
         session: Store, mode, embedder and concurrency; by default nothing is stored on disk.
         only: The ID of the one trial to run.
         progress: Called after each run with how many were made.
-        settings: ``task=``, ``operators=``, ``part=``, ``equivalent_at=``, ``minor_at=``, ``profile=``,
+        settings: ``gate=``, ``task=``, ``operators=``, ``part=``, ``equivalent_at=``, ``minor_at=``, ``profile=``,
             ``schema=``, ``max_deviations=``, ``ignore=``, ``tiers=``, ``guards=``,
             ``judge=``, ``judge_when=``, ``judge_repeats=``, ``quality=``, ``samples=``,
             ``baseline_runs=``, ``stop=``.

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.scoring.repeats import ALONE
 from pytest_promptfuzz.scoring.verdict import Judgement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from pytest_promptfuzz.evaluating.case import Case
+    from pytest_promptfuzz.evaluating.job import Epoch, Job
+    from pytest_promptfuzz.scoring.trial import Trial
 
 
 def mixed_models(models: Mapping[str, set[str]]) -> str:
@@ -16,6 +21,24 @@ def mixed_models(models: Mapping[str, set[str]]) -> str:
         if len(answered) > 1:
             return f"{asked or 'the model'} answered as {' and as '.join(sorted(answered))}"
     return ""
+
+
+def of_one_model(job: Job, case: Case, trials: list[Trial]) -> Epoch:
+    """The trials of a case; where two models answered, everything is asked again, once."""
+    mixed = mixed_models(case.models)
+    if mixed and job.session.mode in {"auto", "record"} and not case.renewed:
+        job.notes.insert(0, f"{mixed}, so every answer of this test was asked for again")
+        case.renewed, case.watches, job.evidence = True, case.watches.again(), ALONE
+        trials = yield from job.epoch(case)
+    refuse_mixed(job, case)
+    return trials
+
+
+def refuse_mixed(job: Job, case: Case) -> None:
+    """Nothing is concluded from the answers of two models."""
+    mixed = mixed_models(case.models)
+    if mixed:
+        job.overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
 
 
 def in_one_line(error: BaseException) -> str:

@@ -15,8 +15,9 @@ from pytest_promptfuzz.evaluating.baseline import BaselineFailed, baseline_error
 from pytest_promptfuzz.evaluating.case import Case
 from pytest_promptfuzz.evaluating.conclude import conclude
 from pytest_promptfuzz.evaluating.control import controlled
+from pytest_promptfuzz.evaluating.feasible import refuse_too_few
 from pytest_promptfuzz.evaluating.filled import shown_by
-from pytest_promptfuzz.evaluating.instability import in_one_line, mixed_models, noisy
+from pytest_promptfuzz.evaluating.instability import in_one_line, noisy, of_one_model
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of
 from pytest_promptfuzz.evaluating.judged import bench_of, spent_embedding, with_judging
 from pytest_promptfuzz.evaluating.left_out import LeftOut
@@ -28,7 +29,7 @@ from pytest_promptfuzz.evaluating.rounds import rounds
 from pytest_promptfuzz.evaluating.unseen import perhaps_unseen
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.repeats import ALONE
-from pytest_promptfuzz.scoring.trial import Spent, Trial, TrialError
+from pytest_promptfuzz.scoring.trial import Spent, Trial
 from pytest_promptfuzz.scoring.verdict import Judgement, Reason
 from pytest_promptfuzz.targets.model import Response
 
@@ -126,7 +127,8 @@ class Job:
             name: How the input is called.
 
         Raises:
-            UsageError: Nothing to mutate, nothing to judge by, or a return value that cannot be compared.
+            UsageError: Nothing to mutate, nothing to judge by, a return value that cannot be compared, or a gate that
+                so few mutations cannot pass.
             ConfigurationError: The baseline lacks a target, key, extra or model.
             BaselineFailed: The body fails on the unmutated prompt, twice.
         """
@@ -138,30 +140,16 @@ class Job:
         self._baselines.append(None)
         if self.on_wire is None and (prompt.inputs or not self.contract.part.wants_input):
             case.planned = self.plan(prompt)
+        elif self._sole:
+            refuse_too_few(self.contract, self.where)
         try:
-            trials = yield from self._epoch(case)
+            trials = yield from self.epoch(case)
         except BaselineFailed:
             self._ended(case, failed=True)
             raise
-        self.trials.extend((yield from self.of_one_model(case, trials)))
+        self.trials.extend((yield from of_one_model(self, case, trials)))
         self.trials.sort(key=lambda trial: trial.case)
         self._ended(case)
-
-    def of_one_model(self, case: Case, trials: list[Trial]) -> Epoch:
-        """The trials of a case; where two models answered, everything is asked again, once."""
-        mixed = mixed_models(case.models)
-        if mixed and self.session.mode in {"auto", "record"} and not case.renewed:
-            self.notes.insert(0, f"{mixed}, so every answer of this test was asked for again")
-            case.renewed, case.watches, self.evidence = True, case.watches.again(), ALONE
-            trials = yield from self._epoch(case)
-        self.refuse_mixed(case)
-        return trials
-
-    def refuse_mixed(self, case: Case) -> None:
-        """Nothing is concluded from the answers of two models."""
-        mixed = mixed_models(case.models)
-        if mixed:
-            self.overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
 
     def first_part(self, mutations: Sequence[Mutation]) -> tuple[list[Mutation], list[Mutation]]:
         """The mutations of a case that are asked with its baseline, and those that may turn out not to be needed."""
@@ -177,8 +165,15 @@ class Job:
             NotRecordedError: Only the recording may be used, and holds no such plan.
         """
         if prompt not in self._plans:
-            self._plans[prompt] = planned(prompt, self.contract, self.session, self.where, self.notes)
+            self._plans[prompt] = planned(
+                prompt, self.contract, self.session, self.where, self.notes, alone=self._sole
+            )
         return self._plans[prompt]
+
+    @property
+    def _sole(self) -> bool:
+        """Whether the verdict is over one plan, the same for every input, and over the whole of it."""
+        return self.only is None and not self.whole and not self.contract.part.wants_input
 
     def _ended(self, case: Case, *, failed: bool = False) -> None:
         """Every run of the case was made: what is recorded of it is complete."""
@@ -189,7 +184,7 @@ class Job:
         plan = case.planned if recording else None
         case.watches.done(plan_to_json(plan, self.contract) if plan else None, failed=failed)
 
-    def _epoch(self, case: Case) -> Epoch:
+    def epoch(self, case: Case) -> Epoch:
         """Baseline, control and mutations, all under the same watches; returns the trials."""
         prompt, number = case.prompt, case.number
         case.models.clear()
@@ -207,13 +202,13 @@ class Job:
                 raise BaselineFailed(run.exception, self.names[number]) from run.exception
             if error is None:
                 self.overruled = noisy(in_one_line(run.exception))
-                return self._abandoned("baseline-mixed", "The unmutated prompt failed and passed.", case)
+                return case.abandoned("baseline-mixed", "The unmutated prompt failed and passed.")
         if error is not None:
             on = f" of input {self.names[number]}" if self.names[number] else ""
             message = f"The baseline{on} could not be had: {error.message}"
             reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
             self.overruled = Judgement("inconclusive", reason, f"{message} ({error.kind})")
-            return self._abandoned(reason, message, case)
+            return case.abandoned(reason, message)
         if case.planned is None:
             case.planned = self.plan(shown_by(run, prompt, self.contract.part, self.on_wire, self.where))
         judge, baseline = self._judge(run, case)
@@ -222,7 +217,7 @@ class Job:
             (control,) = yield [Step(prompt, case.watch(control=True), number)]
             baseline = self._control(control, baseline, judge, case)
         if self.overruled is not None:
-            return self._abandoned(self.overruled.reason, self.overruled.explanation, case)
+            return case.abandoned(self.overruled.reason, self.overruled.explanation)
         chosen = chosen_of(case.planned or (), self.only, self.where)
         concurrent = self._may_overlap(run)
         runs_before = max(self.session.baseline_runs, self.contract.baseline_runs) if self.only is None else 1
@@ -254,12 +249,6 @@ class Job:
     def again(self) -> Steps:
         """Once every case has begun: the rest of the plan, as far as it is needed; more for a test about to fail."""
         yield from rounds(self, self._ended_cases)
-
-    def _abandoned(self, kind: str, why: str, case: Case) -> list[Trial]:
-        """The baseline does not hold, so no trial is worth its calls."""
-        return [
-            Trial(each, "error", error=TrialError(kind, why), case=case.number) for each in case.planned or ()
-        ]
 
     def conclude(self) -> Robustness:
         """The result over all cases."""

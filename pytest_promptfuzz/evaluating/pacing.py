@@ -173,4 +173,4 @@ def saved_by(trials: Sequence[Trial], cases: Sequence[Case]) -> Spent:
 
 
 def _gate(planned: int, contract: Contract) -> Gate:
-    return Gate(planned, contract.threshold, contract.max_deviations)
+    return Gate(planned, contract.threshold, contract.max_deviations, by_score=contract.gate == "point")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.feasible import refuse_hopeless
 from pytest_promptfuzz.evaluating.recorded import check_writable, recorded_plan
 from pytest_promptfuzz.mutations.planner import plan
 from pytest_promptfuzz.wire.aside import answers_kept_in
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def planned(
-    prompt: Prompt, contract: Contract, session: Session, where: str, notes: list[str]
+    prompt: Prompt, contract: Contract, session: Session, where: str, notes: list[str], *, alone: bool = True
 ) -> tuple[Mutation, ...]:
     """The mutations of a prompt.
 
@@ -27,9 +28,11 @@ def planned(
         session: Its recording and store.
         where: The test, for messages.
         notes: Takes what the person must know of the plan.
+        alone: Whether the verdict is over no other mutations than these.
 
     Raises:
-        UsageError: Nothing to mutate, a part that the prompt does not have, or a prompt that cannot be recorded.
+        UsageError: Nothing to mutate, a part that the prompt does not have, a prompt that cannot be recorded, or a
+            gate that the plan cannot pass.
         NotRecordedError: Only the recording may be used, and holds no plan for this prompt and these settings.
     """
     try:
@@ -40,11 +43,15 @@ def planned(
     if tape is not None:
         found = recorded_plan(tape, limited, contract, where, notes)
         if found is not None:
+            if alone:
+                refuse_hopeless(found, limited, contract, where)
             return found
     with answers_kept_in(session.store, session.gate):  # a model that helps is asked once
         made = plan(limited, contract.mutations, seed=contract.seed, operators=contract.operators)
     if not made.mutations:
         raise UsageError(f"{where}: {' '.join(made.notes)}")
+    if alone:
+        refuse_hopeless(made.mutations, limited, contract, where)
     notes.extend(made.notes)
     if tape is not None and tape.recording:
         check_writable(made.mutations, session.redaction, where)

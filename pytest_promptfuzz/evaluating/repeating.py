@@ -155,10 +155,10 @@ class Asked:
         return "" if error is None else error.message
 
 
-def credited(cases: Sequence[Asked], evidence: Evidence) -> list[tuple[str, float]]:
-    """Operators and mean credit of each mutation with all unmutated answers; nothing where the floor is not known."""
+def credited(cases: Sequence[Asked], evidence: Evidence) -> dict[str, tuple[str, float]]:
+    """By mutation, its operators and mean credit with all unmutated answers; nothing where the floor is not known."""
     if not evidence.floor:
-        return []
+        return {}
     found: dict[str, list[float]] = {}
     operators: dict[str, str] = {}
     for case in cases:
@@ -168,7 +168,7 @@ def credited(cases: Sequence[Asked], evidence: Evidence) -> list[tuple[str, floa
             if kept is not None:
                 found.setdefault(mutation.id, []).append(float(kept))
                 operators[mutation.id] = cluster(mutation)
-    return [(operators[name], sum(all_) / len(all_)) for name, all_ in found.items()]
+    return {name: (operators[name], sum(all_) / len(all_)) for name, all_ in found.items()}
 
 
 def evidence_of(cases: Sequence[Asked]) -> Evidence:

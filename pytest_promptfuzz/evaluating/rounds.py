@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.conclude import says_brittle
+from pytest_promptfuzz.evaluating.instability import of_one_model, refuse_mixed
 from pytest_promptfuzz.evaluating.pacing import Pace
 from pytest_promptfuzz.evaluating.repeating import asking_again, evidence_of, with_repeats
 from pytest_promptfuzz.scoring.repeats import ALPHA
@@ -54,7 +55,7 @@ def _more(job: Job, parts: Sequence[Part]) -> Steps:
     for asked, _ in parts:
         case = asked.case
         before = [trial for trial in job.trials if trial.case == case.number]
-        after = yield from job.of_one_model(case, before)
+        after = yield from of_one_model(job, case, before)
         if after is not before:
             job.trials = [trial for trial in job.trials if trial.case != case.number] + after
 
@@ -84,4 +85,4 @@ def _repeated(job: Job, pace: Pace, alpha: float) -> Steps:
         job.evidence = stop.value
     job.trials = with_repeats(job.trials, pace.asked)
     for case in pace.cases:
-        job.refuse_mixed(case)
+        refuse_mixed(job, case)

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.plugin.offering import register_offered
-from pytest_promptfuzz.plugin.options import IN_FILE, OVERRIDE, Written, places, read_value
+from pytest_promptfuzz.plugin.options import OVERRIDE, Written, places, read_value
 from pytest_promptfuzz.plugin.settings import CHOICES, MUTATIONS
 
 if TYPE_CHECKING:
@@ -120,10 +120,7 @@ def read_choice(config: pytest.Config, table: Mapping[str, Any], overrides: Mapp
         pytest.UsageError: A value that cannot be read, or two that contradict each other in places of one rank.
     """
     written = [
-        (setting, each)
-        for setting in CHOICES
-        for each in (*places(setting, config), *_in_table(setting, table))
-        if each.value != ""
+        (setting, each) for setting in CHOICES for each in places(setting, config, table) if each.value != ""
     ]
     ranks: dict[int, dict[str, Chosen]] = {}
     for setting, each in sorted(written, key=lambda pair: pair[1].rank):
@@ -144,12 +141,6 @@ def read_choice(config: pytest.Config, table: Mapping[str, Any], overrides: Mapp
         [each for level in ranks.values() for each in level.values()],
         [Chosen(f"{OVERRIDE} {key}", key, overrides[key]) for key in _DEFAULT if key in overrides],
     )
-
-
-def _in_table(setting: Setting, table: Mapping[str, Any]) -> list[Written]:
-    if setting.name not in table:
-        return []
-    return [Written(IN_FILE, f"{setting.name} in [tool.promptfuzz] of pyproject.toml", table[setting.name])]
 
 
 def _read(setting: Setting, written: Written) -> Any:

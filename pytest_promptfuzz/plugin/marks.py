@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
         mutations: Mutations
         threshold: float
+        gate: str
         inputs: Sequence[Any] | Mapping[str, Any]
         mutate: str
         call: int
@@ -60,6 +61,7 @@ PLACEMENT_KEYS = ("inputs", "mutate", "call", "match", "target", "fixtures")
 CONTRACT_KEYS = (
     "mutations",
     "threshold",
+    "gate",
     "task",
     "part",
     "operators",

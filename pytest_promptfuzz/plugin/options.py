@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from difflib import get_close_matches
+from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -85,7 +87,8 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="override mutations, operators, threshold, task, seed or max_deviations, marks included; verdicts say so",
+        help="override mutations, operators, threshold, gate, task, seed or max_deviations, marks included; verdicts "
+        "say so",
     )
 
 
@@ -96,13 +99,17 @@ def _type_of(setting: Setting) -> Any:
     return setting.ini_type
 
 
-def read_settings(config: pytest.Config) -> dict[str, Any]:
+def read_settings(config: pytest.Config, table: Mapping[str, Any]) -> dict[str, Any]:
     """Every run-wide setting by name.
+
+    Args:
+        config: The run's.
+        table: ``[tool.promptfuzz]`` of pyproject.toml.
 
     Raises:
         pytest.UsageError: A value that cannot be read, named with where it came from.
     """
-    return {setting.name: _value(setting, config) for setting in SETTINGS}
+    return {setting.name: _value(setting, config, table) for setting in SETTINGS}
 
 
 def given(name: str, config: pytest.Config) -> bool:
@@ -129,8 +136,15 @@ IN_FILE = 0
 """The rank of what stands in the project's files."""
 
 
-def places(setting: Setting, config: pytest.Config) -> Iterator[Written]:
+def places(
+    setting: Setting, config: pytest.Config, table: Mapping[str, Any] = MappingProxyType({})
+) -> Iterator[Written]:
     """Where a setting is given, the place that wins first.
+
+    Args:
+        setting: Which.
+        config: The run's.
+        table: ``[tool.promptfuzz]`` of pyproject.toml, of equal rank as the ini file.
 
     Raises:
         pytest.UsageError: The ini file has it in a wrong type.
@@ -147,10 +161,18 @@ def places(setting: Setting, config: pytest.Config) -> Iterator[Written]:
         raise pytest.UsageError(f"{source} is not {_expected(setting)}: {error}") from None
     if value is not None:
         yield Written(IN_FILE, source, value)
+    if setting.name in table:
+        yield Written(IN_FILE, f"{setting.name} in [tool.promptfuzz] of pyproject.toml", table[setting.name])
 
 
-def _value(setting: Setting, config: pytest.Config) -> Any:
-    written = next(places(setting, config), None)
+def _value(setting: Setting, config: pytest.Config, table: Mapping[str, Any]) -> Any:
+    every = list(places(setting, config, table))
+    for one, other in pairwise(every):
+        if one.rank == other.rank:
+            raise pytest.UsageError(
+                f"{one.place} and {other.place} both say {setting.name}; keep one of them."
+            )
+    written = every[0] if every else None
     return setting.default if written is None or written.value == "" else read_value(setting, written)
 
 
@@ -205,6 +227,7 @@ def read_overrides(config: pytest.Config) -> dict[str, Any]:
         "mutations": values.mutations,
         "operators": values.operators,
         "threshold": float,
+        "gate": str,
         "seed": int,
         "task": str,
         "max_deviations": int,

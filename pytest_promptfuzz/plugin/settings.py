@@ -57,6 +57,14 @@ SETTINGS: tuple[Setting, ...] = (
         "X",
         "float",
     ),
+    Setting(
+        "gate",
+        values.one_of("point", "confident"),
+        "point",
+        "what must reach the threshold in a test whose mark does not say: point (the score) or confident (its lower "
+        "bound)",
+        "GATE",
+    ),
     Setting("task", values.text, None, "task profile of a test whose mark does not say", "NAME"),
     Setting(
         "stop",
@@ -173,7 +181,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
 )
 
-RUN_KEYS = ("threshold", "seed", "task", "stop", "judge", "judge_when", "judge_repeats")
+RUN_KEYS = ("threshold", "gate", "seed", "task", "stop", "judge", "judge_when", "judge_repeats")
 """The settings that a test's contract has from the run where its mark does not say."""
 
 MUTATIONS = Setting(

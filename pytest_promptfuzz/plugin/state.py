@@ -57,11 +57,11 @@ class State:
         """The state of a configuration, read once."""
         state = config.stash.get(STATE, None)
         if state is None:
-            settings, overrides = read_settings(config), read_overrides(config)
+            tables = read_tables(config.rootpath)
+            settings, overrides = read_settings(config, tables), read_overrides(config)
             settings["mode"], reason = chosen_mode(config, settings)
             check_mode(config, settings["mode"], overrides)
             check_shared(config, settings["store"])
-            tables = read_tables(config.rootpath)
             choice = read_choice(config, tables, overrides)
             patterns = read_patterns(config)
             profiles = read_profiles(tables)

@@ -137,6 +137,7 @@ class TestReport(TestSummary):
     format: int
     location: tuple[str, int] | None
     explanation: str
+    gate: str
     noise: NoiseReport | None
     planned: int
     seed: int
@@ -170,6 +171,7 @@ def report_test(
         verdict=robustness.verdict,
         reason=robustness.reason,
         explanation=robustness.explanation,
+        gate=robustness.gate,
         score=robustness.score,
         bounds=robustness.bounds,
         threshold=robustness.threshold,

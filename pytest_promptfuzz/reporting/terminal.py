@@ -11,7 +11,7 @@ from pytest_promptfuzz.reporting.safe import fit_encoding, safe
 from pytest_promptfuzz.reporting.summary import summary_lines
 from pytest_promptfuzz.reporting.text import render
 from pytest_promptfuzz.reporting.varying import detail_lines
-from pytest_promptfuzz.reporting.words import number, operator_names
+from pytest_promptfuzz.reporting.words import interval_text, number, operator_names
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.model import TestReport
@@ -42,7 +42,10 @@ def one_line(report: TestReport) -> str:
     if report["verdict"] == "inconclusive":
         head = f"inconclusive ({report['reason']})"
         low, high = report["bounds"]
-        parts = [f"score between {number(low)} and {number(high)}, threshold {gate}"] if total else []
+        known = f"score {score} {interval_text(report)}".rstrip()
+        if low != high:
+            known = f"score between {number(low)} and {number(high)}"
+        parts = [f"{known}, threshold {gate}"] if total else []
     else:
         head = report["verdict"]
         sign = "<" if report["score"] is not None and report["score"] < threshold else ">="

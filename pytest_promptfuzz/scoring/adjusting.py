@@ -11,7 +11,7 @@ from math import exp, sqrt
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.scoring.beta import t_quantile
-from pytest_promptfuzz.scoring.intervals import LEVEL, Interval, score_interval
+from pytest_promptfuzz.scoring.intervals import LEVEL, Interval, lower_bound, score_interval
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.intervals import Credit, Credited
@@ -35,21 +35,60 @@ def adjusted_interval(
         ValueError: A floor that is 0 or below, fewer than 2 answers, or what
             :func:`~pytest_promptfuzz.scoring.intervals.score_interval` refuses.
     """
-    agreed = float(floor)
-    if not 0 < agreed <= 1 or answers < 2 or inputs < 1:
-        message = f"A floor of {agreed:g} from {answers} answers adjusts nothing: two or more must be there and agree."
-        raise ValueError(message)
+    agreed = _agreed(floor, answers, inputs)
     kept = score_interval(credited, level=level)
     mean = sum(float(credit) for _, credit in credited) / len(credited)
     ratio = mean / agreed
-    freedom = inputs * (answers - 1)
-    half = t_quantile((1 + level) / 2, freedom) * _error(agreed, answers, inputs, freedom)
+    half = _half(agreed, answers, inputs, (1 + level) / 2)
     below = ratio * half
     above = ratio * (exp(min(half, _FAR)) - 1)  # a ratio whose lower half is uncertain is skewed upwards
     low = ratio - sqrt(((mean - kept.low) / agreed) ** 2 + below**2)
     high = ratio + sqrt(((kept.high - mean) / agreed) ** 2 + above**2)
     # R_bb is at most 1, so that R_adj is at least R_bm.
     return Interval(min(1.0, max(kept.low, low)), min(1.0, high), level, kept.estimand)
+
+
+def adjusted_lower_bound(
+    credited: Credited,
+    *,
+    floor: Credit,
+    answers: int,
+    inputs: int = 1,
+    level: float = LEVEL,
+    times: float = 1.0,
+) -> float:
+    """What R_adj over all such mutations exceeds at ``level``, one-sided, in [0, 1].
+
+    Args:
+        credited: As for :func:`adjusted_interval`.
+        floor: Likewise.
+        answers: Likewise.
+        inputs: Likewise.
+        level: In (0, 1).
+        times: As if there were so many times these mutations, above 0.
+
+    Raises:
+        ValueError: As for :func:`adjusted_interval`.
+    """
+    agreed = _agreed(floor, answers, inputs)
+    kept = lower_bound(credited, level=level, times=times)
+    mean = sum(float(credit) for _, credit in credited) / len(credited)
+    below = mean / agreed * _half(agreed, answers, inputs, level)
+    return min(1.0, max(kept, mean / agreed - sqrt(((mean - kept) / agreed) ** 2 + below**2)))
+
+
+def _agreed(floor: Credit, answers: int, inputs: int) -> float:
+    agreed = float(floor)
+    if not 0 < agreed <= 1 or answers < 2 or inputs < 1:
+        message = f"A floor of {agreed:g} from {answers} answers adjusts nothing: two or more must be there and agree."
+        raise ValueError(message)
+    return agreed
+
+
+def _half(floor: float, answers: int, inputs: int, share: float) -> float:
+    """The half width of the floor's interval, relative to it, up to the quantile of ``share``."""
+    freedom = inputs * (answers - 1)
+    return t_quantile(share, freedom) * _error(floor, answers, inputs, freedom)
 
 
 def _error(floor: float, answers: int, inputs: int, freedom: int) -> float:

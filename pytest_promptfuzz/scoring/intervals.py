@@ -83,6 +83,10 @@ class Evidence:
         got = self.mean * size
         return beta_quantile(1 - level, got, size - got + 1) if got > 0 else 0.0
 
+    def times(self, factor: float) -> Evidence:
+        """What as many times the trials would know, had they the same credits and as many times the operators."""
+        return Evidence(self.mean, self.answers * factor, self.freedom * factor)
+
     def _at(self, tail: float) -> float:
         """``answers``, fewer where the design effect itself is uncertain: (z / t)² of them."""
         if self.freedom > MOST:
@@ -105,17 +109,18 @@ def score_interval(credited: Credited, *, level: float = LEVEL) -> Interval:
     return Interval(low, high, level, "operators" if len(groups) > 1 else "operator")
 
 
-def lower_bound(credited: Credited, *, level: float = LEVEL) -> float:
+def lower_bound(credited: Credited, *, level: float = LEVEL, times: float = 1.0) -> float:
     """What Eq. 1 over all such mutations exceeds at ``level``, one-sided, in [0, 1].
 
     Args:
         credited: As for :func:`score_interval`.
         level: In (0, 1).
+        times: As if there were so many times these mutations, above 0.
 
     Raises:
         ValueError: As for :func:`score_interval`.
     """
-    return evidence(credited).least(_checked(level))
+    return evidence(credited).times(times).least(_checked(level))
 
 
 def plan_interval(repeats: Sequence[Sequence[Credit]], *, level: float = LEVEL) -> Interval:

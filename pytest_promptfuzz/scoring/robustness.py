@@ -64,6 +64,7 @@ class Robustness:
             operators like these make; ``None`` for fewer than two mutations.
         noise: What repeated answers show: the noise floor, and whether the mutations do more.
         threshold: What the score is held against.
+        gate: What of it must reach the threshold.
         relation: The relation that score and verdict are of: ``invariance``, unless the plan has none of it.
         outcomes: Counts of the trials under that relation.
         by_dimension: Eq. 1 and Eq. 2 over them for each dimension.
@@ -113,6 +114,7 @@ class Robustness:
     oracle_only: bool = False
     seed: int = 0
     planned: int = 0
+    gate: str = "point"
     notes: tuple[str, ...] = ()
     judging: Judging | None = None
 

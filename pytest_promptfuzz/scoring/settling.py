@@ -48,7 +48,7 @@ def settled(how: Stopping, counts: Counts, evidence: Evidence) -> bool:
         ).verdict
         for rest in (best, worst)
     }
-    return len(verdicts) == 1
+    return len(verdicts) == 1 and (gate.by_score or "pass" not in verdicts)
 
 
 def _with_rest(evidence: Evidence, part: Fraction, *, bad: int) -> Evidence:

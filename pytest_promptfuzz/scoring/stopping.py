@@ -36,11 +36,13 @@ class Gate:
         planned: Trials that the score is of, once all were asked.
         threshold: What their score must reach, in [0, 1].
         max_deviations: More deviations than this are brittle whatever the score; ``None`` sets no limit.
+        by_score: Whether reaching the threshold is enough to pass, so that "pass" can be certain early.
     """
 
     planned: int
     threshold: Fraction
     max_deviations: int | None = None
+    by_score: bool = True
 
     @property
     def allowed(self) -> Fraction:
@@ -71,6 +73,8 @@ class Gate:
 
     def to_pass(self, counts: Counts) -> int | None:
         """The fewest further trials after which "pass" is certain, if all are equivalent; ``None`` if none suffice."""
+        if not self.by_score:
+            return None
         left = self._left(counts)
         gained = EQUIVALENT_CREDIT * counts.equivalent + MINOR_CREDIT * counts.minor
         missing = EQUIVALENT_CREDIT * self.planned * self.threshold - gained
@@ -112,6 +116,8 @@ class Stopping:
         found = self.gate.ending(counts)
         if found is None and self.rule is not None and 0 < counts.total < self.gate.planned:
             found = self.rule.ending(counts)
+            if found == "pass" and not self.gate.by_score:
+                return None
         return found
 
     def batch(self, counts: Counts) -> int:

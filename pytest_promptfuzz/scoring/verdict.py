@@ -20,6 +20,7 @@ Reason = Literal[
     "too-many-deviations",
     "noise-floor",
     "not-significant",
+    "not-confident",
     "errors-decide",
     "undecided-decide",
     "not-exercised",
@@ -68,7 +69,7 @@ def decide(
     low, high = bounds(counts)
     score = robustness(counts)
     limit = counts.total + counts.not_needed if max_deviations is None else max_deviations
-    gate = _plain(threshold)
+    gate = plain(threshold)
     if not counts.total:
         return Judgement("inconclusive", "nothing-scored", "No trial entered the score.")
     few = counts.deviation <= limit
@@ -84,19 +85,19 @@ def decide(
     ]
     explanation = (
         f"{' and '.join(each for each in what if each)} of {_count(counts.total, 'trial')}: "
-        f"the score lies between {_plain(low)} and {_plain(high)}, and the threshold is {gate}."
+        f"the score lies between {plain(low)} and {plain(high)}, and the threshold is {gate}."
     )
     return Judgement("inconclusive", "errors-decide" if counts.error else "undecided-decide", explanation)
 
 
 def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool, limit: int) -> Judgement:
     """The verdict where the raw outcomes are too bad: are they more than noise?"""
-    gate, adjusted, low = _plain(threshold), evidence.adjusted, bounds(counts)[0]
+    gate, adjusted, low = plain(threshold), evidence.adjusted, bounds(counts)[0]
     reason: Reason = "score-below-threshold" if few else "too-many-deviations"
     said = f"{_score(robustness(counts))} is below the threshold {gate}"
     if low >= threshold and adjusted is not None:
         said = (
-            f"The score adjusted for noise, {_plain(adjusted)}, is below the threshold {gate}; against the first "
+            f"The score adjusted for noise, {plain(adjusted)}, is below the threshold {gate}; against the first "
             "answer to the unmutated prompt alone, which may be an odd one, it would reach it"
         )
     if not few:
@@ -107,7 +108,7 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
         return Judgement("brittle", reason, f"{said}.")  # for all that is known; it is asked again
     enough = adjusted is not None and adjusted >= threshold and lasting <= limit
     if evidence.significant and not enough and (few or lasting > limit):
-        besides = f", and {_plain(adjusted)} when adjusted for noise" if few and adjusted is not None else ""
+        besides = f", and {plain(adjusted)} when adjusted for noise" if few and adjusted is not None else ""
         return Judgement(
             "brittle", reason, f"{said}{besides}. {asked} That is more than noise ({_p(evidence)})."
         )
@@ -122,7 +123,7 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
         return Judgement(
             "pass",
             "adjusted-reached",
-            f"Adjusted for noise, the score {_plain(adjusted)} reaches the threshold {gate}: {_lower(said)}, and "
+            f"Adjusted for noise, the score {plain(adjusted)} reaches the threshold {gate}: {_lower(said)}, and "
             f"{floor}.",
         )
     confirmed = evidence.confirmed
@@ -130,7 +131,7 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
         return Judgement(
             "pass",
             "not-repeated",
-            f"{said}, but what differed did not come again. {asked} So counted, the score is {_plain(confirmed)}.",
+            f"{said}, but what differed did not come again. {asked} So counted, the score is {plain(confirmed)}.",
         )
     return Judgement(
         "inconclusive", "not-significant", f"{said}, which may be noise ({_p(evidence)}): {floor}. {asked}"
@@ -147,10 +148,10 @@ def _passed(counts: Counts, score: Fraction | None, gate: str) -> str:
 
 
 def _score(score: Fraction | None) -> str:
-    return "No trial was decided" if score is None else f"The score {_plain(score)}"
+    return "No trial was decided" if score is None else f"The score {plain(score)}"
 
 
-def _plain(number: Fraction) -> str:
+def plain(number: Fraction) -> str:
     """Two digits, or as many as it takes not to look equal to something it is not."""
     text = f"{float(number):.2f}"
     return text if float(number) == float(text) else f"{float(number):.3f}"
@@ -163,7 +164,7 @@ def _count(number: int, noun: str) -> str:
 def _floor(evidence: Evidence) -> str:
     if evidence.floor is None:
         return "how far the unmutated prompt agrees with itself is not known"
-    return f"the unmutated prompt agrees with itself {_plain(evidence.floor)} ({evidence.baselines} answers)"
+    return f"the unmutated prompt agrees with itself {plain(evidence.floor)} ({evidence.baselines} answers)"
 
 
 def _asked(evidence: Evidence) -> str:

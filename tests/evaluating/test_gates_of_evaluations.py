@@ -1,0 +1,125 @@
+"""Gates of whole evaluations: what is asked, what is refused before, what is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_promptfuzz import Session, UsageError, evaluate
+from pytest_promptfuzz.reporting.model import report_test
+from pytest_promptfuzz.wire.answers import MemoryStore
+
+PROMPT = """Is the ticket about billing? Answer yes or no.
+
+Ticket:
+{ticket}"""
+ONE = {"charged": "I was charged twice."}
+
+
+class Application:
+    """Answers "yes"; "no" to every text that is among the ``no``, counted as they come."""
+
+    def __init__(self, *no: int) -> None:
+        self.no = no
+        self.seen: dict[str, int] = {}
+        self.calls = 0
+
+    def __call__(self, prompt: str) -> str:
+        self.calls += 1
+        return "no" if self.seen.setdefault(prompt, len(self.seen)) in self.no else "yes"
+
+
+def quiet() -> Session:
+    return Session(store=MemoryStore())
+
+
+def refused(**settings: object) -> str:
+    application = Application()
+    with pytest.raises(UsageError) as error:
+        evaluate(PROMPT, application, session=quiet(), gate="confident", **settings)  # type: ignore[arg-type]
+    assert application.calls == 0
+    return str(error.value)
+
+
+def test_a_gate_that_cannot_pass_says_so_before_any_call_and_the_n_it_names_passes() -> None:
+    message = refused(inputs=ONE)
+    assert message.startswith("evaluate: gate='confident' at threshold=0.85 cannot pass with 8 mutations: ")
+    needed = int(message.rpartition("mutations=")[2].rstrip("."))
+    assert message.endswith(f"it needs mutations={needed}.")
+    assert needed >= 19
+    result = evaluate(PROMPT, Application(), inputs=ONE, mutations=needed, session=quiet(), gate="confident")
+    assert (result.verdict, result.reason, result.gate) == ("pass", "score-reached", "confident")
+    assert "What it exceeds at 95 %" in result.explanation
+    assert report_test(result, test="t")["gate"] == "confident"
+    fewer = refused(inputs=ONE, mutations=needed - 1)
+    assert f"with {needed - 1} mutations" in fewer
+
+
+def test_a_threshold_of_one_is_never_proved() -> None:
+    assert "no test proves a score of 1" in refused(inputs=ONE, threshold=1)
+
+
+def test_mutations_of_one_operator_are_worth_less() -> None:
+    message = refused(inputs=ONE, mutations={"keyboard-typo": 20, "upper-case": 4})
+    assert "at least mutations=19, and of more operators" in message
+
+
+def test_a_prompt_that_allows_too_few_is_named() -> None:
+    application = Application()
+    with pytest.raises(
+        UsageError, match="cannot pass with 8 mutations, and this prompt allows no plan that could"
+    ):
+        evaluate("Hello?", application, session=quiet(), gate="confident", threshold=0.98)
+    assert application.calls == 0
+
+
+def test_a_sure_failure_is_brittle_and_an_unsure_pass_is_inconclusive() -> None:
+    brittle = evaluate(
+        PROMPT,
+        Application(*range(1, 13)),
+        inputs=ONE,
+        mutations=32,
+        session=quiet(),
+        gate="confident",
+    )
+    assert (brittle.verdict, brittle.noise.significant) == ("brittle", True)
+    unsure = evaluate(
+        PROMPT, Application(3, 4, 5), inputs=ONE, mutations=32, session=quiet(), gate="confident"
+    )
+    assert (unsure.verdict, unsure.reason) == ("inconclusive", "not-confident")
+    assert unsure.score is not None
+    assert unsure.score >= 0.85
+
+
+def test_stopping_early_does_not_cut_short_what_a_sure_pass_needs() -> None:
+    settings = {"inputs": ONE, "mutations": 32, "gate": "confident", "stop": "certain"}
+    good = Application()
+    result = evaluate(PROMPT, good, session=quiet(), **settings)  # type: ignore[arg-type]
+    assert (result.verdict, result.outcomes.not_needed, result.outcomes.equivalent) == ("pass", 0, 32)
+    bad = evaluate(PROMPT, Application(*range(1, 40)), session=quiet(), **settings)  # type: ignore[arg-type]
+    assert bad.verdict == "brittle"
+    assert bad.outcomes.not_needed > 8
+
+
+def test_one_trial_of_a_plan_is_run_whatever_the_gate() -> None:
+    planned = evaluate(PROMPT, Application(), inputs=ONE, session=quiet())
+    alone = evaluate(
+        PROMPT, Application(), inputs=ONE, session=quiet(), gate="confident", only=planned.trials[0].id
+    )
+    assert alone.outcomes.total == 1
+
+
+def test_inputs_that_are_mutated_themselves_count_together() -> None:
+    tickets = [f"I was charged twice for order number {word} by mistake." for word in ("one", "two", "ten")]
+    result = evaluate(
+        PROMPT, Application(), inputs=tickets, part="input", mutations=8, session=quiet(), gate="confident"
+    )
+    assert result.outcomes.equivalent == 24
+    assert result.verdict == "inconclusive"
+    assert "it takes about 28 mutations." in result.explanation
+
+
+def test_a_misspelt_gate_is_told_what_was_meant() -> None:
+    with pytest.raises(UsageError, match=r"unknown gate 'confidnet'\. Did you mean 'confident'\?"):
+        evaluate(PROMPT, Application(), inputs=ONE, gate="confidnet")
+    with pytest.raises(UsageError, match="gate=3 must be a name"):
+        evaluate(PROMPT, Application(), inputs=ONE, gate=3)

@@ -1,0 +1,110 @@
+"""Gates: the score itself, or what it exceeds for sure."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from pytest_promptfuzz.scoring.adjusting import adjusted_interval, adjusted_lower_bound
+from pytest_promptfuzz.scoring.gates import decide_at
+from pytest_promptfuzz.scoring.intervals import lower_bound, smallest_n
+from pytest_promptfuzz.scoring.repeats import Evidence
+from pytest_promptfuzz.scoring.sampled import Sampled
+from pytest_promptfuzz.scoring.score import Counts
+from pytest_promptfuzz.scoring.verdict import decide
+
+GATE = Fraction(85, 100)
+
+
+def fine(size: int, bad: int = 0) -> Sampled:
+    return Sampled([(str(number), 0.0 if number < bad else 1.0) for number in range(size)])
+
+
+def test_a_confident_gate_is_passed_from_the_n_that_it_needs() -> None:
+    assert smallest_n(GATE) == 19
+    for size, verdict in ((18, "inconclusive"), (19, "pass")):
+        assert decide_at("point", Counts(equivalent=size), GATE, sampled=fine(size)).verdict == "pass"
+        found = decide_at("confident", Counts(equivalent=size), GATE, sampled=fine(size))
+        assert found.verdict == verdict
+    assert "0.85, reaches 0.85" in found.explanation
+    few = decide_at("confident", Counts(equivalent=18), GATE, sampled=fine(18))
+    assert few.reason == "not-confident"
+    assert "0.84, does not reach 0.85" in few.explanation
+    assert "about 19 mutations." in few.explanation
+
+
+def test_it_says_how_many_mutations_would_tell_or_that_none_would() -> None:
+    sampled = fine(40, bad=2)
+    needed = sampled.needed(0.85)
+    assert needed is not None
+    assert lower_bound(sampled.credits, times=needed / 40) >= 0.85
+    assert lower_bound(sampled.credits, times=(needed - 1) / 40) < 0.85
+    close = decide_at("confident", Counts(equivalent=17, deviation=3), GATE, sampled=fine(20, bad=3))
+    assert close.verdict == "inconclusive"
+    assert "mend the prompt" in close.explanation
+
+
+@pytest.mark.parametrize("counts", [Counts(equivalent=5, deviation=3), Counts(equivalent=20, error=9)])
+def test_what_the_point_gate_does_not_pass_the_confident_one_does_not_either(counts: Counts) -> None:
+    one, other = decide(counts, GATE), decide_at("confident", counts, GATE, sampled=fine(8))
+    assert one == other
+    assert one.verdict != "pass"
+
+
+def test_brittle_is_said_only_of_what_is_significant() -> None:
+    counts = Counts(equivalent=5, deviation=3)
+    sure = Evidence(Fraction(1), 1.0, Fraction(5, 8), p=0.001, baselines=8, answers=8)
+    unsure = Evidence(
+        Fraction(1), 1.0, Fraction(5, 8), p=0.4, baselines=8, answers=8, confirmed=Fraction(5, 8)
+    )
+    assert decide_at("confident", counts, GATE, evidence=sure, sampled=fine(8, bad=3)).verdict == "brittle"
+    found = decide_at("confident", counts, GATE, evidence=unsure, sampled=fine(8, bad=3))
+    assert (found.verdict, found.reason) == ("inconclusive", "not-significant")
+
+
+def test_trials_without_an_outcome_count_as_deviations_before_a_pass_is_sure() -> None:
+    credits_ = [(str(number), 1.0) for number in range(40)]
+    counts = Counts(equivalent=40, error=2)
+    lost = Sampled(credits_, lost=("typo", "casing"))
+    assert lost.least(at_worst=False) > lost.least()
+    found = decide_at("confident", counts, Fraction(92, 100), sampled=lost)
+    assert (found.verdict, found.reason) == ("inconclusive", "errors-decide")
+    undecided = decide_at("confident", Counts(equivalent=40, undecided=2), Fraction(92, 100), sampled=lost)
+    assert undecided.reason == "undecided-decide"
+    assert decide_at("confident", counts, GATE, sampled=lost).verdict == "pass"
+    partly = Sampled(credits_, missing=(0.5, 0.5, *(0.0,) * 38))
+    assert lost.least() < partly.least() < partly.least(at_worst=False)
+
+
+def test_the_bound_of_an_adjusted_score_lies_within_what_its_parts_allow() -> None:
+    kept = [(str(number), 0.9) for number in range(32)]
+    bound = adjusted_lower_bound(kept, floor=0.9, answers=200)
+    assert lower_bound(kept) < bound < 1
+    assert bound > adjusted_lower_bound(kept, floor=0.9, answers=60)
+    assert adjusted_lower_bound(kept, floor=0.9, answers=200, times=4) > bound
+    assert adjusted_interval(kept, floor=0.9, answers=200).low < bound
+    with pytest.raises(ValueError, match="adjusts nothing"):
+        adjusted_lower_bound(kept, floor=0, answers=16)
+
+
+def test_a_floor_that_is_hardly_known_is_named_as_what_to_mend() -> None:
+    sampled = Sampled([(str(number), 0.9) for number in range(32)], floor=Fraction(9, 10), answers=2)
+    assert sampled.needed(0.95) is None
+    found = decide_at("confident", Counts(equivalent=32), Fraction(95, 100), sampled=sampled)
+    assert found.reason == "not-confident"
+    assert "baseline_runs=" in found.explanation
+
+
+@pytest.mark.parametrize("broken", [0.15, 0.20])
+def test_few_prompts_at_or_below_the_threshold_pass_a_confident_gate(broken: float) -> None:
+    rng = random.Random(f"confident {broken}")
+    passed = 0
+    for _ in range(400):
+        bad = sum(rng.random() < broken for _ in range(32))
+        counts = Counts(equivalent=32 - bad, deviation=bad)
+        passed += decide_at("confident", counts, GATE, sampled=fine(32, bad)).verdict == "pass"
+    assert passed / 400 <= 0.065
+    if broken == 0.15:
+        assert passed  # at the threshold itself it does err now and then
