@@ -194,13 +194,14 @@ def _confirmed(cases: Sequence[Matrix]) -> tuple[Fraction | None, int]:
     lost = Fraction(0)
     rest = lasting = whole = 0
     for case in cases:
+        reference = case.usual() if case.baseline else None
         for place, answers in enumerate(case.mutated):
             first = mean(case.between(case.baseline[0], each) for each in answers)
             whole += 1
             if first is None:
                 continue
             if first == 1:  # with an odd first answer it was not asked again, though it is odd as well
-                usual = mean(case.between(case.usual(), each) for each in answers)
+                usual = None if reference is None else mean(case.between(reference, each) for each in answers)
                 lost += 0 if usual is None else 1 - usual
                 continue
             again = case.agreement(case.repeated.get(place, ()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from fractions import Fraction
 
@@ -135,9 +136,58 @@ def test_unlike_answers_are_drawn_and_agree_with_the_exact_test() -> None:
     assert p_value([many]) == pytest.approx(exact)  # 126 labellings: counted
     from pytest_promptfuzz.scoring import permutation
 
-    tables = [permutation._Table.of(case)]
-    drawn = permutation._drawn(tables, float(tables[0].seen), seed=0, enough=1.0)
+    table = permutation.Table.of(case.between, case.baseline, case.mutated)
+    drawn = permutation._drawn([table], [1], table.value(range(table.k)), seed=0, enough=1.0)
     assert drawn == pytest.approx(exact, abs=0.02)
+
+
+SHARE = {("a", "b"): 7, ("b", "a"): 7}  # "b" is a minor variation of "a"
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(st.text("abcd", min_size=2, max_size=4), st.text("abcd", min_size=1, max_size=3)),
+        min_size=1,
+        max_size=2,
+    )
+)
+def test_p_is_that_of_every_labelling_with_minor_variations(cases) -> None:
+    tables = []
+    for baseline, mutated in cases:
+        answers = baseline + mutated
+
+        def between(one, other, answers=answers):
+            pair = answers[one], answers[other]
+            return 10 if pair[0] == pair[1] else SHARE.get(pair, 0)
+
+        places = range(len(answers))
+        tables.append(Labelled(between, (*places[: len(baseline)],), (*places[len(baseline) :],)))
+    assert p_value(tables) == pytest.approx(brute(tables))
+
+
+def test_many_answers_of_few_kinds_are_counted_and_not_drawn() -> None:
+    # 15 and 32 answers of four kinds: 1.5e12 labellings, of 7,000 kinds.
+    kinds = {"a": (12, 4), "b": (3, 8), "c": (0, 13), "d": (0, 7)}
+    sizes = [sum(counts) for counts in kinds.values()]
+    k, n = 15, 32
+
+    def statistic(chosen):
+        within = sum(math.comb(count, 2) for count in chosen)
+        across = sum(count * (size - count) for count, size in zip(chosen, sizes, strict=True))
+        return Fraction(within, math.comb(k, 2)) - Fraction(across, k * n)
+
+    def ways(chosen):
+        return math.prod(math.comb(size, count) for count, size in zip(chosen, sizes, strict=True))
+
+    every = [each for each in itertools.product(*(range(size + 1) for size in sizes)) if sum(each) == k]
+    assert sum(map(ways, every)) == math.comb(k + n, k)
+    for moved in range(4):  # from a clear difference to a small one
+        real = (12 - moved, 3, moved, 0)
+        exact = sum(ways(each) for each in every if statistic(each) >= statistic(real)) / math.comb(k + n, k)
+        baseline = "a" * (12 - moved) + "b" * 3 + "c" * moved
+        mutated = "a" * (4 + moved) + "b" * 8 + "c" * (13 - moved) + "d" * 7
+        assert p_value([labelled(baseline, mutated)]) == pytest.approx(exact, rel=1e-12)
 
 
 @pytest.mark.parametrize(("baseline", "mutated"), [("a", "x"), ("", "x"), ("aa", "")])
