@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.expressions import expression
@@ -125,6 +126,9 @@ def _alternatives(lines: str) -> str:
 _OPENING = expression(rf"\s*{_alternatives(_OPENINGS)}\s*", re.IGNORECASE)
 _CLOSING = expression(rf"\W*{_alternatives(_CLOSINGS)}", re.IGNORECASE)
 _HEAD = expression(r"\W*([\w;'’]+)(?:\s+([\w'’]+))?")
+_HEAD_WITHIN = 80
+"""Characters in which the first two words of a text are looked for."""
+_STOPS = (". ", "! ", "? ", '" ', "\n", ") ")
 _LEAD = 140
 _WORD = expression(r"\w")
 _FEW = 4
@@ -148,7 +152,7 @@ def substance(text: str) -> str:
         text = text[found.end() :]
     for _ in range(_MOST):
         start = _last_sentence(text)
-        if _first_word(text, start) not in _CLOSERS or not _CLOSING.match(text, start):
+        if _head(text[start : start + _HEAD_WITHIN])[0] not in _CLOSERS or not _CLOSING.match(text, start):
             break
         text = text[:start].rstrip()
     if not _WORD.search(text):
@@ -157,22 +161,20 @@ def substance(text: str) -> str:
 
 
 def _may_open(text: str) -> bool:
+    first, second = _head(text[:_HEAD_WITHIN])
+    return first in _OPENERS or f"{first}-{second}" in _OPENERS or text.find(":\n", 0, _LEAD) >= 0
+
+
+@lru_cache(maxsize=4096)
+def _head(text: str) -> tuple[str, str]:
+    """The first two words of a text, in lower case, "" for what is none."""
     found = _HEAD.match(text)
-    if found:
-        first, second = found[1].lower(), (found[2] or "").lower()
-        if first in _OPENERS or f"{first}-{second}" in _OPENERS:
-            return True
-    return text.find(":\n", 0, _LEAD) >= 0
-
-
-def _first_word(text: str, start: int) -> str:
-    found = _HEAD.match(text, start)
-    return found[1].lower() if found else ""
+    return (found[1].lower(), (found[2] or "").lower()) if found else ("", "")
 
 
 def _last_sentence(text: str) -> int:
     """Where the last sentence of a text begins; its end, if that lies too far back."""
     window = max(0, len(text) - _WINDOW)
     end = len(text.rstrip()) - 1
-    start = max(text.rfind(stop, window, end) for stop in (". ", "! ", "? ", '" ', "\n", ") "))
+    start = max([text.rfind(stop, window, end) for stop in _STOPS if stop[0] in text], default=-1)
     return start + 1 if start >= 0 else (len(text) if window else 0)

@@ -20,5 +20,6 @@ class lazy(Generic[T]):  # noqa: N801  # reads as the built-in property does
 
     def __get__(self, owner: Any, kind: type) -> T:
         """The value, which from then on stands in the object itself."""
-        value = owner.__dict__[self._name] = self._find(owner)
+        value = self._find(owner)
+        setattr(owner, self._name, value)  # into the object's ``__dict__`` it would go by way of making one
         return value

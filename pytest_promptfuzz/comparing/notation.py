@@ -34,10 +34,10 @@ _WORDED = {
     ),
     "o'clock": ((rf"\b{_HOUR} o'clock\b", 0),),
 }
-_EXPRESSIONS = {
-    cue: tuple((expression(pattern, re.IGNORECASE), minute) for pattern, minute in patterns)
+_EXPRESSIONS = tuple(
+    (cue, tuple((expression(pattern, re.IGNORECASE), minute) for pattern, minute in patterns))
     for cue, patterns in _WORDED.items()
-}
+)
 _NOON = expression(r"\b(?:12(?::00)? )?(?<!after)(?:noon|midnight)\b", re.IGNORECASE)
 _DAYTIME = expression(r"\b(\d{1,2}):(\d\d) in the (morning|afternoon|evening)\b", re.IGNORECASE)
 _TEENS = ("thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth")
@@ -70,7 +70,7 @@ def plainly(text: str) -> str:
     >>> plainly("The ferry leaves at 3:15 p.m. on the 2nd of May and costs EUR 1.000,50.")
     'The ferry leaves at 15:15 on the 2 May and costs 1000.50 EUR.'
     """
-    for cue, patterns in _EXPRESSIONS.items():
+    for cue, patterns in _EXPRESSIONS:
         if cue in text:
             for pattern, minute in patterns:
                 text = pattern.sub(partial(_said, minute), text)
@@ -84,8 +84,9 @@ def plainly(text: str) -> str:
     if _ANY.search(text):
         for pattern, written in _DIGITS:
             text = pattern.sub(written, text)
-    if any(cue in text for cue in _CURRENCIES):
-        text = _MONEY.sub(lambda found: f"{found[3]} {found[1] or found[2]}", text)
+    for cue in _CURRENCIES:
+        if cue in text:
+            return _MONEY.sub(lambda found: f"{found[3]} {found[1] or found[2]}", text)
     return text
 
 

@@ -7,14 +7,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.comparing.words import canonical
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from pytest_promptfuzz.comparing.text import Text
 
 # Each dimension: its units with what they are in the smallest of them.
 _DIMENSIONS = """
@@ -93,16 +92,16 @@ class _Value(NamedTuple):
     end: int
 
 
-def agreed(one: Text, two: Text) -> Text:
-    """The second text with its values in the first one's notation, where both give the same value.
+def agreed(pair: Pair) -> Pair:
+    """The pair, the values of the response in the baseline's notation where both give the same value.
 
     >>> from pytest_promptfuzz.comparing.text import analyse
-    >>> agreed(analyse("Add half a litre."), analyse("Add 500 ml.")).raw
+    >>> agreed(Pair(analyse("Add half a litre."), analyse("Add 500 ml."))).b.raw
     'Add half a litre.'
     """
-    if not _may_agree(one, two):
-        return two
-    first, second = one.clean, two.clean
+    if not _may_agree(pair):
+        return pair
+    first, second = pair.a.clean, pair.b.clean
     here, there = list(_values(first)), list(_values(second))
     known = {value.key: first[value.start : value.end] for value in here}
     kept = {value.key for value in there if second[value.start : value.end] == known.get(value.key)}
@@ -113,12 +112,12 @@ def agreed(one: Text, two: Text) -> Text:
             continue
         result += second[last : value.start] + written
         last = value.end
-    return analyse(result + second[last:]) if last else two
+    return Pair(pair.a, analyse(result + second[last:])) if last else pair
 
 
-def _may_agree(one: Text, two: Text) -> bool:
+def _may_agree(pair: Pair) -> bool:
     """Whether their words let two texts give one value in two notations, told without reading the texts again."""
-    here, there = one.token_set - two.token_set, two.token_set - one.token_set
+    here, there = pair.only_a, pair.only_b
     if not here or not there:
         return False
     for tokens in (here, there):
@@ -130,7 +129,7 @@ def _may_agree(one: Text, two: Text) -> bool:
     for some, others in ((here, there), (there, here)):
         if not some.isdisjoint(_AREAS) or ("%" in some and not others.isdisjoint(_FRACTION)):
             return True
-    return not _measures(one.tokens, here).isdisjoint(_measures(two.tokens, there))
+    return not _measures(pair.a.tokens, here).isdisjoint(_measures(pair.b.tokens, there))
 
 
 def _measures(tokens: list[str], units: frozenset[str]) -> set[tuple[int, float]]:

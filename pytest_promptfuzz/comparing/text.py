@@ -23,6 +23,8 @@ _EMPHASIS = expression(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.{1,400}?)(?<=\S)\1(?!\
 _MARKER = expression(r"^[ \t]*(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+|#{1,6}[ \t]+|>[ \t]?)", re.MULTILINE)
 _STOP = expression(r"[.!?…;。！？\n]+[\"')\]]*")
 _ABBREVIATION = expression(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|vs|etc|No|e\.g|i\.e)$")
+_NEAR = 5
+"""Characters before a full stop in which an abbreviation stands."""
 _QUOTES = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
 _EDGES = " \t\r\n.!?,;:\"'`…。"
 
@@ -92,18 +94,32 @@ def _normalised(text: str, normalisers: Collection[str]) -> str:
 
 
 def _sentences(text: str) -> list[str]:
+    # In most texts each sentence ends in a full stop, and a response has most of its baseline's.
+    pieces = text.removesuffix(".").split(". ")
+    if all(map(_is_sentence, pieces)):
+        return pieces
     found: list[str] = []
     start = 0
     for match in _STOP.finditer(text):
         at, end = match.span()
         if end < len(text) and not text[end].isspace() and text[end - 1] not in "\n。！？":
             continue
-        if end - at == 1 and text[at] == "." and _ABBREVIATION.search(text, max(start, at - 5), at):
+        if end - at == 1 and text[at] == "." and _ABBREVIATION.search(text, max(start, at - _NEAR), at):
             continue
         found.append(text[start:at].strip())
         start = end
     found.append(text[start:].strip())
     return [sentence for sentence in found if sentence]
+
+
+@lru_cache(maxsize=8192)
+def _is_sentence(piece: str) -> bool:
+    """Whether what stands between two full stops is one sentence, and the stop behind it ends that sentence."""
+    return (
+        piece.strip() == piece != ""
+        and not _STOP.search(piece)
+        and not _ABBREVIATION.search(piece, max(0, len(piece) - _NEAR))
+    )
 
 
 class Text:
@@ -136,18 +152,6 @@ class Text:
     def substance(self) -> str:
         """The clean text without the courtesies around what it says; see ``courtesy.substance``."""
         return substance(self.clean)
-
-    @lazy
-    def repeats(self) -> dict[str, int]:
-        """How often each token stands there that stands there more than once."""
-        seen: set[str] = set()
-        counts: dict[str, int] = {}
-        for token in self.tokens:
-            if token in seen:
-                counts[token] = counts.get(token, 1) + 1
-            else:
-                seen.add(token)
-        return counts
 
     @lazy
     def words(self) -> list[str]:

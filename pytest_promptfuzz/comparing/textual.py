@@ -59,14 +59,14 @@ def compare_texts(
             tiers,
         )
     tiers = _DIFFERENT
-    two = agreed(one, two)
-    found = _empty(one, two) or _kind_of_answer(one, two, profile)
+    pair = agreed(Pair(one, two))
+    found = _empty(pair.a, pair.b) or _kind_of_answer(pair, profile)
     if found is None and profile.normalisers == NORMALISERS:
-        one, two, found = _substance(one, two)
-    if found is None and "label" in profile.tiers and _may_be_label(one, two, profile):
-        found = _label(one, two, named=named)
+        pair, found = _substance(pair)
+    if found is None and "label" in profile.tiers and _may_be_label(pair.a, pair.b, profile):
+        found = _label(pair.a, pair.b, named=named)
     if found is None:
-        return _texts(one, two, profile, semantic, tiers)
+        return _texts(pair, profile, semantic, tiers)
     return Comparison(found.outcome, found.similarity, found.reason, found.explanation, tiers + found.tiers)
 
 
@@ -93,25 +93,28 @@ def _empty(one: Text, two: Text) -> Comparison | None:
     return _decided("deviation", "empty", f"the {which} is empty")
 
 
-def _substance(one: Text, two: Text) -> tuple[Text, Text, Comparison | None]:
+def _substance(pair: Pair) -> tuple[Pair, Comparison | None]:
     """Two answers without the courtesies around them, and what is decided by that alone."""
+    one, two = pair.a, pair.b
     first, second = one.substance, two.substance
     if len(first) == len(one.clean) and len(second) == len(two.clean):
-        return one, two, None
+        return pair, None
     if bool(first) != bool(second):
         which, empty = ("response", two) if first else ("baseline", one)
         found = _decided("deviation", "guard:refusal", f"the {which} answers nothing: {shown(empty.clean)}")
-        return one, two, found
+        return pair, found
     if not first:
-        return one, two, None
+        return pair, None
     one, two = (analyse(first), analyse(second))
+    pair = Pair(one, two)
     if one.tokens == two.tokens and one.normalised == two.normalised:
         said = "the answers differ in introduction or closing words only"
-        return one, two, Comparison("equivalent", 1.0, "courtesy", said, (Tier("courtesy", 1.0, said),))
-    return one, two, None
+        return pair, Comparison("equivalent", 1.0, "courtesy", said, (Tier("courtesy", 1.0, said),))
+    return pair, None
 
 
-def _kind_of_answer(one: Text, two: Text, profile: Profile) -> Comparison | None:
+def _kind_of_answer(pair: Pair, profile: Profile) -> Comparison | None:
+    one, two = pair.a, pair.b
     if "refusal" in profile.guards:
         declined = one.once(refusals.declines), two.once(refusals.declines)
         if declined == ("plainly", "plainly"):
@@ -123,7 +126,7 @@ def _kind_of_answer(one: Text, two: Text, profile: Profile) -> Comparison | None
                 "guard:refusal",
                 f"only the {which} declines the request: {shown((one if declined[0] else two).clean)}",
             )
-        evaded = _evaded(one, two)
+        evaded = _evaded(pair)
         if evaded:
             return evaded
     if "yes-no" not in profile.guards:
@@ -157,12 +160,13 @@ def _kind_of_answer(one: Text, two: Text, profile: Profile) -> Comparison | None
 _SHARED = 0.35
 
 
-def _evaded(one: Text, two: Text) -> Comparison | None:
+def _evaded(pair: Pair) -> Comparison | None:
     """An answer against a platitude or a question asked back, which shares next to nothing with it."""
-    evasions = one.once(refusals.evades), two.once(refusals.evades)
-    if evasions[0] == evasions[1]:
+    if pair.shared >= _SHARED:
         return None
-    if likeness(Pair(one, two)) >= _SHARED:
+    one, two = pair.a, pair.b
+    evasions = one.once(refusals.evades), two.once(refusals.evades)
+    if evasions[0] == evasions[1] or likeness(pair) >= _SHARED:
         return None
     which, text = ("baseline", one) if evasions[0] else ("response", two)
     return _decided("deviation", "guard:refusal", f"only the {which} evades the request: {shown(text.clean)}")
@@ -241,10 +245,8 @@ _GOES_ON = frozenset(".!?;:")
 """What ends a first statement, to which others are added; a label is followed by its reason, or by a new line."""
 
 
-def _texts(
-    one: Text, two: Text, profile: Profile, semantic: Embedder | None, tiers: tuple[Tier, ...]
-) -> Comparison:
-    pair = Pair(one, two)
+def _texts(pair: Pair, profile: Profile, semantic: Embedder | None, tiers: tuple[Tier, ...]) -> Comparison:
+    one, two = pair.a, pair.b
     found = guards.run(pair, profile.guards)
     words = pair.similarity
     tiers += (Tier("token", words),)

@@ -17,20 +17,27 @@ def _tokens_of(chunk: str) -> tuple[str, ...]:
 
 
 class _Sentence(NamedTuple):
-    """A sentence as it is read: its chunks, their words' canonical tokens, and whether nothing is to be rewritten."""
+    """A sentence as it is read.
+
+    Attributes:
+        chunks: Its runs between white space, see ``words.chunks``.
+        tokens: The canonical tokens of their words.
+        plain: Whether nothing in it is to be rewritten.
+        closed: Whether it is plain and no phrase begins with its last token, to go on in the next sentence.
+    """
 
     chunks: list[str]
     tokens: list[str]
     plain: bool
+    closed: bool
 
 
 @lru_cache(maxsize=8192)
 def _read(sentence: str) -> _Sentence:
     written = chunks(sentence)
     tokens = list(chain.from_iterable(map(_tokens_of, written)))
-    return _Sentence(
-        written, tokens, _REWRITTEN.isdisjoint(tokens) and _OPENINGS.isdisjoint(pairwise(tokens))
-    )
+    plain = _REWRITTEN.isdisjoint(tokens) and _OPENINGS.isdisjoint(pairwise(tokens))
+    return _Sentence(written, tokens, plain, plain and not (tokens and tokens[-1] in _PHRASES))
 
 
 def canonical_tokens(sentences: list[str]) -> list[str]:
@@ -38,8 +45,10 @@ def canonical_tokens(sentences: list[str]) -> list[str]:
 
     A sentence is read once, as a response has most of the baseline's.
     """
-    read = [_read(sentence) for sentence in sentences]
+    read = [*map(_read, sentences)]
     tokens = list(chain.from_iterable([each.tokens for each in read]))
+    if False not in [each.closed for each in read]:
+        return tokens
     # A phrase may begin in one sentence and go on in the next.
     seams = [(one.tokens[-1], two.tokens[0]) for one, two in pairwise([each for each in read if each.tokens])]
     if False not in [each.plain for each in read] and _OPENINGS.isdisjoint(seams):
@@ -56,7 +65,8 @@ def written_as(token: str, sentences: list[str]) -> str | None:
     """The first word among sentences that a canonical token stands for."""
     for read in map(_read, sentences):
         if token in read.tokens:
-            return next(word for chunk in read.chunks for word in words_of(chunk) if token in canonical(word))
+            chunk = next(each for each in read.chunks if token in _tokens_of(each))
+            return next(word for word in words_of(chunk) if token in canonical(word))
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
@@ -24,13 +25,14 @@ _NO = expression(rf"{_ANSWER}(?:{_DENIES}){_STATED}", re.IGNORECASE)
 
 def polarity(text: Text) -> int:
     """+1 where an answer opens with yes, -1 where it opens with no, 0 where with neither."""
-    opening = text.clean[:24]
-    first = opening[:1]
-    if first not in "yYnNaAcCdDtTiIfFoOsSjJ":
-        return 0
-    if _NO.match(opening):
+    return _opening(text.clean[:24])
+
+
+@lru_cache(maxsize=4096)
+def _opening(text: str) -> int:
+    if _NO.match(text):
         return -1
-    return 1 if _YES.match(opening) else 0
+    return 1 if _YES.match(text) else 0
 
 
 _CONDITION = expression(

@@ -19,7 +19,7 @@ _FILE = expression(
     r"\b[\w-]+\.(?:docx?|xlsx?|pptx?|pdf|csv|json|ya?ml|py|js|ts|txt|md|html|xml|zip|png|jpe?g|sh|sql|ini|toml|log)\b",
     re.IGNORECASE,
 )
-_ENDING = expression(r"\.[a-z]", re.IGNORECASE)
+_ENDING = expression(r"\.[a-zA-Z]")
 """What every file's name has, and few sentences: looked for first, as it costs little."""
 
 _CAPITAL_AND_DIGIT = expression(r"[A-Z][\w./-]*\d|\d[\w./-]*[A-Z]")
@@ -55,7 +55,7 @@ def check(pair: Pair) -> Finding | None:
         found = _other(_spans(pair.a.raw), _spans(pair.b.raw))
         if found:
             return found
-    if _ENDING.search(one) and _ENDING.search(two):
+    if pair.a.once(_has_ending) and pair.b.once(_has_ending):
         found = _other(_files(one), _files(two))
         if found:
             return found
@@ -67,6 +67,10 @@ def check(pair: Pair) -> Finding | None:
 def _spans(text: str) -> dict[str, None]:
     """What a text sets as code within a line."""
     return dict.fromkeys(" ".join(found[1].split()) for found in _SPAN.finditer(text))
+
+
+def _has_ending(text: Text) -> bool:
+    return bool(_ENDING.search(text.clean))
 
 
 def _files(text: str) -> dict[str, None]:

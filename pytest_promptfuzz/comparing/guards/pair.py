@@ -48,6 +48,7 @@ class Pair:
     Attributes:
         a: The baseline.
         b: The response.
+        start: How many tokens both texts have at their start.
         middle_a: Tokens of the baseline between those that both texts have at their start and at their end.
         middle_b: The same of the response: whatever differs stands in the middles.
         only_a: Tokens that only the baseline has.
@@ -58,34 +59,45 @@ class Pair:
         self.a = baseline
         self.b = response
         start, end = shared_ends(baseline.tokens, response.tokens)
+        self.start = start
         self.middle_a = baseline.tokens[start : len(baseline.tokens) - end]
         self.middle_b = response.tokens[start : len(response.tokens) - end]
         self.only_a = frozenset(self.middle_a) - response.token_set
         self.only_b = frozenset(self.middle_b) - baseline.token_set
 
     @lazy
+    def shared(self) -> float:
+        """The share of words at the ends that are the same, 0..1: ``similarity`` is no less."""
+        total = len(self.a.tokens) + len(self.b.tokens)
+        return 1.0 - (len(self.middle_a) + len(self.middle_b)) / total if total else 1.0
+
+    @lazy
     def similarity(self) -> float:
         """Indel similarity of the word lists, 0..1."""
+        if self._apart:
+            return self.shared
         total = len(self.a.tokens) + len(self.b.tokens)
         return 1.0 - Indel.distance(self.middle_a, self.middle_b) / total if total else 1.0
 
     @lazy
+    def _apart(self) -> bool:
+        """Whether the middles have no token in common."""
+        return frozenset(self.middle_a).isdisjoint(self.middle_b)
+
+    @lazy
     def changed(self) -> tuple[frozenset[str], frozenset[str]]:
         """Tokens that stand in the baseline more often than in the response, and the other way round."""
-        if not self.middle_a or not self.middle_b:
+        if self._apart:
             return frozenset(self.middle_a), frozenset(self.middle_b)
-        repeats_a, repeats_b = self.a.repeats, self.b.repeats
-        if repeats_a == repeats_b:
-            return self.only_a, self.only_b
-        gone, come = set(), set()
-        for token, _ in repeats_a.items() ^ repeats_b.items():
-            here = repeats_a.get(token, 1 if token in self.a.token_set else 0)
-            there = repeats_b.get(token, 1 if token in self.b.token_set else 0)
-            if here > there:
-                gone.add(token)
-            elif there > here:
-                come.add(token)
-        return self.only_a | gone, self.only_b | come
+        more: dict[str, int] = {}
+        for token in self.middle_a:
+            more[token] = more.get(token, 0) + 1
+        for token in self.middle_b:
+            more[token] = more.get(token, 0) - 1
+        return (
+            frozenset([token for token, count in more.items() if count > 0]),
+            frozenset([token for token, count in more.items() if count < 0]),
+        )
 
     @lazy
     def residue(self) -> tuple[list[str], list[str]]:
@@ -155,6 +167,8 @@ class Pair:
     @lazy
     def edits(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Runs of tokens of the baseline and what stands in their place, in order."""
+        if self._apart:
+            return [(tuple(self.middle_a), tuple(self.middle_b))] if self.middle_a or self.middle_b else []
         result: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         before_a = before_b = 0
         for block in Indel.opcodes(self.middle_a, self.middle_b).as_matching_blocks():

@@ -301,5 +301,5 @@ def _inverted(pair: Pair, poles: set[str]) -> bool:
 
 def written(pair: Pair, token: str, *, response: bool = False) -> str:
     """A canonical token as the baseline, or the response, writes it; as the other does where it does not."""
-    texts = (pair.b, pair.a) if response else (pair.a, pair.b)
-    return next(filter(None, (written_as(token, text.sentences) for text in texts)), token)
+    first, second = (pair.b, pair.a) if response else (pair.a, pair.b)
+    return written_as(token, first.sentences) or written_as(token, second.sentences) or token

@@ -81,10 +81,12 @@ _MOST = 60
 """Words up to which an answer may be nothing but an evasion."""
 
 _HINTS = word_set(
-    """not sorry afraid unfortunat unfortunate apologiz apologis fortunat fortunate ai language decline declin deny no
-    only rather leider nicht pas désolé siento non dispiace spijt niet helaas against beyond outsid hard best violat
+    """sorry afraid unfortunat unfortunate apologiz apologis fortunat fortunate ai language decline declin deny no
+    rather leider nicht pas désolé siento non dispiace spijt niet helaas against beyond outsid hard best violat
     impossible"""
 )
+_OF_ONESELF = frozenset({"not", "only"})
+"""Words of a refusal where the answer speaks of itself: "I cannot", "I can only"."""
 
 
 def _any_of(lines: str) -> re.Pattern[str]:
@@ -99,7 +101,8 @@ _REFUSAL, _SOFT_REFUSAL, _EVASION = _any_of(_HARD), _any_of(_SOFT), _any_of(_EVA
 
 def declines(text: Text) -> str:
     """``plainly`` where an answer opens by declining, ``softly`` where less so or in another language, else ``""``."""
-    if _HINTS.isdisjoint(text.token_set):
+    tokens = text.token_set
+    if _HINTS.isdisjoint(tokens) and ("i" not in tokens or _OF_ONESELF.isdisjoint(tokens)):
         return ""
     opening = text.clean[:_OPENING].lower().replace("’", "'")
     if _REFUSAL.search(opening):

@@ -68,8 +68,12 @@ def _items(text: Text) -> tuple[str, list[str]]:
     ]
 
 
+def _may_list(text: Text) -> bool:
+    return "1." in text.raw or "1)" in text.raw
+
+
 def _moved(pair: Pair) -> Finding | None:
-    if "1" not in pair.a.raw or "1" not in pair.b.raw:
+    if not pair.a.once(_may_list) or not pair.b.once(_may_list):
         return None
     lead, first = pair.a.once(_items)
     _, second = pair.b.once(_items)
@@ -115,12 +119,10 @@ _IMPERATIVES = frozenset(
 )
 
 
-def _begins_alike(one: list[str], two: list[str]) -> bool:
+def _begins_alike(pair: Pair) -> bool:
     """Whether one text may be the beginning of the other; its last tokens may have been read as another phrase."""
-    if len(one) == len(two):
-        return False
-    size = max(min(len(one), len(two)) - _MARGIN, 1)
-    return one[:size] == two[:size]
+    one, two = len(pair.a.tokens), len(pair.b.tokens)
+    return one != two and pair.start >= max(min(one, two) - _MARGIN, 1)
 
 
 _MARGIN = 5
@@ -135,7 +137,7 @@ _BREAKS = frozenset(",:;–—-(/")
 
 
 def _cut(pair: Pair) -> Finding | None:
-    if not _begins_alike(pair.a.tokens, pair.b.tokens):
+    if not _begins_alike(pair):
         return None
     one, two = pair.a.words, pair.b.words
     if len(one) == len(two):
