@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.text import Line
 
 _STORE = ".promptfuzz"
-_CODES = {"brittle": 1, "noisy": 3, "inconclusive": 3, "pass": 0}
+_EFFECTS = {"fail": 1, "error": 3, "pass": 0}
+_VERDICTS = {"brittle": "fail", "noisy": "error", "inconclusive": "error"}
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -99,6 +100,13 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         default="never",
         help="ask no further once the verdict is certain, or on the evidence of a test (never)",
     )
+    for verdict, effect in _VERDICTS.items():
+        group.add_argument(
+            f"--{verdict}",
+            choices=tuple(_EFFECTS),
+            default=effect,
+            help=f"what this verdict is: fail exits with 1, error with 3, pass with 0 ({effect})",
+        )
     group.add_argument("--trial", metavar="ID", help="run this trial alone")
     group = parser.add_argument_group("answers")
     group.add_argument(
@@ -129,7 +137,8 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         output.json(reports if len(reports) > 1 else reports[0])
     else:
         output.lines(_lines(reports, output.width))
-    codes = {_CODES[report["verdict"]] for report in reports}
+    effects = {"pass": "pass", **{verdict: getattr(options, verdict) for verdict in _VERDICTS}}
+    codes = {_EFFECTS[effects[report["verdict"]]] for report in reports}
     return 1 if 1 in codes else max(codes)
 
 

@@ -127,7 +127,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             if DRY in item.stash:
                 report.promptfuzz_forecast = item.stash[DRY]  # type: ignore[attr-defined]  # plain data survives xdist
         if state.enabled:
-            translate(item, call, report, state.settings["inconclusive"])
+            translate(item, call, report, state.settings)
         else:
             translate_unmutated(report)
     State.of(item.config).hide_secrets(report)
@@ -196,7 +196,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """A noisy or inconclusive verdict is an error; a brittle one is an ordinary failure."""
+    """A verdict that is an error has its own phase, which pytest would count as a failure."""
     if report.when == "verdict" and report.outcome == "failed":  # type: ignore[comparison-overlap]  # ours
         return "error", "E", str(getattr(report, "promptfuzz", {}).get("verdict", "error")).upper()
     return None

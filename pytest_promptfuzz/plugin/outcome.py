@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class BrittlePrompt(AssertionError):  # noqa: N818 - it names the verdict, as users read it
-    """The prompt is brittle: the test fails. ``report`` is the test's report."""
+    """The prompt is brittle: the test fails, unless configured otherwise. ``report`` is the test's report."""
 
     def __init__(self, message: str, report: TestReport | None = None) -> None:
         super().__init__(message)

@@ -11,7 +11,8 @@ from pytest_promptfuzz.running.limits.given import GIVEN
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-INCONCLUSIVE = ("error", "skip", "xfail", "pass")
+EFFECTS = ("fail", "error", "skip", "xfail", "pass")
+"""What a verdict other than ``pass`` may be in pytest's sense."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +143,19 @@ SETTINGS: tuple[Setting, ...] = (
         "on, off: make the calls of a sync test's mutations at once, before its body asks",
         "SWITCH",
     ),
-    Setting(
-        "inconclusive",
-        values.one_of(*INCONCLUSIVE),
-        "error",
-        "what an inconclusive or noisy test is: error, skip, xfail or pass",
-        "OUTCOME",
+    *(
+        Setting(
+            verdict,
+            values.one_of(*EFFECTS),
+            default,
+            f"what {a_test} is: fail, error, skip, xfail or pass",
+            "EFFECT",
+        )
+        for verdict, default, a_test in (
+            ("brittle", "fail", "a brittle test"),
+            ("noisy", "error", "a noisy test"),
+            ("inconclusive", "error", "an inconclusive test"),
+        )
     ),
     Setting(
         "max_runs",

@@ -37,6 +37,7 @@ class State:
     choice: Choice
     reports: dict[str, TestSummary] = field(default_factory=dict)
     expected: dict[str, TestReport] = field(default_factory=dict)
+    let_through: dict[str, str] = field(default_factory=dict)
     unmutated: dict[str, None] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     mode_reason: str = ""

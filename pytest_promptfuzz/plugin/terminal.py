@@ -64,6 +64,9 @@ def collect(report: pytest.TestReport, state: State) -> None:
     state.reports[data["test"]] = summarised(data) if data["verdict"] == "pass" else data
     if report.skipped and hasattr(report, "wasxfail"):
         state.expected[data["test"]] = data
+    state.let_through.pop(data["test"], None)
+    if report.passed and data["verdict"] != "pass":
+        state.let_through[data["test"]] = data["verdict"]
     if isinstance(report.longrepr, str) and data["verdict"] != "pass":  # it crossed a process
         report.longrepr = RobustnessRepr(data)  # type: ignore[assignment]  # a TerminalRepr by its methods
 
@@ -72,6 +75,9 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
     """The table of robust tests, if there were any, and what the store had to say."""
     if state.reports:  # most pytest runs have none, and load nothing to say so
         _table(reporter, state)
+    for verdict in dict.fromkeys(state.let_through.values()):
+        tests = ", ".join(test for test, found in state.let_through.items() if found == verdict)
+        reporter.write_line(f"promptfuzz: let through by promptfuzz_{verdict}=pass: {tests}", yellow=True)
     if state.forecasts:
         from pytest_promptfuzz.plugin.planning import lines
 

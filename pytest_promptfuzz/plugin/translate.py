@@ -9,6 +9,8 @@ from pytest_promptfuzz.plugin.outcome import BrittlePrompt, RobustnessRepr, Untr
 from pytest_promptfuzz.plugin.state import REPORT, UNMUTATED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pytest
 
     from pytest_promptfuzz.reporting.model import TestReport
@@ -19,9 +21,19 @@ PHASE = "verdict"
 
 
 def translate(
-    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, inconclusive: str
+    item: pytest.Item,
+    call: pytest.CallInfo[None],
+    report: pytest.TestReport,
+    effects: Mapping[str, str],
 ) -> None:
-    """Change a report to say what the verdict means; the data goes along as ``report.promptfuzz``."""
+    """Change a report to say what the verdict means; the data goes along as ``report.promptfuzz``.
+
+    Args:
+        item: The test.
+        call: What came of one of its phases.
+        report: Pytest's own, of that phase.
+        effects: What each verdict but ``pass`` is to be: one of ``settings.EFFECTS``.
+    """
     data = item.stash.get(REPORT, None)
     if data is not None:
         del item.stash[REPORT]
@@ -30,10 +42,10 @@ def translate(
         del item.stash[UNMUTATED]
         report.promptfuzz_unmutated = True  # type: ignore[attr-defined]  # for the summary
     error = call.excinfo.value if call.excinfo is not None else None
-    if isinstance(error, BrittlePrompt):
-        _show(report, error.report)
-    elif isinstance(error, UntrustedVerdict):
-        _untrusted(report, error, inconclusive)
+    if isinstance(error, BrittlePrompt) and report.skipped:
+        _show(report, error.report)  # a mark expects it
+    elif isinstance(error, BrittlePrompt | UntrustedVerdict):
+        _against(report, error, effects[_verdict(error)])
     elif isinstance(error, PromptfuzzError):
         # A mistake in the test or the environment: the message says all, and no xfail is satisfied by it.
         if call.when == "call":
@@ -64,21 +76,30 @@ def _show(report: pytest.TestReport, data: TestReport | None) -> None:
         report.longrepr = RobustnessRepr(data)  # type: ignore[assignment]  # a TerminalRepr by its methods
 
 
-def _untrusted(report: pytest.TestReport, error: UntrustedVerdict, inconclusive: str) -> None:
-    if inconclusive == "pass":
+def _verdict(error: BrittlePrompt | UntrustedVerdict) -> str:
+    if isinstance(error, BrittlePrompt):
+        return "brittle"
+    return "inconclusive" if error.report is None else error.report["verdict"]
+
+
+def _against(report: pytest.TestReport, error: BrittlePrompt | UntrustedVerdict, effect: str) -> None:
+    """A verdict other than ``pass``, as what the user wants it to be."""
+    if effect == "pass":
         report.outcome, report.longrepr = "passed", None
-    elif inconclusive == "skip":
+    elif effect == "skip":
         path, line = (
             error.report["location"] if error.report and error.report["location"] else (report.nodeid, 0)
         )
         report.outcome, report.longrepr = "skipped", (path, line, f"Skipped: {error}")
-    elif inconclusive == "xfail":
+    elif effect == "xfail":
         report.outcome = "skipped"
         report.wasxfail = f"reason: {error}"
         _show(report, error.report)
         return
     else:
-        _as_error(report)
+        if effect == "error":
+            _as_error(report)
+        report.outcome = "failed"
         _show(report, error.report)
     if hasattr(report, "wasxfail"):
         del report.wasxfail

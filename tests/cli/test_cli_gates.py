@@ -41,3 +41,38 @@ def test_a_gate_that_cannot_pass_is_a_matter_of_usage(
 def test_a_misspelt_gate_is_refused(run: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*run, "--gate", "confidant"]) == 2
     assert "unknown gate 'confidant'. Did you mean 'confident'?" in capsys.readouterr().err
+
+
+URGENCY = """\
+Classify the urgency of the support ticket into exactly one of these levels: high, medium, low.
+
+- high: outages, lost payments, stolen accounts
+- medium: late parcels, broken products
+- low: questions, wishes, thanks
+
+Answer with the level only.
+
+Ticket: {ticket}
+"""
+
+
+@pytest.mark.parametrize(("effect", "code"), [(None, 1), ("fail", 1), ("error", 3), ("pass", 0)])
+def test_what_a_brittle_prompt_exits_with_is_chosen(
+    run: tuple[str, ...], tmp_path: Path, effect: str | None, code: int
+) -> None:
+    (tmp_path / "urgency.txt").write_text(URGENCY)
+    chosen = () if effect is None else ("--brittle", effect)
+    ticket = "ticket=My payment is lost, and my parcel is late."
+    argv = ["run", "urgency.txt", "--target", "simulated", "--set", ticket, "-n", "bullet-reorder=4"]
+    assert main([*argv, *chosen]) == code
+
+
+@pytest.mark.parametrize(("effect", "code"), [(None, 3), ("fail", 1), ("error", 3), ("pass", 0)])
+def test_what_a_provider_that_fails_exits_with_is_chosen(
+    run: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, effect: str | None, code: int
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    chosen = () if effect is None else ("--inconclusive", effect)
+    nobody = "compatible:model@http://127.0.0.1:9/v1"
+    argv = ["run", "mood.txt", "--target", nobody, "--set", "text=Fine.", "--attempts", "1"]
+    assert main([*argv, *chosen]) == code

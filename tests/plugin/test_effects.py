@@ -1,0 +1,115 @@
+"""What each verdict is in pytest's sense is the user's choice: terminal, JUnit and exit status agree."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tests.plugin.conftest import summary_of
+
+TESTS = """
+from pytest_promptfuzz import TargetError
+
+asked = {"noisy": 0, "inconclusive": 0}
+
+@robust(TRIAGE, mutations=8)
+def test_brittle(prompt, llm):
+    assert "exactly one of: BILLING" in prompt.text, "the wording is gone"
+    assert "- Do not" in prompt.text, "the rule is gone"
+    return llm(prompt.format(ticket=TICKET))
+
+@robust(TRIAGE, mutations=4)
+def test_noisy(prompt, llm):
+    asked["noisy"] += 1
+    assert asked["noisy"] > 1, "the first time"
+    return llm(prompt.format(ticket=TICKET))
+
+@robust(TRIAGE, mutations=8)
+def test_inconclusive(prompt):
+    asked["inconclusive"] += 1
+    if asked["inconclusive"] > 3:
+        raise TargetError("429 Too many requests", kind="rate-limit", status=429)
+    return "BILLING"
+"""
+VERDICTS = {"test_brittle": "brittle", "test_noisy": "noisy", "test_inconclusive": "inconclusive"}
+# What a test is in JUnit, and how pytest counts it.
+EFFECTS = {
+    "fail": ("failure", "failed", 1),
+    "error": ("error", "errors", 1),
+    "skip": ("skipped", "skipped", 0),
+    "xfail": ("skipped", "xfailed", 0),
+    "pass": (None, "passed", 0),
+}
+
+
+def junit(pytester: pytest.Pytester) -> dict[str, str | None]:
+    """What each test is in the JUnit report."""
+    suite = ET.parse(pytester.path / "out.xml").getroot()[0]
+    kinds = ("failure", "error", "skipped")
+    return {
+        str(case.get("name")): next((kind for kind in kinds if case.find(kind) is not None), None)
+        for case in suite.iter("testcase")
+    }
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_terminal_junit_and_exit_status_agree(project, pytester, effect, workers):
+    options = [f"--promptfuzz-{verdict}={effect}" for verdict in VERDICTS.values()]
+    result = project(TESTS, "--junitxml=out.xml", *options, *workers)
+    kind, outcome, status = EFFECTS[effect]
+    result.assert_outcomes(**{outcome: 3})
+    assert result.ret == status
+    assert junit(pytester) == dict.fromkeys(VERDICTS, kind)
+    assert summary_of(result) == VERDICTS
+    let_through = [line for line in result.outlines if "let through by" in line]
+    assert len(let_through) == (3 if effect == "pass" else 0)
+    if effect == "pass":
+        assert "promptfuzz: let through by promptfuzz_noisy=pass: test_it.py::test_noisy" in let_through
+
+
+def test_each_verdict_has_its_own(project, pytester, monkeypatch):
+    pytester.makefile(
+        ".ini",
+        tox="[pytest]\npromptfuzz_target = simulated\npromptfuzz_brittle = skip\npromptfuzz_noisy = fail\n",
+    )
+    monkeypatch.setenv("PROMPTFUZZ_INCONCLUSIVE", "pass")
+    result = project(TESTS, "--junitxml=out.xml", "-c", "tox.ini", "-rfs")
+    result.assert_outcomes(skipped=1, failed=1, passed=1)
+    assert junit(pytester) == {
+        "test_brittle": "skipped",
+        "test_noisy": "failure",
+        "test_inconclusive": None,
+    }
+    result.stdout.fnmatch_lines(["FAILED *::test_noisy - noisy: *", "SKIPPED * brittle: *"])
+
+
+def test_the_defaults(project, pytester):
+    result = project(TESTS, "--junitxml=out.xml")
+    result.assert_outcomes(failed=1, errors=2)
+    assert junit(pytester) == {"test_brittle": "failure", "test_noisy": "error", "test_inconclusive": "error"}
+    result.stdout.fnmatch_lines(["NOISY *::test_noisy - *", "INCONCLUSIVE *::test_inconclusive - *"])
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_an_xfail_mark_is_satisfied_by_brittleness_only(project, effect, strict):
+    marked = TESTS.replace("@robust", f"@pytest.mark.xfail(strict={strict})\n@robust")
+    options = [f"--promptfuzz-{verdict}={effect}" for verdict in VERDICTS.values()]
+    result = project("import pytest\n" + marked, *options)
+    expected = {"xfailed": 1}
+    _, outcome, _ = EFFECTS[effect]
+    expected[outcome] = expected.get(outcome, 0) + 2
+    result.assert_outcomes(**expected)
+    result.stdout.fnmatch_lines(["*expected: test_it.py::test_brittle*", "Brittle: the score*"])
+
+
+def test_a_misspelt_effect_is_one_message(project):
+    result = project(TESTS, "--promptfuzz-noisy=eror")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            "ERROR: --promptfuzz-noisy: 'eror' is not one of fail, error, skip, xfail, pass. Did you mean 'error'[?]"
+        ]
+    )
