@@ -20,7 +20,7 @@ FUNCTION_WORDS = word_set(
     okay thanks thank hello hi hey dear via per about into onto over under up down out off upon within
     during through both either each any such same own too s t re ve ll d m degree can could's because
     since therefore thus hence however moreover additionally overall indeed great happy degree degrees °
-    let know get got going go make made's"""
+    let know going go make made's"""
 )
 """Words whose presence or absence alone changes no meaning that another guard does not look at."""
 
@@ -162,7 +162,7 @@ SYNONYMS = """
 praise commend laud|sorry apologize apologise|happen occur|parcel package|buy purchase|begin start commence
 quick fast rapid swift|staff employee personnel
 help assist aid|big large|issue problem|error mistake|customer client|doctor physician|reply respond answer
-select choose pick|display show|get receive obtain|brief short|operation business
+select choose pick|display show|receive get obtain|brief short|operation business
 phone telephone|picture image photo|end finish conclude|job occupation|contact reach|allow permit
 forbid prohibit|require need|item product|movie film|company firm|improve enhance|method approach|fix repair
 make create produce|use utilize|inform notify tell|complete finalize|deliver ship|worker labourer|holiday vacation
@@ -231,7 +231,8 @@ NOT_DENIALS = word_set(
     impartial impress impressed impressive imported indeed indebted inherent initial inquire inside insight install
     instant instead insured insurance intense intent intention invest invested invited involve involved inform
     informed important importance imply implied include included increase incur under underneath understand unit units
-    unless until dismiss dismissed disposal distinct disturb disturbed district dispute disputed distance ill inn"""
+    insure insures insuring insurer insurers dissolve dissolves dissolved dissolving discounting inpatient inpatients
+    inflammable independents impartially dismembered irate improv unless until dismiss dismissed disposal distinct disturb disturbed district dispute disputed distance ill inn"""
 )
 """Words that begin like a denial and are none."""
 
@@ -274,13 +275,16 @@ MULTIPLIERS: dict[str, int] = {
 
 _UNITS = """
     $:dollar usd:dollar €:euro eur:euro £:pound-sterling gbp:pound-sterling ¥:yen jpy:yen percent:% percentage:%
-    pct:% kilogram:kg kilograms:kg kilo:kg kilos:kg kgs:kg g:gram lb:pound lbs:pound oz:ounce kilometre:km
-    kilometres:km kilometer:km kilometers:km metre:meter metres:meter centimetre:cm centimeter:cm centimetres:cm
-    centimeters:cm millimetre:mm millimeter:mm feet:foot ft:foot inches:inch c:celsius f:fahrenheit gigabyte:gb
-    milligram:mg milligrams:mg millimole:mmol millimoles:mmol microgram:mcg micrograms:mcg µg:mcg millilitre:ml
-    millilitres:ml milliliter:ml milliliters:ml liter:litre liters:litre litres:litre l:litre
-    litre:litre
-    gigabytes:gb megabyte:mb megabytes:mb mins:minute min:minute hrs:hour hr:hour secs:second sec:second
+    pct:% chf:franc kronor:krona kroner:krone kilogram:kg kilograms:kg kilogramme:kg kilogrammes:kg kilo:kg kilos:kg kgs:kg g:gram grams:gram
+    grammes:gram lb:pound lbs:pound oz:ounce kilometre:km kilometres:km kilometer:km kilometers:km metre:meter
+    metres:meter decimetre:dm centimetre:cm centimeter:cm centimetres:cm centimeters:cm millimetre:mm millimetres:mm
+    millimeter:mm millimeters:mm micrometre:µm micrometres:µm micrometer:µm micrometers:µm nanometre:nm nanometres:nm
+    nanometer:nm nanometers:nm feet:foot ft:foot inches:inch c:celsius f:fahrenheit kilobyte:kb kilobytes:kb
+    gigabyte:gb gigabytes:gb megabyte:mb megabytes:mb terabyte:tb terabytes:tb milligram:mg milligrams:mg
+    millimole:mmol millimoles:mmol microgram:mcg micrograms:mcg µg:mcg millilitre:ml millilitres:ml milliliter:ml
+    milliliters:ml centilitre:cl centilitres:cl centiliter:cl centiliters:cl liter:litre liters:litre litres:litre
+    l:litre litre:litre watt:watt watts:watt kilowatt:kw kilowatts:kw megawatt:mw megawatts:mw gigawatt:gw gigawatts:gw
+    mins:minute min:minute hrs:hour hr:hour secs:second sec:second millisecond:ms milliseconds:ms
 """
 
 UNITS: dict[str, str] = {form: unit for form, _, unit in (each.partition(":") for each in _UNITS.split())}
@@ -312,7 +316,8 @@ _IRREGULAR = """
     sought:seek struck:strike understood:understand drew:draw drawn:draw threw:throw thrown:throw knew:know
     flew:fly flown:fly became:become forgot:forget forgotten:forget rode:ride ridden:ride swept:sweep led:lead
     ran:run fed:feed shot:shoot worn:wear wore:wear torn:tear dug:dig laid:lay dealt:deal forbidden:forbid
-    forbade:forbid shrank:shrink taught:teach
+    forbade:forbid shrank:shrink taught:teach noted:note notes:note noting:note themes:theme themed:theme
+    overthrew:overthrow overturned:overturn upheld:uphold
     sank:sink lent:lend agreed:agree freed:free guaranteed:guarantee
 """
 
@@ -321,7 +326,7 @@ _REGULAR = """
     need during nothing everything something thing morning evening spring king red hundred only daily early
     family reply apply supply july italy weekly monthly yearly annually hourly likely allegedly reportedly
     supposedly possibly probably rarely hardly barely scarcely usually promptly approximately roughly
-    immediately instantly best highest lowest second speed
+    immediately instantly best highest lowest second speed note theme cane herring butt fore
 """
 
 IRREGULAR: dict[str, str] = {

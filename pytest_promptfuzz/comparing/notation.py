@@ -60,6 +60,9 @@ _WORDED_DAY = expression(
     rf"\b(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))}) of (?P<month>{_MONTH})\b", re.IGNORECASE
 )
 _SHARE = expression(rf"\b(\d+|{'|'.join(_UNITS)}) out of (\d+|{'|'.join(_UNITS)})\b", re.IGNORECASE)
+_OFTEN = expression(r"\b(?:every|each|once (?:an?|per|every)) (hour|day|week|month|year)\b(?! of\b)", re.IGNORECASE)
+_ADVERBS = {"hour": "hourly", "day": "daily", "week": "weekly", "month": "monthly", "year": "yearly"}
+_OFTEN_CUES = ("very ", "ach ", "nce ")
 _MONEY = expression(r"(?:\b(USD|EUR|GBP|CHF|JPY) ?|([$€£¥]) )(\d[\d.,]*\d|\d)", re.IGNORECASE)
 _CURRENCIES = ("€ ", "$ ", "£ ", "USD", "EUR", "GBP", "CHF", "usd ", "eur ", "gbp ", "chf ")
 
@@ -79,6 +82,8 @@ def plainly(text: str) -> str:
         text = _NOON.sub(_middle, text)
     if " of " in text and _OF_MONTH.search(text):
         text = _WORDED_DAY.sub(_worded_day, text)
+    if any(cue in text for cue in _OFTEN_CUES):
+        text = _OFTEN.sub(lambda found: _ADVERBS[found[1].lower()], text)
     if " out of " in text:
         text = _SHARE.sub(_share, text)
     if _ANY.search(text):

@@ -54,6 +54,58 @@ peak trough
 dawn dusk|sunrise sunset|past future|former latter|ancestor descendant|winner loser|king queen|nephew niece
 bride groom|payer payee|trainer trainee|donor recipient|supplier customer|plug unplug|install uninstall|load unload
 proven refuted|proved refuted|sincere sarcastic|partial impartial|formal casual
+exempt liable|lenient harsh|gentle harsh|gentle rough|gradual sudden|gradual abrupt|abundant scarce|plentiful scarce
+bold timid|shy outgoing|introvert extrovert|introverted extroverted|humble arrogant|modest arrogant|proud ashamed
+selfish generous|selfish selfless|wealthy poor|affluent poor|diligent lazy|hardworking lazy|calm anxious|calm nervous
+relaxed tense|fertile barren|concave convex|parallel perpendicular|sequential parallel|serial parallel
+synchronous asynchronous|symmetric asymmetric|encode decode|compress decompress|serialize deserialize|allocate free
+singular plural|uppercase lowercase|leading trailing|cause prevent|trigger prevent|endothermic exothermic
+herbivore carnivore|nocturnal diurnal|hypertension hypotension|acute chronic|inflow outflow|inbound outbound
+incoming outgoing|inward outward|inner outer|interior exterior|ingress egress|intake output|entrance exit
+admission discharge|admit discharge|lessor lessee|grantor grantee|mortgagor mortgagee|licensor licensee
+assignor assignee|insurer insured|insurer policyholder|appellant respondent|claimant defendant|claimant respondent
+prosecutor defendant|prosecution defence|prosecution defense|importer exporter|consignor consignee|obligor obligee
+overpay underpay|overstate understate|overweight underweight|overvalue undervalue|inflation deflation
+appreciate depreciate|appreciation depreciation|boom bust|boom recession|expansion contraction|tailwind headwind
+legalize criminalize|legalise criminalise|decriminalize criminalize|nationalize privatize|nationalise privatise
+centralize decentralize|advance retreat|join quit|enrol withdraw|enroll withdraw|owner renter|owner tenant
+arrival departure|takeoff landing|ahead behind|forwards backwards|reusable disposable|rechargeable disposable
+wired wireless|corded cordless|digital analog|digital analogue|virtual physical|remote onsite|inperson online
+paperback hardcover|paperback hardback|matte glossy|decaf caffeinated|awake asleep|hungry full|punctual late
+hit miss|converge diverge|democratic autocratic|democratic authoritarian|democracy dictatorship|secular religious
+civilian military|literal figurative|literal metaphorical|abstract concrete|concise verbose|concise lengthy
+terse verbose|comedy tragedy|comic tragic|hero villain|protagonist antagonist|prologue epilogue|ebb flow|drought flood
+humid arid|lush barren|smooth chunky|inductive deductive|quantitative qualitative|proactive reactive|active passive
+advantage drawback|benefit drawback|merit flaw|blessing curse|reward penalty|bonus penalty|discount surcharge
+rebate surcharge|subsidy tax|earn spend|income expense|income expenditure|revenue expense|receivable payable
+hawkish dovish|exonerate incriminate|vindicate blame|praise blame|rescue abandon|sterile contaminated
+immune susceptible|immune vulnerable|resistant susceptible|resistant vulnerable|protected vulnerable|recover relapse
+remission relapse|symptomatic asymptomatic|dominant recessive|systolic diastolic|dilate constrict|proximal distal
+anterior posterior|dorsal ventral|medial lateral|sympathetic parasympathetic|local global|local national
+domestic international|national international|eager lazy|primary secondary|development production|staging production
+commit rollback|merge revert|encrypted plaintext|whitelist blacklist|allowlist denylist|allowlist blocklist
+grant revoke|reinstate revoke|reinstate suspend|resume suspend|activate suspend|activate deactivate|renew cancel
+renew terminate|book cancel|confirm cancel|elect oust|promote demote|applaud boo|cheer boo|adore loathe|enjoy hate
+seek avoid|recommend avoid|prefer avoid|trust mistrust|comply violate|follow ignore|follow violate|observe violate
+respect violate|honor breach|honour breach|heed ignore|unite divide|unify divide|merge split|combine separate
+join separate|connect separate|gather scatter|collect scatter|collect distribute|concentrate disperse|elder younger
+most fewest|least greatest|smallest greatest|minimal maximal|shortest longest|fastest slowest|cheapest priciest
+strongest weakest|richest poorest|earliest latest|hottest coldest|warmest coolest|tallest shortest|heaviest lightest
+deepest shallowest|widest narrowest|easiest hardest|brightest darkest|loudest quietest|safest riskiest
+busiest quietest|newest oldest|happiest saddest|quicker slower|shorter taller|cleaner dirtier|drier wetter
+healthier sicker|happier sadder|busier quieter|louder quieter|simpler harder|cheaper pricier|cheaper costlier
+softer harder|smoother rougher|tighter looser|milder harsher|milder stronger|gentler harsher|looser stricter
+laxer stricter|increase cut|raise cut|rise cut|hike cut|expand cut|double halve|tighten ease|tighten relax
+toughen relax|toughen soften|escalate ease|escalate deescalate|warming cooling|brighten dim|fill drain|load unload
+zip unzip|wrap unwrap|pack unpack|fold unfold|tie untie|cover uncover|mask unmask|insert remove|insert eject
+add subtract|add deduct|caller callee|interviewer interviewee|examiner examinee|mentor mentee|lawyer client
+author reader|speaker listener|driver passenger|driver pedestrian|pilot passenger|resident visitor|resident tourist
+member visitor|adult child|adult minor|victim perpetrator|victim attacker|victim offender|hunter prey
+incumbent challenger|champion challenger|favorite underdog|favourite underdog|boyfriend girlfriend
+grandfather grandmother|grandson granddaughter|widow widower|actor actress|waiter waitress|prince princess
+duke duchess|mr mrs|uphold overturn|affirm overturn|uphold quash|valid expired|current former|current previous
+lit unlit|thankful ungrateful|profitable lossmaking|refrigerate heat|ancient recent|harvest sow|plant uproot
+mit ohne|avec sans|con senza|con sin|com sem|met zonder|med utan|с без
 genehmigt abgelehnt|erlaubt verboten|offen geschlossen|geöffnet geschlossen|steigt sinkt|gestiegen gesunken
 richtig falsch|gewonnen verloren|gesendet empfangen|angenommen abgelehnt|ouvert fermé|ouverte fermée|accepté refusé
 augmenté diminué|gagné perdu|vrai faux|autorisé interdit|envoyé reçu|abierto cerrado|abierta cerrada
@@ -67,7 +119,7 @@ enviado recibido|aperto chiuso|aperta chiusa|vero falso|approvato respinto|од�
 EXCLUSIVE = """
 monday tuesday wednesday thursday friday saturday sunday
 january february march april may june july august september october november december
-red green blue yellow orange purple black white brown grey pink
+red green blue yellow orange purple black white brown grey pink beige turquoise violet
 all most many several some few none no handful
 all entire whole part portion
 all entire whole half
@@ -76,18 +128,25 @@ must should may might could can
 once twice thrice
 only-one both neither-of
 at-least at-most exactly
-dollar euro pound-sterling yen rupee franc
+dollar euro pound-sterling yen rupee franc peso krona krone zloty yuan rouble ruble lira
 dollar euro pound
+dollar cent
+euro cent
 kg gram pound ounce tonne
-km mile metre meter foot inch cm mm yard
+km mile meter foot inch dm cm mm µm nm yard
 celsius fahrenheit kelvin
 second minute hour day week month year decade century
 gb mb kb tb
+ms second minute
+watt kw mw gw
 am pm
 million billion trillion thousand hundred
 spring summer autumn winter
 morning afternoon evening night
 breakfast lunch dinner
+usa canadian australian british mexican brazilian indian
+american canadian australian british mexican brazilian indian
+swedish norwegian danish icelandic polish czech
 english french german spanish italian dutch portuguese chinese japanese russian
 first second third fourth fifth
 to from
@@ -108,15 +167,28 @@ bronze silver gold
 teaspoon tablespoon cup
 月 火 水 木 金 土
 beginner intermediate advanced
-half third
+small medium large
+weekday weekend
+gallon quart pint
+http https
+stdin stdout stderr
+tcp udp
+northern southern eastern western
+cash card cheque
+half third quarter fifth tenth
 half twice thrice double triple
+double triple quadruple halve
 if unless
 only except
 only everyone everybody anyone
+only all
+only any each
+all 1 2 3 half handful minority
+all first
 someone everyone
 both 1 neither
-mg gram kg
-ml litre
+mcg mg gram kg
+ml cl dl litre
 montag dienstag mittwoch donnerstag freitag samstag sonntag
 lundi mardi mercredi jeudi vendredi samedi dimanche
 alle einige manche viele wenige keine

@@ -29,7 +29,15 @@ def _numbers(tokens: Sequence[str]) -> list[str]:
 
 
 def _positions(tokens: Sequence[str]) -> list[int]:
-    return [index for index, token in enumerate(tokens) if token[0].isdigit()]
+    return [index for index, token in enumerate(tokens) if _says_how_much(token)]
+
+
+def _says_how_much(token: str) -> bool:
+    """Whether a token is a number; 50 % is read as a half."""
+    return is_number(token) or token == _HALF
+
+
+_HALF = "half"
 
 
 def _context(tokens: list[str], index: int) -> set[str]:
@@ -43,7 +51,7 @@ def check(pair: Pair) -> Finding | None:
     if symbols:
         return symbols
     gone, come = pair.changed
-    digits_a, digits_b = any(map(is_number, gone)), any(map(is_number, come))
+    digits_a, digits_b = any(map(_says_how_much, gone)), any(map(_says_how_much, come))
     if not digits_a and not digits_b:
         return _moved(pair)
     if digits_a and digits_b:
