@@ -60,7 +60,9 @@ _WORDED_DAY = expression(
     rf"\b(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))}) of (?P<month>{_MONTH})\b", re.IGNORECASE
 )
 _SHARE = expression(rf"\b(\d+|{'|'.join(_UNITS)}) out of (\d+|{'|'.join(_UNITS)})\b", re.IGNORECASE)
-_OFTEN = expression(r"\b(?:every|each|once (?:an?|per|every)) (hour|day|week|month|year)\b(?! of\b)", re.IGNORECASE)
+_OFTEN = expression(
+    r"\b(?:every|each|once (?:an?|per|every)) (hour|day|week|month|year)\b(?! of\b)", re.IGNORECASE
+)
 _ADVERBS = {"hour": "hourly", "day": "daily", "week": "weekly", "month": "monthly", "year": "yearly"}
 _OFTEN_CUES = ("very ", "ach ", "nce ")
 _MONEY = expression(r"(?:\b(USD|EUR|GBP|CHF|JPY) ?|([$€£¥]) )(\d[\d.,]*\d|\d)", re.IGNORECASE)

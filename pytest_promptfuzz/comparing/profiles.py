@@ -26,6 +26,7 @@ GUARDS = (
     "numbers",
     "choices",
     "modality",
+    "conditions",
     "roles",
     "sequence",
     "names",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.guards import (
     choices,
+    conditions,
     identifiers,
     modality,
     names,
@@ -27,6 +28,7 @@ CHECKS: dict[str, Callable[[Pair], Finding | None]] = {
     "numbers": numbers.check,
     "choices": choices.check,
     "modality": modality.check,
+    "conditions": conditions.check,
     "roles": roles.check,
     "sequence": sequence.check,
     "names": names.check,

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
 
 _WORDS = {
-    "duty": """must shall required mandatory compulsory obligatory obliged obligation muss müssen musst verpflichtet
-        pflicht erforderlich doit doivent devez faut obligatoire debe deben debes obligatorio
+    "duty": """must shall necessary required mandatory compulsory obligatory obliged obligation muss müssen musst verpflichtet
+        pflicht erforderlich doit doivent obligé obligée tenu tenue devez faut obligatoire debe deben debes obligatorio
         obligatoria obligado deve devono devi obbligatorio obbligatoria moet moeten verplicht""",
     "advice": """should ought recommended advisable advised suggested encouraged sollte sollten solltest empfohlen
         devrait devraient devriez recommandé recommandée debería deberían recomendado recomienda
@@ -28,11 +28,15 @@ _WORDS = {
     "certain": """will certain certainly definitely guaranteed guarantee sure surely undoubtedly always prove proven
         sicher bestimmt garantiert wird werden certainement garanti sera seguro garantizado será
         garantito sarà zeker gegarandeerd zal shall confirmed establish establishes""",
-    "possible": """might may could possibly perhaps maybe probably likely chance hope try attempt suggest suggests seem
+    "possible": """might may could possibly perhaps maybe probably likely chance hope try attempt aim endeavor endeavour strive allege alleged suspected rumored suggest suggests seem
         appear allegedly reportedly supposedly vielleicht möglicherweise könnte könnten wahrscheinlich
         eventuell womöglich peut-être probablement pourrait pourraient éventuellement quizás quizá
         probablemente podría podrían forse probabilmente potrebbe potrebbero misschien waarschijnlijk
         mogelijk zou""",
+    "assured": "certainly definitely guaranteed guarantee undoubtedly prove proven confirmed",
+    "right": "entitled entitlement guaranteed",
+    "grace": "discretion discretionary goodwill",
+    "ban": "forbidden prohibited verboten untersagt interdit interdite prohibido prohibida vietato vietata verboden",
 }
 _FORCES: dict[str, frozenset[str]] = {}
 for _name, _text in _WORDS.items():
@@ -45,7 +49,18 @@ _PERMITS = frozenset({"can", "may", "could"})
 _NOT_YET = frozenset({"if", "unless", "whether"})
 _FRAME = 0.55
 _EQUAL_FRAME = 0.8
+_SPARED = frozenset(
+    canonical(word)[0]
+    for word in """need required necessary obliged obligation mandatory compulsory muss müssen musst verpflichtet erforderlich
+    obligé obligée tenu tenue obligado verplicht""".split()
+)
+"""Words of duty whose denial leaves one free; to deny another one is to forbid."""
+_FREELY = frozenset({"must"})
+"""What forbids before its "not" and leaves one free behind it: "must not", "do not have to"."""
 _OPPOSED = (
+    ("ban", "spared", "leaves open"),
+    ("assured", "possible", "holds for possible"),
+    ("right", "grace", "leaves open"),
     ("duty", "leave", "leaves open"),
     ("duty", "advice", "only recommends"),
     ("certain", "possible", "holds for possible"),
@@ -54,17 +69,25 @@ _OPPOSED = (
 
 
 def forces(tokens: Sequence[str]) -> dict[str, str]:
-    """The forces of a statement, each with the word that brings it; what a negator precedes or follows is left out."""
+    """The forces of a statement, each with the word that brings it.
+
+    A denied duty forbids ("must not"), or leaves one free ("need not": ``spared``); denied leave forbids. Other words
+    that a negator precedes or follows are left out.
+    """
     found: dict[str, str] = {}
     for index, token in enumerate(tokens):
         names = _FORCES.get(token)
         if not names:
             continue
-        near = (*tokens[max(0, index - 1) : index], *tokens[index + 1 : index + 2])
-        if not lexicon.NEGATORS.isdisjoint(near):
-            continue
-        for name in names:
-            found.setdefault(name, token)
+        before = not lexicon.NEGATORS.isdisjoint(tokens[max(0, index - 1) : index])
+        after = not lexicon.NEGATORS.isdisjoint(tokens[index + 1 : index + 2])
+        if not before and not after:
+            for name in names:
+                found.setdefault(name, token)
+        elif token in _SPARED or (before and token in _FREELY):
+            found.setdefault("spared", token)
+        elif names & {"duty", "leave"}:
+            found.setdefault("ban", token)
     return found
 
 

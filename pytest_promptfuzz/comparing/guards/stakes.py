@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.choices import TRIGGERS as _CHOICES
+from pytest_promptfuzz.comparing.guards.conditions import CONDITIONS
 from pytest_promptfuzz.comparing.guards.modality import forces
 from pytest_promptfuzz.comparing.guards.polarity import TRIGGERS as _POLARITY
 from pytest_promptfuzz.comparing.guards.polarity import written
+from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.lexicon import word_set
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.text import Text
 
-_CONDITIONS = word_set(
-    """if unless only except until whether provided wenn falls sofern nur außer bis si seulement sauf solo sólo
-    salvo excepto se tranne als tenzij alleen behalve"""
-)
-_DECIDING = (_CHOICES | lexicon.NEGATORS) - lexicon.FUNCTION_WORDS | _CONDITIONS
+_DECIDING = (_CHOICES | lexicon.NEGATORS) - lexicon.FUNCTION_WORDS | CONDITIONS
 _SCALES = _POLARITY - _DECIDING - lexicon.FUNCTION_WORDS
 _TOGETHER = frozenset({"leave", "possible", "certain"})
 """What "can" and "may" say alike, and what a tense may say as well."""
