@@ -235,13 +235,15 @@ NEGATABLE = word_set(
 """Bases that ``un-``, ``in-``, ``im-``, ``ir-``, ``il-``, ``non-`` and ``dis-`` turn into their denial."""
 
 NOT_DENIALS = word_set(
-    """discover discovers discovered discovering discovery independent independently improve improved improves improving
+    """discover discovers discovered discovering discovery independent independently improve improved improves
+    improving
     improvement incredible incredibly discount discounts discounted discern discharge discharged display disposed
     impartial impress impressed impressive imported indeed indebted inherent initial inquire inside insight install
     instant instead insured insurance intense intent intention invest invested invited involve involved inform
     informed important importance imply implied include included increase incur under underneath understand unit units
     insure insures insuring insurer insurers dissolve dissolves dissolved dissolving discounting inpatient inpatients
-    inflammable independents impartially dismembered irate improv unless until dismiss dismissed disposal distinct disturb disturbed district dispute disputed distance ill inn"""
+    inflammable independents impartially dismembered irate improv unless until dismiss dismissed disposal distinct
+    disturb disturbed district dispute disputed distance ill inn"""
 )
 """Words that begin like a denial and are none."""
 
@@ -257,7 +259,8 @@ _NUMBERS_ELSEWHERE = """
     sept:7 dix:10 onze:11 treize:13 quatorze:14 quinze:15 seize:16 trente:30 quarante:40 cinquante:50 soixante:60
     mille:1000 quince:15 veinte:20 treinta:30 cuarenta:40 cincuenta:50 cien:100 mil:1000 uno:1 dos:2 tre:3 quattro:4
     cinque:5 sette:7 dieci:10 dodici:12 quindici:15 venti:20 trenta:30 quaranta:40 cinquanta:50
-    twee:2 vier:4 vijf:5 zes:6 zeven:7 negen:9 tien:10 twaalf:12 vijftien:15 twintig:20 dertig:30 veertig:40 honderd:100
+    twee:2 vier:4 vijf:5 zes:6 zeven:7 negen:9 tien:10 twaalf:12 vijftien:15 twintig:20 dertig:30 veertig:40
+    honderd:100
     zwei:2 drei:3 vier:4 fünf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 zwölf:12 zwanzig:20 hundert:100
     deux:2 trois:3 quatre:4 cinq:5 huit:8 neuf:9 douze:12 vingt:20 tres:3 cuatro:4 cinco:5 seis:6 siete:7 ocho:8
     nueve:9 diez:10 doce:12 veinte:20
@@ -284,7 +287,8 @@ MULTIPLIERS: dict[str, int] = {
 
 _UNITS = """
     $:dollar usd:dollar €:euro eur:euro £:pound-sterling gbp:pound-sterling ¥:yen jpy:yen percent:% percentage:%
-    pct:% chf:franc kronor:krona kroner:krone kilogram:kg kilograms:kg kilogramme:kg kilogrammes:kg kilo:kg kilos:kg kgs:kg g:gram grams:gram
+    pct:% chf:franc kronor:krona kroner:krone kilogram:kg kilograms:kg kilogramme:kg kilogrammes:kg kilo:kg
+    kilos:kg kgs:kg g:gram grams:gram
     grammes:gram lb:pound lbs:pound oz:ounce kilometre:km kilometres:km kilometer:km kilometers:km metre:meter
     metres:meter decimetre:dm centimetre:cm centimeter:cm centimetres:cm centimeters:cm millimetre:mm millimetres:mm
     millimeter:mm millimeters:mm micrometre:µm micrometres:µm micrometer:µm micrometers:µm nanometre:nm nanometres:nm
@@ -292,7 +296,8 @@ _UNITS = """
     gigabyte:gb gigabytes:gb megabyte:mb megabytes:mb terabyte:tb terabytes:tb milligram:mg milligrams:mg
     millimole:mmol millimoles:mmol microgram:mcg micrograms:mcg µg:mcg millilitre:ml millilitres:ml milliliter:ml
     milliliters:ml centilitre:cl centilitres:cl centiliter:cl centiliters:cl liter:litre liters:litre litres:litre
-    l:litre litre:litre watt:watt watts:watt kilowatt:kw kilowatts:kw megawatt:mw megawatts:mw gigawatt:gw gigawatts:gw
+    l:litre litre:litre watt:watt watts:watt kilowatt:kw kilowatts:kw megawatt:mw megawatts:mw gigawatt:gw
+    gigawatts:gw
     mins:minute min:minute hrs:hour hr:hour secs:second sec:second millisecond:ms milliseconds:ms
 """
 
@@ -312,33 +317,3 @@ IN_LARGER_UNITS: dict[str, tuple[int, str]] = {
     "month": (12, "year"),
 }
 """How many of a unit make a larger one: 24 hours are a day."""
-
-_IRREGULAR = """
-    rose:rise risen:rise fell:fall fallen:fall grew:grow grown:grow bought:buy sold:sell sent:send paid:pay
-    began:begin begun:begin chose:choose chosen:choose gave:give given:give took:take taken:take told:tell
-    went:go lost:lose won:win met:meet made:make spent:spend came:come saw:see seen:see said:say wrote:write
-    written:write broke:break broken:break held:hold kept:keep built:build found:find got:get men:man
-    women:woman children:child people:person wives:wife denied:deny denies:deny denial:deny approval:approve
-    growth:grow colour:color colours:color centre:center withdrew:withdraw stole:steal
-    stolen:steal froze:freeze frozen:freeze drove:drive driven:drive shown:show ate:eat eaten:eat spoke:speak
-    spoken:speak hid:hide hidden:hide bit:bite bitten:bite beaten:beat caught:catch brought:bring fought:fight
-    sought:seek struck:strike understood:understand drew:draw drawn:draw threw:throw thrown:throw knew:know
-    flew:fly flown:fly became:become forgot:forget forgotten:forget rode:ride ridden:ride swept:sweep led:lead
-    ran:run fed:feed shot:shoot worn:wear wore:wear torn:tear dug:dig laid:lay dealt:deal forbidden:forbid
-    forbade:forbid shrank:shrink taught:teach noted:note notes:note noting:note themes:theme themed:theme
-    overthrew:overthrow overturned:overturn upheld:uphold
-    sank:sink lent:lend agreed:agree freed:free guaranteed:guarantee
-"""
-
-_REGULAR = """
-    failure left does has this is was us its always previous less loss news business access bonus status address
-    need during nothing everything something thing morning evening spring king red hundred only daily early
-    family reply apply supply july italy weekly monthly yearly annually hourly likely allegedly reportedly
-    supposedly possibly probably rarely hardly barely scarcely usually promptly approximately roughly
-    immediately instantly best highest lowest second speed note theme cane herring butt fore
-"""
-
-IRREGULAR: dict[str, str] = {
-    form: base for form, _, base in (each.partition(":") for each in _IRREGULAR.split())
-} | {word: word for word in _REGULAR.split()}
-"""Forms the suffix rules would get wrong."""

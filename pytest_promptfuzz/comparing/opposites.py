@@ -105,7 +105,7 @@ incumbent challenger|champion challenger|favorite underdog|favourite underdog|bo
 grandfather grandmother|grandson granddaughter|widow widower|actor actress|waiter waitress|prince princess
 duke duchess|mr mrs|uphold overturn|affirm overturn|uphold quash|valid expired|current former|current previous
 lit unlit|thankful ungrateful|profitable lossmaking|refrigerate heat|ancient recent|harvest sow|plant uproot
-mit ohne|avec sans|con senza|con sin|com sem|met zonder|med utan|с без
+mit ohne|avec sans|con senza|con sin|met zonder|med utan|с без
 genehmigt abgelehnt|erlaubt verboten|offen geschlossen|geöffnet geschlossen|steigt sinkt|gestiegen gesunken
 richtig falsch|gewonnen verloren|gesendet empfangen|angenommen abgelehnt|ouvert fermé|ouverte fermée|accepté refusé
 augmenté diminué|gagné perdu|vrai faux|autorisé interdit|envoyé reçu|abierto cerrado|abierta cerrada

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import chain
 
 from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.inflections import IRREGULAR
 from pytest_promptfuzz.comparing.notation import plainly
 from pytest_promptfuzz.expressions import expression
 
@@ -99,7 +100,7 @@ def stem(word: str) -> str:
     >>> stem("approved") == stem("approve"), stem("cancelled") == stem("canceling"), stem("news")
     (True, True, 'news')
     """
-    known = lexicon.IRREGULAR.get(word)
+    known = IRREGULAR.get(word)
     if known is not None:
         word = known
         if word in _FIXED:
@@ -130,7 +131,7 @@ def stem(word: str) -> str:
     return word
 
 
-_FIXED = frozenset(word for word, form in lexicon.IRREGULAR.items() if word == form)
+_FIXED = frozenset(word for word, form in IRREGULAR.items() if word == form)
 
 
 def _groups() -> dict[str, str]:

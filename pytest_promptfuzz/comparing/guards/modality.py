@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import written
+from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.words import canonical
 
 if TYPE_CHECKING:
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
 
 _WORDS = {
-    "duty": """must shall necessary required mandatory compulsory obligatory obliged obligation muss müssen musst verpflichtet
-        pflicht erforderlich doit doivent obligé obligée tenu tenue devez faut obligatoire debe deben debes obligatorio
-        obligatoria obligado deve devono devi obbligatorio obbligatoria moet moeten verplicht""",
+    "duty": """must shall necessary required mandatory compulsory obligatory obliged obligation muss müssen musst
+        verpflichtet pflicht erforderlich doit doivent obligé obligée tenu tenue devez faut obligatoire debe deben debes
+        obligatorio obligatoria obligado deve devono devi obbligatorio obbligatoria moet moeten verplicht""",
     "advice": """should ought recommended advisable advised suggested encouraged sollte sollten solltest empfohlen
         devrait devraient devriez recommandé recommandée debería deberían recomendado recomienda
         dovrebbe dovrebbero consigliato raadzaam aanbevolen""",
@@ -28,8 +29,8 @@ _WORDS = {
     "certain": """will certain certainly definitely guaranteed guarantee sure surely undoubtedly always prove proven
         sicher bestimmt garantiert wird werden certainement garanti sera seguro garantizado será
         garantito sarà zeker gegarandeerd zal shall confirmed establish establishes""",
-    "possible": """might may could possibly perhaps maybe probably likely chance hope try attempt aim endeavor endeavour strive allege alleged suspected rumored suggest suggests seem
-        appear allegedly reportedly supposedly vielleicht möglicherweise könnte könnten wahrscheinlich
+    "possible": """might may could possibly perhaps maybe probably likely chance hope try attempt aim endeavor endeavour
+        strive allege alleged suspected rumored suggest suggests seem appear allegedly reportedly supposedly vielleicht möglicherweise könnte könnten wahrscheinlich
         eventuell womöglich peut-être probablement pourrait pourraient éventuellement quizás quizá
         probablemente podría podrían forse probabilmente potrebbe potrebbero misschien waarschijnlijk
         mogelijk zou""",
@@ -51,8 +52,10 @@ _FRAME = 0.55
 _EQUAL_FRAME = 0.8
 _SPARED = frozenset(
     canonical(word)[0]
-    for word in """need required necessary obliged obligation mandatory compulsory muss müssen musst verpflichtet erforderlich
-    obligé obligée tenu tenue obligado verplicht""".split()
+    for word in word_set(
+        """need required necessary obliged obligation mandatory compulsory muss müssen musst verpflichtet erforderlich
+        obligé obligée tenu tenue obligado verplicht"""
+    )
 )
 """Words of duty whose denial leaves one free; to deny another one is to forbid."""
 _FREELY = frozenset({"must"})

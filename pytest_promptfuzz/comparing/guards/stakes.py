@@ -15,16 +15,17 @@ from pytest_promptfuzz.comparing.guards.modality import forces
 from pytest_promptfuzz.comparing.guards.polarity import TRIGGERS as _POLARITY
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.lexicon import word_set
-from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.words import canonical
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.text import Text
 
 _DECIDING = (_CHOICES | lexicon.NEGATORS) - lexicon.FUNCTION_WORDS | CONDITIONS
-_SCALES = _POLARITY - _DECIDING - lexicon.FUNCTION_WORDS
-_TOGETHER = frozenset({"leave", "possible", "certain"})
-"""What "can" and "may" say alike, and what a tense may say as well."""
+_COMMON = frozenset(canonical(word)[0] for word in ("get", "give", "take"))
+_SCALES = _POLARITY - _DECIDING - lexicon.FUNCTION_WORDS - _COMMON
+_TOGETHER = frozenset({"leave", "possible", "certain", "assured", "right", "grace", "ban", "spared"})
+"""What "can" and "may" say alike, what a tense may say as well, and what only counts against its opposite."""
 
 
 _ARTICLES = word_set("der die das den dem des ein eine einen einem einer")
@@ -43,7 +44,7 @@ def at_stake(pair: Pair) -> str | None:
             if (
                 token in _DECIDING
                 or token[0].isdigit()
-                or (token in _SCALES and others - lexicon.FUNCTION_WORDS)
+                or (token in _SCALES and others - lexicon.FUNCTION_WORDS - _COMMON)
             ):
                 return f"{written(pair, token, response=which == 'response')!r} is in the {which} only"
     one, two = (forces(text.tokens).keys() - _TOGETHER for text in (pair.a, pair.b))
