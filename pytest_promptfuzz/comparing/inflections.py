@@ -27,8 +27,25 @@ _REGULAR = """
     immediately instantly best highest lowest second speed note theme cane herring butt fore
 """
 
-_NOUNS = ["cancellation:cancel", "delivery:deliver", "arrival:arrive", "departure:depart", "registration:register", "installation:install", "renewal:renew", "reduction:reduce", "removal:remove", "refusal:refuse", "decision:decide", "discussion:discuss", "agreement:agree", "payment:pay", "shipment:ship", "replacement:replace", "repayment:repay", "treatment:treat", "investment:invest", "announcement:announce", "appointment:appoint", "development:develop", "improvement:improve", "measurement:measure", "movement:move", "punishment:punish", "settlement:settle", "statement:state", "assessment:assess", "arrangement:arrange", "cancellations:cancel", "deliveries:deliver", "arrivals:arrive", "departures:depart", "registrations:register", "renewals:renew", "reductions:reduce", "decisions:decide", "discussions:discuss", "payments:pay", "replacements:replace", "improvements:improve", "announcements:announce", "appointments:appoint", "statements:state", "assessments:assess", "measurements:measure", "examination:examine", "investigation:investigate", "negotiation:negotiate", "recommendation:recommend", "recommendations:recommend", "negotiations:negotiate", "investigations:investigate", "construction:construct", "destruction:destroy", "production:produce", "protection:protect", "selection:select", "collection:collect", "connection:connect", "correction:correct", "election:elect", "inspection:inspect", "rejection:reject", "suspension:suspend", "extension:extend", "expansion:expand", "permission:permit", "submission:submit", "admission:admit", "resignation:resign", "relocation:relocate", "notification:notify", "verification:verify", "confirmation:confirm", "completion:complete", "approvals:approve", "denials:deny", "proposal:propose", "survival:survive"]
+_NOUNS = """
+    cancellation:cancel delivery:deliver arrival:arrive departure:depart registration:register
+    installation:install renewal:renew reduction:reduce removal:remove refusal:refuse decision:decide
+    discussion:discuss agreement:agree payment:pay shipment:ship replacement:replace repayment:repay
+    treatment:treat investment:invest announcement:announce appointment:appoint development:develop
+    improvement:improve measurement:measure movement:move punishment:punish settlement:settle statement:state
+    assessment:assess arrangement:arrange cancellations:cancel deliveries:deliver arrivals:arrive
+    departures:depart registrations:register renewals:renew reductions:reduce decisions:decide
+    discussions:discuss payments:pay replacements:replace improvements:improve announcements:announce
+    appointments:appoint statements:state assessments:assess measurements:measure examination:examine
+    investigation:investigate negotiation:negotiate recommendation:recommend recommendations:recommend
+    negotiations:negotiate investigations:investigate construction:construct destruction:destroy
+    production:produce protection:protect selection:select collection:collect connection:connect
+    correction:correct election:elect inspection:inspect rejection:reject suspension:suspend extension:extend
+    expansion:expand permission:permit submission:submit admission:admit resignation:resign relocation:relocate
+    notification:notify verification:verify confirmation:confirm completion:complete approvals:approve
+    denials:deny proposal:propose survival:survive
+"""
 IRREGULAR: dict[str, str] = {
-    form: base for form, _, base in (each.partition(":") for each in (*_IRREGULAR.split(), *_NOUNS))
+    form: base for form, _, base in (each.partition(":") for each in (_IRREGULAR + _NOUNS).split())
 } | {word: word for word in _REGULAR.split()}
 """Forms the suffix rules would get wrong."""

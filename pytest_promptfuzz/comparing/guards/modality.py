@@ -29,11 +29,12 @@ _WORDS = {
     "certain": """will certain certainly definitely guaranteed guarantee sure surely undoubtedly always prove proven
         sicher bestimmt garantiert wird werden certainement garanti sera seguro garantizado será
         garantito sarà zeker gegarandeerd zal shall confirmed establish establishes""",
-    "possible": """might may could possibly perhaps maybe probably likely chance hope try attempt aim endeavor endeavour
-        strive allege alleged suspected rumored suggest suggests seem appear allegedly reportedly supposedly vielleicht möglicherweise könnte könnten wahrscheinlich
-        eventuell womöglich peut-être probablement pourrait pourraient éventuellement quizás quizá
-        probablemente podría podrían forse probabilmente potrebbe potrebbero misschien waarschijnlijk
-        mogelijk zou""",
+    "possible": """might may could possibly perhaps maybe probably likely chance hope try attempt aim endeavor
+        endeavour strive allege alleged suspected rumored suggest suggests seem appear allegedly
+        reportedly supposedly vielleicht möglicherweise könnte könnten wahrscheinlich eventuell
+        womöglich peut-être probablement pourrait pourraient éventuellement quizás quizá
+        probablemente podría podrían forse probabilmente potrebbe potrebbero misschien
+        waarschijnlijk mogelijk zou""",
     "assured": "certainly definitely guaranteed guarantee undoubtedly prove proven confirmed",
     "right": "entitled entitlement guaranteed",
     "grace": "discretion discretionary goodwill",
