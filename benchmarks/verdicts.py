@@ -8,7 +8,8 @@ input a share f breaks: their answers never agree with those to the unmutated pr
 three odd answers is a minor variation. ``q`` is how often a broken mutation breaks (1: always).
 
 For each cell: the share of verdicts without noise handling (Eq. 1 against the threshold) and with it, the upper end of
-the 95 % interval of those called brittle, and how many answers were asked again. ``--cells`` reads other cells:
+the 95 % interval of those called brittle, and how many answers were asked again. The gate is ``point``; at the gate
+``confident`` fewer of the same tests pass, and the others are inconclusive. ``--cells`` reads other cells:
 ``[[cell]]`` tables with ``agreement``, ``broken`` and ``mutations``, and if wanted ``world``, ``q``, ``inputs``,
 ``baselines``, ``threshold``, ``tests`` (of a session, which share alpha). Exits with 1 if a limit is missed.
 """
@@ -24,19 +25,28 @@ import sys
 from collections import Counter
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.scoring.gates import decide_at
 from pytest_promptfuzz.scoring.matrix import Matrix
 from pytest_promptfuzz.scoring.repeats import ALONE, ALPHA, escalate, known
+from pytest_promptfuzz.scoring.sampled import Sampled
 from pytest_promptfuzz.scoring.score import Counts
-from pytest_promptfuzz.scoring.verdict import decide
+from pytest_promptfuzz.scoring.verdict import Judgement, decide
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.scoring.repeats import Evidence
 
 VERDICTS = ("pass", "brittle", "noisy", "inconclusive")
 AGREEMENTS, BROKEN, SIZES = (1.0, 0.9, 0.7, 0.5), (0.0, 0.15, 0.30, 0.45), (8, 16, 32, 64)
 OUTCOMES = {10: "equivalent", 7: "minor", 0: "deviation"}
 HEAD = (
     "world     A     f   n inp tests | without: pass, brittle | with: pass, brittle, noisy, inconclusive "
-    "| brittle at most, asked again"
+    "| brittle at most, asked again | confident: pass, inconclusive"
 )
 
 
@@ -88,8 +98,24 @@ class World:
         return 0 if said != said2 else 10 if kind == kind2 else 7
 
 
-def one_test(cell: Cell, rng: random.Random) -> tuple[str, str, str, int]:
-    """Verdict of Eq. 1 alone, verdict, reason, and how many answers were asked again."""
+class Test(NamedTuple):
+    """What became of one test.
+
+    Attributes:
+        alone: The verdict of Eq. 1 alone.
+        found: The verdict and its reason.
+        confident: The verdict at the gate of that name.
+        asked: How many answers were asked again.
+    """
+
+    alone: str
+    found: Judgement
+    confident: str
+    asked: int
+
+
+def one_test(cell: Cell, rng: random.Random) -> Test:
+    """Draw a test and decide it."""
     worlds = [World(cell, rng) for _ in range(cell.inputs)]
     tally: Counter[str] = Counter()
     for world in worlds:
@@ -100,15 +126,12 @@ def one_test(cell: Cell, rng: random.Random) -> tuple[str, str, str, int]:
             tally[OUTCOMES[world.credit(0, answer)]] += 1
     counts, gate = Counts(**tally), Fraction(str(cell.threshold))
     cases = [world.matrix for world in worlds]
-    raw = decide(counts, gate, evidence=ALONE).verdict
-    evidence = known(cases)
-    if decide(counts, gate, evidence=evidence).verdict != "brittle":
-        found = decide(counts, gate, evidence=evidence)
-        return raw, found.verdict, found.reason, 0
-    asked = 0
-    looks = escalate(
-        cases, lambda each: decide(counts, gate, evidence=each).verdict == "brittle", alpha=ALPHA / cell.tests
-    )
+    evidence, asked = known(cases), 0
+
+    def brittle(each: Evidence) -> bool:
+        return decide(counts, gate, evidence=each).verdict == "brittle"
+
+    looks = escalate(cases, brittle, alpha=ALPHA / cell.tests) if brittle(evidence) else iter(())
     try:
         wanted = next(looks)
         while True:
@@ -124,26 +147,58 @@ def one_test(cell: Cell, rng: random.Random) -> tuple[str, str, str, int]:
                 asked += each.count
             wanted = next(looks)
     except StopIteration as stop:
-        found = decide(counts, gate, evidence=stop.value)
-    return raw, found.verdict, found.reason, asked
+        evidence = stop.value or evidence
+    found = decide(counts, gate, evidence=evidence)
+    confident = at_confident(worlds, counts, evidence) if found.verdict == "pass" else found.verdict
+    return Test(decide(counts, gate, evidence=ALONE).verdict, found, confident, asked)
+
+
+def at_confident(worlds: Sequence[World], counts: Counts, evidence: Evidence) -> str:
+    """The verdict at ``confident`` of a test that passes at ``point``; each mutation is of an operator of its own."""
+    kept = []
+    for place in range(worlds[0].cell.mutations):
+        every = [
+            world.matrix.agreement(world.matrix.mutated[place])
+            if evidence.floor
+            else Fraction(world.credit(world.matrix.baseline[0], world.matrix.mutated[place][0]), 10)
+            for world in worlds
+        ]
+        kept.append(sum(every) / len(every))
+    return _at_confident(tuple(sorted(kept)), worlds[0].cell.threshold, counts, evidence, len(worlds))
+
+
+@cache
+def _at_confident(
+    kept: tuple[Fraction, ...], threshold: float, counts: Counts, evidence: Evidence, inputs: int
+) -> str:
+    sampled = Sampled(
+        [(str(place), float(credit)) for place, credit in enumerate(kept)],
+        floor=evidence.floor or None,
+        answers=evidence.baselines,
+        inputs=inputs,
+    )
+    gate = Fraction(str(threshold))
+    return decide_at("confident", counts, gate, evidence=evidence, sampled=sampled).verdict
 
 
 def of_cell(given: tuple[Cell, int]) -> dict[str, object]:
     """The rates of a cell."""
     cell, tests = given
     rng = random.Random(repr(cell))
-    raw, verdicts, reasons, asked = Counter(), Counter(), Counter(), 0
+    raw, verdicts, confident, reasons, asked = Counter(), Counter(), Counter(), Counter(), 0
     for _ in range(tests):
-        alone, verdict, reason, more = one_test(cell, rng)
-        raw[alone] += 1
-        verdicts[verdict] += 1
-        reasons[f"{verdict}: {reason}"] += 1
-        asked += more
+        test = one_test(cell, rng)
+        raw[test.alone] += 1
+        verdicts[test.found.verdict] += 1
+        confident[test.confident] += 1
+        reasons[f"{test.found.verdict}: {test.found.reason}"] += 1
+        asked += test.asked
     return {
         **asdict(cell),
         "of": tests,
         "without": {each: raw[each] / tests for each in VERDICTS},
         "with": {each: verdicts[each] / tests for each in VERDICTS},
+        "confident": {each: confident[each] / tests for each in VERDICTS},
         "reasons": {each: reasons[each] / tests for each in sorted(reasons)},
         "brittle_at_most": upper(verdicts["brittle"], tests),
         "asked_again": asked / tests,
@@ -154,7 +209,10 @@ def of_session(given: tuple[Cell, int]) -> dict[str, object]:
     """How many sessions of tests that nothing breaks have one called brittle."""
     cell, sessions = given
     rng = random.Random("session" + repr(cell))
-    wrong = sum(any(one_test(cell, rng)[1] == "brittle" for _ in range(cell.tests)) for _ in range(sessions))
+    wrong = sum(
+        any(one_test(cell, rng).found.verdict == "brittle" for _ in range(cell.tests))
+        for _ in range(sessions)
+    )
     return {**asdict(cell), "of": sessions, "wrong": wrong / sessions, "at_most": upper(wrong, sessions)}
 
 
@@ -197,7 +255,8 @@ def shown(row: dict[str, object]) -> str:
     rates = " ".join(f"{row['with'][each]:7.3f}" for each in VERDICTS)
     return (
         f"{row['world']:6} {row['agreement']:4} {row['broken']:5} {row['mutations']:3} {row['inputs']:3} "
-        f"{row['tests']:4} | {bits} | {rates} | {row['brittle_at_most']:6.3f} {row['asked_again']:6.1f}"
+        f"{row['tests']:4} | {bits} | {rates} | {row['brittle_at_most']:6.3f} {row['asked_again']:6.1f} "
+        f"| {row['confident']['pass']:6.3f} {row['confident']['inconclusive']:6.3f}"
     )
 
 

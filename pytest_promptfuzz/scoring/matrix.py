@@ -41,9 +41,10 @@ class Matrix:
     def between(self, one: int, other: int) -> int | None:
         """The credit of two answers, whichever is named first."""
         pair = (one, other) if one < other else (other, one)
-        if pair not in self._known:
-            self._known[pair] = self.credit(*pair)
-        return self._known[pair]
+        try:
+            return self._known[pair]
+        except KeyError:
+            return self._known.setdefault(pair, self.credit(*pair))
 
     def floor(self) -> Fraction | None:
         """R_bb: the mean credit of two answers to the unmutated prompt; ``None`` with fewer than two."""

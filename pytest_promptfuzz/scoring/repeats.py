@@ -194,15 +194,18 @@ def _confirmed(cases: Sequence[Matrix]) -> tuple[Fraction | None, int]:
     lost = Fraction(0)
     rest = lasting = whole = 0
     for case in cases:
-        reference = case.usual() if case.baseline else None
+        reference = case.usual() if case.baseline else 0
         for place, answers in enumerate(case.mutated):
             first = mean(case.between(case.baseline[0], each) for each in answers)
             whole += 1
             if first is None:
                 continue
-            if first == 1:  # with an odd first answer it was not asked again, though it is odd as well
-                usual = None if reference is None else mean(case.between(reference, each) for each in answers)
-                lost += 0 if usual is None else 1 - usual
+            if first == 1:
+                if (
+                    reference != case.baseline[0]
+                ):  # it was not asked again, though it is as odd as the first answer
+                    usual = mean(case.between(reference, each) for each in answers)
+                    lost += 0 if usual is None else 1 - usual
                 continue
             again = case.agreement(case.repeated.get(place, ()))
             if again is None or not floor:
