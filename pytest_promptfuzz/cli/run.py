@@ -100,6 +100,11 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         default="never",
         help="ask no further once the verdict is certain, or on the evidence of a test (never)",
     )
+    group.add_argument(
+        "--expected",
+        metavar="ANSWER",
+        help="the gold answer: how often it is given is reported, and changes no verdict",
+    )
     for verdict, effect in _VERDICTS.items():
         group.add_argument(
             f"--{verdict}",
@@ -191,7 +196,15 @@ def _reports(
                 progress.trial(f"{options.file} on {name}", done, total, 0, runs)
 
             found = asyncio.run(
-                aevaluate(prompt, name, session=session, only=options.trial, progress=ran, **settings)
+                aevaluate(
+                    prompt,
+                    name,
+                    session=session,
+                    only=options.trial,
+                    progress=ran,
+                    expected=options.expected,
+                    **settings,
+                )
             )
             label = options.file if len(targets) == 1 else f"{options.file} [{name}]"
             reports.append(report_test(found, test=label, reproduce=_again(options, name)))

@@ -88,6 +88,10 @@ class Answers:
         answers.append(_Answer(subject, shown(subject), run.exception is not None))
         return len(answers) - 1
 
+    def value(self, number: int) -> Any:
+        """An answer as plain data; ``None`` where nothing is compared."""
+        return self._credits.answers[number].value
+
     def ahead(self) -> None:
         """Have a judge asked at once about all pairs that a look at the answers asks for."""
         bench = self.judge.bench

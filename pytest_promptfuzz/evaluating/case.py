@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.scoring.trial import Trial, TrialError
 
@@ -36,6 +36,7 @@ class Case:
         models: By model as asked for, the models that answered.
         renewed: Whether everything was asked again, since two models had answered.
         calls: How many calls a run of the unmutated prompt makes.
+        expected: The gold answer, as plain data; ``None`` where there is none.
     """
 
     number: int
@@ -49,6 +50,7 @@ class Case:
     models: dict[str, set[str]] = field(default_factory=dict)
     renewed: bool = False
     calls: int = 0
+    expected: Any = None
 
     def watch(
         self,

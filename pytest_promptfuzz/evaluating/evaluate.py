@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.asking import Asker, watch_of_the_run
 from pytest_promptfuzz.evaluating.contract import Contract
+from pytest_promptfuzz.evaluating.gold import read_expected
 from pytest_promptfuzz.evaluating.inputs import Cases, Input, read_inputs
 from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.on_wire import PREFIX, OnWire
@@ -40,6 +41,7 @@ def evaluate(
     target: AnyTarget,
     *,
     inputs: Any = None,
+    expected: Any = None,
     mutate: str | None = None,
     call: int | None = None,
     match: str | re.Pattern[str] | None = None,
@@ -62,6 +64,8 @@ def evaluate(
         inputs: What is put into the prompt's slots, one case each: a list of texts (a prompt of one slot), a list of
             mappings of slot to value, or a mapping of ID to either. All cases have the same mutations, one score and
             one verdict: inputs × (1 + mutations) calls.
+        expected: The gold answer, of the kind that is answered: text, a label, JSON; with ``inputs`` a list of them,
+            or a mapping by ID. ``result.gold`` says how often answers are as expected; it changes no verdict.
         mutate: ``"role:system"`` or ``"role:user"``: what an application's function is given stays as it is, and that
             role's text in its model requests is mutated on the wire.
         call: Which request's text is meant, by its index among the baseline's.
@@ -90,6 +94,7 @@ def evaluate(
         prompt,
         target,
         inputs,
+        expected,
         {"mutations": mutations, "threshold": threshold, "seed": seed, **settings},
         (mutate, call, match),
         parameters,
@@ -109,6 +114,7 @@ async def aevaluate(
     target: AnyTarget,
     *,
     inputs: Any = None,
+    expected: Any = None,
     mutate: str | None = None,
     call: int | None = None,
     match: str | re.Pattern[str] | None = None,
@@ -126,6 +132,7 @@ async def aevaluate(
         prompt,
         target,
         inputs,
+        expected,
         {"mutations": mutations, "threshold": threshold, "seed": seed, **settings},
         (mutate, call, match),
         parameters,
@@ -158,6 +165,7 @@ class _Evaluation:
         prompt: AnyPrompt,
         target: AnyTarget,
         inputs: Any,
+        expected: Any,
         settings: Mapping[str, Any],
         place: tuple[Any, Any, Any],
         parameters: Mapping[str, Any] | None,
@@ -184,7 +192,10 @@ class _Evaluation:
         self._progress = progress
         self._runs = 0
         self._inputs: dict[Watch, Input] = {}
-        given = (Input(),) if inputs is None else read_inputs(inputs, self.prompt, "evaluate")
+        if inputs is None:
+            given: tuple[Input, ...] = (Input(expected=read_expected(expected, None, "evaluate")[0]),)
+        else:
+            given = read_inputs(inputs, self.prompt, "evaluate", expected)
         self.cases = Cases(self.prompt, given, same_mutations=not contract.part.wants_input)
         self.job = Job(
             contract=contract,
@@ -214,7 +225,7 @@ class _Evaluation:
 
     def case(self, given: Input) -> Steps:
         """The steps of one input."""
-        return self._known(self.job.case(self.cases.prompt_of(given), given.name))
+        return self._known(self.job.case(self.cases.prompt_of(given), given.name, given.expected))
 
     def again(self) -> Steps:
         """The steps of all inputs that are asked again."""

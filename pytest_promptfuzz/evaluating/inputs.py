@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.gold import read_expected
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -22,11 +23,13 @@ class Input:
         name: How messages and reports call it; empty where the prompt needs no input.
         value: As it was given.
         values: What it puts into each slot; ``None`` for a prompt that is sent as it is.
+        expected: The gold answer, as plain data; ``None`` where there is none.
     """
 
     name: str = ""
     value: Any = None
     values: Mapping[str, object] | None = None
+    expected: Any = None
 
     def put_into(self, prompt: Prompt) -> Prompt:
         """The prompt as it is sent.
@@ -66,7 +69,7 @@ class Cases:
         return given.put_into(prompt) if self.same_mutations else prompt
 
 
-def read_inputs(inputs: Any, prompt: Prompt, where: str) -> tuple[Input, ...]:
+def read_inputs(inputs: Any, prompt: Prompt, where: str, expected: Any = None) -> tuple[Input, ...]:
     """The inputs of a prompt.
 
     Args:
@@ -74,6 +77,7 @@ def read_inputs(inputs: Any, prompt: Prompt, where: str) -> tuple[Input, ...]:
             either, or ``None`` for a prompt without slots.
         prompt: The template.
         where: The test, for messages.
+        expected: The gold answer, or that of each input: see :func:`~pytest_promptfuzz.evaluating.gold.read_expected`.
 
     Raises:
         UsageError: They are of another kind, empty, or do not fit the prompt's slots.
@@ -84,7 +88,7 @@ def read_inputs(inputs: Any, prompt: Prompt, where: str) -> tuple[Input, ...]:
             raise UsageError(
                 f"{where}: the prompt has the slot {slots}, and nothing is put in. Write inputs=[…], one for each case."
             )
-        return (Input(),)
+        return (Input(expected=read_expected(expected, None, where)[0]),)
     named = _named(inputs, prompt, where)
     if not named:
         raise UsageError(
@@ -94,7 +98,11 @@ def read_inputs(inputs: Any, prompt: Prompt, where: str) -> tuple[Input, ...]:
         raise UsageError(
             f"{where}: inputs= is given, and the prompt has no slot to put them in. Write one, such as {{text}}."
         )
-    return tuple(_input(name, value, prompt, where) for name, value in named)
+    gold = read_expected(expected, inputs, where)
+    return tuple(
+        replace(_input(name, value, prompt, where), expected=answer)
+        for (name, value), answer in zip(named, gold, strict=True)
+    )
 
 
 def _named(inputs: Any, prompt: Prompt, where: str) -> list[tuple[str, Any]]:

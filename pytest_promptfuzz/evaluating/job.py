@@ -17,6 +17,7 @@ from pytest_promptfuzz.evaluating.conclude import conclude
 from pytest_promptfuzz.evaluating.control import controlled
 from pytest_promptfuzz.evaluating.feasible import refuse_too_few
 from pytest_promptfuzz.evaluating.filled import shown_by
+from pytest_promptfuzz.evaluating.gold import with_gold
 from pytest_promptfuzz.evaluating.instability import in_one_line, noisy, of_one_model
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of
 from pytest_promptfuzz.evaluating.judged import bench_of, spent_embedding, with_judging
@@ -119,12 +120,13 @@ class Job:
     def __post_init__(self) -> None:
         self._left_out = LeftOut(self.contract.ignore)
 
-    def case(self, prompt: Prompt, name: str = "") -> Steps:
+    def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
         """The steps of one example or input: baseline, control, then mutations. Cases may take turns.
 
         Args:
             prompt: The prompt; mutations of the same prompt are planned once.
             name: How the input is called.
+            expected: The gold answer, as plain data; ``None`` where there is none.
 
         Raises:
             UsageError: Nothing to mutate, nothing to judge by, a return value that cannot be compared, or a gate that
@@ -135,6 +137,7 @@ class Job:
         case = Case(
             self.cases, prompt, self.session.test(), self.contract.ignore, self.simulated, self.on_wire
         )
+        case.expected = expected
         self.cases += 1
         self.names.append(name)
         self._baselines.append(None)
@@ -276,6 +279,7 @@ class Job:
             certain=self.certain,
             notes=[*self.notes, *lost_by(self._ended_cases), *self._left_out.notes()],
         )
+        result = with_gold(result, self._ended_cases)
         for case in self._ended_cases:
             case.asked = None  # each knows the other, and what a test leaves is to be gone with it
         return with_judging(result, self._benches, self.contract, self._baselines)

@@ -7,7 +7,7 @@ what it was answered shows its next call in the next rehearsal.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.evaluating.filled import shown_by
@@ -52,8 +52,9 @@ class Rehearsal(Job):
         """Digest and number, among the identical requests of its run, of each call that the store answers."""
         return [(call.digest, call.nth) for watch in self._seen for call in watch.calls if call.hit]
 
-    def case(self, prompt: Prompt, name: str = "") -> Steps:
+    def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
         """The steps of one example: the baseline, once more to see whether it asks the same, and every mutation."""
+        del expected  # nothing is answered
         self.cases += 1
         self.names.append(name)
         watches = self.session.test()

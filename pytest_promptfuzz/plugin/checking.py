@@ -42,7 +42,7 @@ def check(
 
     try:
         for given in calls.cases.inputs:
-            steps = engine.job.case(calls.cases.prompt_of(given), given.name)
+            steps = engine.job.case(calls.cases.prompt_of(given), given.name, given.expected)
             drive(steps, body, ends_test, begin=calls.begin)
         drive(engine.job.again(), body, ends_test, begin=calls.begin)
     finally:
@@ -65,7 +65,7 @@ async def acheck(
 
     try:
         for given in calls.cases.inputs:
-            steps = engine.job.case(calls.cases.prompt_of(given), given.name)
+            steps = engine.job.case(calls.cases.prompt_of(given), given.name, given.expected)
             await adrive(steps, body, ends_test, concurrency=1, begin=calls.begin)
         await adrive(engine.job.again(), body, ends_test, concurrency=1, begin=calls.begin)
     finally:

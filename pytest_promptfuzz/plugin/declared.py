@@ -127,7 +127,7 @@ class Declared:
         if target is None:
             raise ConfigurationError(f"{self.where}: {NO_TARGET}")
         self._item = item
-        self._inputs = keys.get("inputs")
+        self._inputs, self._expected = keys.get("inputs"), keys.get("expected")
         self.target = target
 
     def known_prompt(self) -> Prompt | None:
@@ -156,7 +156,9 @@ class Declared:
         given = arguments.get("prompt")
         prompt = as_prompt(given) if given is not None else given_prompt(self._item)
         return Cases(
-            prompt, read_inputs(self._inputs, prompt, self.where), same_mutations=not part.wants_input
+            prompt,
+            read_inputs(self._inputs, prompt, self.where, self._expected),
+            same_mutations=not part.wants_input,
         )
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.contract import Contract
+from pytest_promptfuzz.evaluating.gold import read_expected
 from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.on_wire import OnWire
 from pytest_promptfuzz.evaluating.session import simulated_of
@@ -66,6 +67,9 @@ class Engine:
         self.fixtures = _check_fixtures(keys.get("fixtures", "shared"), item)
         target = self.state.target(keys.get("target"))
         self.declared = declaration(item, keys, target)
+        (self.expected,) = read_expected(
+            None if self.declared is not None else keys.get("expected"), None, self.where
+        )
         refuse_unused_prompt(item)
         self.job = self._job(keys, target)
 
@@ -154,7 +158,7 @@ class Engine:
 
         self.job.whole = self._examples
         with speculating(self.job) as told:
-            steps = self.job.case(place.prompt(arguments, self.where))
+            steps = self.job.case(place.prompt(arguments, self.where), expected=self.expected)
             drive(steps, body, ends_test, begin=told.begin, ran=told.ran)
             if not self._examples:
                 drive(self.job.again(), body, ends_test, begin=told.begin, ran=told.ran)
@@ -175,7 +179,7 @@ class Engine:
             return returned
 
         self.job.whole = self._examples
-        steps = self.job.case(place.prompt(arguments, self.where))
+        steps = self.job.case(place.prompt(arguments, self.where), expected=self.expected)
         concurrency = self.job.session.concurrency if self.job.concurrent else 1
         await adrive(steps, body, ends_test, concurrency=concurrency)
         if not self._examples:

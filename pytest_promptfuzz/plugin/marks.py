@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         threshold: float
         gate: str
         inputs: Sequence[Any] | Mapping[str, Any]
+        expected: Any
         mutate: str
         call: int
         match: str | re.Pattern[str]
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
 MARK = "robust"
 # What the mark holds beside the contract of evaluating/contract.py.
-PLACEMENT_KEYS = ("inputs", "mutate", "call", "match", "target", "fixtures")
+PLACEMENT_KEYS = ("inputs", "expected", "mutate", "call", "match", "target", "fixtures")
 CONTRACT_KEYS = (
     "mutations",
     "threshold",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.answers import answer_pair
 from pytest_promptfuzz.reporting.diff import Change, Move, Reorder, explain
+from pytest_promptfuzz.reporting.gold import gold_line
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.text import HANG, Line, Piece, Style
@@ -74,6 +75,8 @@ def _verdict(report: TestReport) -> list[Line]:
         if score and report["verdict"] != "inconclusive":
             lines.append([(f"The score is {score}, the threshold {gate}.", "plain")])
     lines.append([(_counts(report), "plain")])
+    if report.get("gold"):
+        lines.append([(gold_line(report), "plain")])
     if report["noise"] and report["reason"] in _ORDINARY:
         lines.append([(_noise(report["noise"], report), "plain")])
     if report["oracle_only"]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from pytest_promptfuzz.reporting.gold import GoldReport, gold_report
 from pytest_promptfuzz.reporting.varying import VarianceReport, variance_report
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ class TestSummary(TypedDict):
     variance: VarianceReport | None
     bounds: tuple[float, float]
     threshold: float
+    gold: GoldReport | None
     counts: dict[str, int]
     target: str
     judge: str
@@ -175,6 +177,7 @@ def report_test(
         score=robustness.score,
         bounds=robustness.bounds,
         threshold=robustness.threshold,
+        gold=gold_report(robustness.gold),
         adjusted_score=robustness.adjusted_score,
         interval=_interval(robustness.interval),
         noise=_noise(robustness),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.reporting.gold import gold_text
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.text import HANG, MIN_WIDTH, Line, Style, columns, pad, shorten_middle
@@ -21,6 +22,7 @@ from pytest_promptfuzz.reporting.words import (
     verdict_style,
     worst_first,
 )
+from pytest_promptfuzz.scoring.gold import ROBUST_BUT_WRONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,6 +59,7 @@ _COLUMNS = (
     _Column("adj", lambda report: adjusted_text(report) or "-"),
     _Column("95 %", lambda report: interval_text(report) or "-"),
     _Column("min", lambda report: number(report["threshold"])),
+    _Column("gold", lambda report: gold_text(report) or "-"),
     _Column("E", lambda report: str(report["counts"]["equivalent"])),
     _Column("M", lambda report: str(report["counts"]["minor"])),
     _Column("D", lambda report: str(report["counts"]["deviation"])),
@@ -97,6 +100,7 @@ def _table(reports: Sequence[TestSummary], width: int) -> list[Line]:
         "und": not any(report["counts"]["undecided"] for report in reports),
         "adj": not any(map(adjusted_text, reports)),
         "95 %": not any(map(interval_text, reports)),
+        "gold": not any(map(gold_text, reports)),
     }
     columns_shown = [each for each in _COLUMNS if not needless.get(each.name)]
     names = [safe(report["test"]).replace("\n", "⏎") for report in reports]
@@ -215,7 +219,12 @@ def _notes(reports: Sequence[TestSummary]) -> list[Line]:
         if report["verdict"] == "pass":  # the others' notes stand with their failures
             for note in report["notes"]:
                 said.setdefault(note, []).append(report["test"])
-    lines += [[*_named("note", tests, "label"), (f": {safe(note)}", "plain")] for note, tests in said.items()]
+    for note, tests in said.items():
+        if note.startswith(ROBUST_BUT_WRONG):
+            what = safe(note.removeprefix(ROBUST_BUT_WRONG))
+            lines.insert(0, [*_named("Robust but wrong:", tests, "bad"), (what, "plain")])
+        else:
+            lines.append([*_named("note", tests, "label"), (f": {safe(note)}", "plain")])
     lines.append([(_LEGEND, "dim")])
     return lines
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.mutations.mutation import Relation
     from pytest_promptfuzz.scoring.effects import Effect
+    from pytest_promptfuzz.scoring.gold import Gold
     from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.judging import Judging
     from pytest_promptfuzz.scoring.trial import Trial
@@ -86,6 +87,7 @@ class Robustness:
         seed: Of the plan.
         planned: Mutations asked for.
         notes: What a reader should know, loudest first.
+        gold: How often the answers are as expected; ``None`` where no gold answer was given.
         judging: What the judge said in all; ``None`` where there was none.
     """
 
@@ -117,6 +119,7 @@ class Robustness:
     gate: str = "point"
     notes: tuple[str, ...] = ()
     judging: Judging | None = None
+    gold: Gold | None = None
 
     @property
     def floor(self) -> float | None:

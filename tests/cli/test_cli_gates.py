@@ -76,3 +76,15 @@ def test_what_a_provider_that_fails_exits_with_is_chosen(
     nobody = "compatible:model@http://127.0.0.1:9/v1"
     argv = ["run", "mood.txt", "--target", nobody, "--set", "text=Fine.", "--attempts", "1"]
     assert main([*argv, *chosen]) == code
+
+
+def test_a_gold_answer_is_held_against_and_changes_no_verdict(
+    run: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*run, "--expected", "NEGATIVE"]) == 0
+    assert (
+        "Robust but wrong: mood.txt: of the answers to the unmutated prompt 0.00 are"
+        in capsys.readouterr().out
+    )
+    assert main([*run, "--expected", "positive", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["gold"]["accuracy"] == 1

@@ -1,0 +1,131 @@
+"""Gold answers of evaluations: accuracy, drop, and what is robust but wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_promptfuzz import Session, UsageError, evaluate
+from pytest_promptfuzz.reporting.model import report_test
+from pytest_promptfuzz.wire.answers import MemoryStore
+
+PROMPT = """Is the ticket about billing, shipping or login? Answer with one word only.
+
+Ticket:
+{ticket}"""
+TICKETS = {"charged": "I was charged twice.", "parcel": "My parcel is lost.", "login": "I cannot log in."}
+RIGHT = {"charged": "billing", "parcel": "shipping", "login": "login"}
+
+
+class Application:
+    """Answers by the ticket; another word where the prompt is among the ``lost``, counted for each ticket."""
+
+    def __init__(self, answers: dict[str, Any], *lost: int) -> None:
+        self.answers, self.lost = answers, lost
+        self.seen: dict[str, list[str]] = {}
+
+    def __call__(self, prompt: str) -> Any:
+        words = " ".join(prompt.split()).lower()
+        name = next(name for name, ticket in TICKETS.items() if ticket.lower() in words)
+        seen = self.seen.setdefault(name, [])
+        if prompt not in seen:
+            seen.append(prompt)
+        return "nothing" if seen.index(prompt) in self.lost else self.answers[name]
+
+
+def found(answers: dict[str, Any], *lost: int, **settings: Any) -> Any:
+    given = {"inputs": TICKETS, "mutations": 8, "session": Session(store=MemoryStore()), **settings}
+    return evaluate(PROMPT, Application(answers, *lost), **given)
+
+
+def test_robust_and_right_has_nothing_to_say() -> None:
+    result = found(RIGHT, expected=RIGHT)
+    assert (result.verdict, result.gold.accuracy, result.gold.mutated, result.gold.drop) == ("pass", 1, 1, 0)
+    assert not any("expected" in note for note in result.notes)
+    assert found(RIGHT).gold is None
+
+
+def test_robust_but_wrong_is_the_first_note_and_changes_no_verdict() -> None:
+    wrong = {**RIGHT, "parcel": "billing", "login": "billing"}
+    result = found(wrong, expected=RIGHT)
+    assert (result.verdict, result.score, round(result.gold.accuracy, 2)) == ("pass", 1.0, 0.33)
+    assert result.notes[0] == (
+        "robust but wrong: of the answers to the unmutated prompt 0.33 are as expected, under mutation 0.33 "
+        "(input 'parcel': 'billing' instead of 'shipping' and 1 more)"
+    )
+    gold = report_test(result, test="t")["gold"]
+    assert gold is not None
+    assert (gold["accuracy"], gold["drop"], gold["inputs"]) == (0.3333, 0.0, 3)
+    assert [each["case"] for each in gold["wrong"]] == [1, 2]
+
+
+def test_the_drop_is_of_the_mutations_alone() -> None:
+    result = found(RIGHT, 3, 4, expected=RIGHT, threshold=0.7)
+    assert result.gold.accuracy == 1
+    assert result.gold.mutated == pytest.approx(0.75)
+    assert result.gold.drop == pytest.approx(0.25)
+    assert (
+        result.notes[0] == "of the answers to the unmutated prompt 1.00 are as expected, under mutation 0.75"
+    )
+
+
+def test_a_few_wrong_inputs_are_said_without_alarm() -> None:
+    result = found({**RIGHT, "login": "billing"}, expected=RIGHT, threshold=0.5)
+    assert result.verdict == "pass"
+    assert result.notes[0].startswith("of the answers to the unmutated prompt 0.67 are as expected")
+
+
+def test_prose_around_a_label_and_json_written_otherwise_are_right() -> None:
+    prose = {name: f"The answer is {label}." for name, label in RIGHT.items()}
+    assert found(prose, expected=RIGHT).gold.accuracy == 1
+    answers = {name: f'```json\n{{"kind": "{label}",  "sure": true}}\n```' for name, label in RIGHT.items()}
+    gold = {name: {"sure": True, "kind": label} for name, label in RIGHT.items()}
+    assert found(answers, expected=gold).gold.accuracy == 1
+    assert (
+        found(answers, expected={**gold, "login": {"kind": "billing", "sure": True}}).gold.wrong[0].case == 2
+    )
+
+
+def test_one_for_all_a_list_and_inputs_without_one() -> None:
+    same = dict.fromkeys(RIGHT, "billing")
+    assert found(same, expected="billing").gold.inputs == 3
+    listed = found(RIGHT, inputs=list(TICKETS.values()), expected=["billing", None, "shipping"])
+    assert (listed.gold.inputs, listed.gold.accuracy) == (2, 0.5)
+    assert listed.gold.wrong[0].case == 2
+    partly = found(RIGHT, expected={"parcel": "shipping"})
+    assert (partly.gold.inputs, partly.gold.accuracy) == (1, 1)
+
+
+def test_what_no_comparison_can_tell_is_said() -> None:
+    def application(prompt: str) -> str:
+        del prompt
+        return (
+            "We looked into the matter at length and came to think that somebody ought to do something soon."
+        )
+
+    result = evaluate(
+        "Sum up what the support team thinks.",
+        application,
+        task="generation",
+        expected="After long thought, they believe that action by someone is needed before long.",
+        session=Session(store=MemoryStore()),
+    )
+    assert (result.verdict, result.gold.accuracy) == ("pass", None)
+    assert result.gold.untold == 9
+    assert "no installed comparison can tell whether the answers are as expected" in result.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        ({"parcle": "shipping"}, r"expected= has no input 'parcle'\. Did you mean 'parcel'\?"),
+        (["billing"], r"expected= holds 1 of the gold answers of 3 inputs; give one for each"),
+        (object(), r"expected= cannot be compared: .*object"),
+    ],
+)
+def test_gold_answers_that_do_not_fit_are_refused(expected: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        found(RIGHT, expected=expected)
+    with pytest.raises(UsageError, match="expected= is a mapping, and inputs= a list"):
+        found(RIGHT, inputs=list(TICKETS.values()), expected=RIGHT)
