@@ -94,15 +94,17 @@ def compare(
     'number 14 in the baseline became 41'
     """
     wanted = check_relation(relation)
-    check_format(requested_format)
-    language = check_language(requested_language)
+    if requested_format is not None:
+        check_format(requested_format)
+    language = None if requested_language is None else check_language(requested_language)
     if wanted == "renaming" and renaming:
         response, wanted = answer_under_renaming(baseline, response, renaming), "invariance"
     ignored = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     for path in ignored:
         parse_path(path)
     embedder = default_embedder() if semantic is True else (semantic or None)
-    first, second = without(plain(baseline), ignored), without(plain(response), ignored)
+    first = baseline if type(baseline) is str else without(plain(baseline), ignored)
+    second = response if type(response) is str else without(plain(response), ignored)
     if profile == quirx.NAME:
         _only_text(first, second)
         if tiers or guards:
@@ -114,7 +116,7 @@ def compare(
     own_tiers: tuple[SimilarityTier, ...] = ()
     if chosen.measures or tiers is not None:
         own_tiers = TIERS.several(chosen.measures, "tiers") + TIERS.several(tiers, "tiers")
-    own_guards = GUARDS.several(guards, "guards")
+    own_guards = GUARDS.several(guards, "guards") if guards is not None else ()
     named = task is not None or profile is not None
     if "semantic" not in chosen.tiers:
         embedder = None
@@ -135,13 +137,14 @@ def compare(
             said = compare_languages(first, second, how, requested=language)
             return _cut_off(baseline, response, said)
 
-    def values(meaning: Embedder | None) -> Comparison:
-        return _values(first, second, chosen, meaning, ignored, named=named)
+    if (own_tiers or own_guards) and first != second:
 
-    if first != second and (own_tiers or own_guards):
+        def values(meaning: Embedder | None) -> Comparison:
+            return _values(first, second, chosen, meaning, ignored, named=named)
+
         found = settled(values, embedder, first, second, chosen, own_tiers, own_guards)
     else:
-        found = values(embedder)
+        found = _values(first, second, chosen, embedder, ignored, named=named)
     return under(wanted, _cut_off(baseline, response, found))
 
 
@@ -186,10 +189,10 @@ def _values(
     *,
     named: bool,
 ) -> Comparison:
-    if _is_answer(first) or _is_answer(second):
-        return _answers(first, second, profile, semantic, ignored, named=named)
     if isinstance(first, str) and isinstance(second, str):
         return _strings(first, second, profile, semantic, ignored, named=named)
+    if _is_answer(first) or _is_answer(second):
+        return _answers(first, second, profile, semantic, ignored, named=named)
     if isinstance(first, (dict, list, str)) and isinstance(second, (dict, list, str)):
         found = compare_json_texts(first, second, profile, ignored, semantic=semantic)
         if found:

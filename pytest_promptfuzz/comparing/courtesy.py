@@ -128,7 +128,9 @@ _CLOSING = expression(rf"\W*{_alternatives(_CLOSINGS)}", re.IGNORECASE)
 _HEAD = expression(r"\W*([\w;'’]+)(?:\s+([\w'’]+))?")
 _HEAD_WITHIN = 80
 """Characters in which the first two words of a text are looked for."""
-_STOPS = (". ", "! ", "? ", '" ', "\n", ") ")
+_STOPS = tuple((stop[0], stop) for stop in (". ", "! ", "? ", '" ', "\n", ") "))
+"""What a sentence ends with, after its first character: a text without that is not searched backwards for the two."""
+
 _LEAD = 140
 _WORD = expression(r"\w")
 _FEW = 4
@@ -176,5 +178,8 @@ def _last_sentence(text: str) -> int:
     """Where the last sentence of a text begins; its end, if that lies too far back."""
     window = max(0, len(text) - _WINDOW)
     end = len(text.rstrip()) - 1
-    start = max([text.rfind(stop, window, end) for stop in _STOPS if stop[0] in text], default=-1)
+    start = -1
+    for mark, stop in _STOPS:
+        if mark in text:
+            start = max(start, text.rfind(stop, window, end))
     return start + 1 if start >= 0 else (len(text) if window else 0)

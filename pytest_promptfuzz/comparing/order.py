@@ -43,7 +43,7 @@ def rotated(one: list[str], two: list[str]) -> bool:
 
 def parts_moved(pair: Pair) -> bool:
     """Whether the same clauses or list items stand in another order, in a text whose order is not a sequence."""
-    if _SEQUENCE.search(pair.a.clean) or _STEPS.search(pair.a.raw) or _RANKED.match(pair.a.clean):
+    if pair.a.once(_sequential):
         return False
     one, two = pair.a.once(_joined), pair.b.once(_joined)
     start, end = shared_ends(one, two)
@@ -54,6 +54,11 @@ def parts_moved(pair: Pair) -> bool:
     ):
         return False
     return not _bound_together(pair) or pair.a.once(_whole) == pair.b.once(_whole)
+
+
+def _sequential(text: Text) -> bool:
+    """Whether a text says that its order matters."""
+    return bool(_SEQUENCE.search(text.clean) or _STEPS.search(text.raw) or _RANKED.match(text.clean))
 
 
 _LEAD = 3

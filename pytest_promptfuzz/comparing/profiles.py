@@ -232,7 +232,7 @@ def profile_for(task: str, **options: Unpack[Options]) -> Profile:
     known = _PROFILES.get(OTHER_NAMES.get(task, task))
     if known is None:
         raise UsageError(f"task={task!r} is unknown. {nearest(task, TASKS)}")
-    return with_options(known, options)
+    return with_options(known, options) if options else known
 
 
 def with_options(profile: Profile, options: Options) -> Profile:

@@ -74,6 +74,7 @@ _SHARE = expression(
     rf"(?<![\w.,])(?:(?P<percent>\d+(?:\.\d+)?) ?(?:%|per ?cent\b)|(?P<words>{_FRACTIONS}))(?= of\b)",
     re.IGNORECASE,
 )
+_PERCENT_OF = expression(r"(?:%|cent) of\b", re.IGNORECASE)
 _GROUPED = expression(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _EITHER = expression(r"\d{1,3}\.\d{3}")
 """1.200: a thousand and more, or one and a fifth."""
@@ -126,8 +127,10 @@ def _may_agree(pair: Pair) -> bool:
                 return True
     if here.isdisjoint(_TOKENS) or there.isdisjoint(_TOKENS):
         return False
-    for some, others in ((here, there), (there, here)):
-        if not some.isdisjoint(_AREAS) or ("%" in some and not others.isdisjoint(_FRACTION)):
+    for some, others, text in ((here, there, pair.a), (there, here, pair.b)):
+        if not some.isdisjoint(_AREAS):
+            return True
+        if "%" in some and not others.isdisjoint(_FRACTION) and _PERCENT_OF.search(text.clean):
             return True
     return not _measures(pair.a.tokens, here).isdisjoint(_measures(pair.b.tokens, there))
 

@@ -63,10 +63,12 @@ def words_in(sentences: list[str]) -> list[str]:
 
 def written_as(token: str, sentences: list[str]) -> str | None:
     """The first word among sentences that a canonical token stands for."""
-    for read in map(_read, sentences):
+    for sentence in sentences:
+        read = _read(sentence)
         if token in read.tokens:
-            chunk = next(each for each in read.chunks if token in _tokens_of(each))
-            return next(word for word in words_of(chunk) if token in canonical(word))
+            for chunk in read.chunks:
+                if token in _tokens_of(chunk):
+                    return next(word for word in words_of(chunk) if token in canonical(word))
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.guards import (
@@ -37,6 +38,11 @@ CHECKS: dict[str, Callable[[Pair], Finding | None]] = {
 """The guards over a pair of texts, by the names ``Profile.guards`` uses."""
 
 
+@lru_cache(maxsize=64)
+def _checks(names_of_guards: tuple[str, ...]) -> tuple[Callable[[Pair], Finding | None], ...]:
+    return tuple(CHECKS[name] for name in names_of_guards if name in CHECKS)
+
+
 def run(pair: Pair, names_of_guards: Iterable[str]) -> list[Finding]:
     """What the guards find, up to the first contradiction.
 
@@ -44,9 +50,8 @@ def run(pair: Pair, names_of_guards: Iterable[str]) -> list[Finding]:
         A contradiction, if there is one, is the last and decides; doubts come before it.
     """
     found: list[Finding] = []
-    for name in names_of_guards:
-        check = CHECKS.get(name)
-        finding = check(pair) if check else None
+    for check in _checks(tuple(names_of_guards)):
+        finding = check(pair)
         if finding:
             found.append(finding)
             if finding.kind == "contradiction":

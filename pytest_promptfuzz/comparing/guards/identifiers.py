@@ -22,7 +22,8 @@ _FILE = expression(
 _ENDING = expression(r"\.[a-zA-Z]")
 """What every file's name has, and few sentences: looked for first, as it costs little."""
 
-_CAPITAL_AND_DIGIT = expression(r"[A-Z][\w./-]*\d|\d[\w./-]*[A-Z]")
+_CAPITAL_THEN_DIGIT = expression(r"[A-Z][\w./-]*\d")
+_DIGIT_THEN_CAPITAL = expression(r"\d[\w./-]*[A-Z]")
 _VERSION = expression(r"\b(?:(?:version|release|python|node|java)\s+v?|v)(\d+(?:\.\d+)+)", re.IGNORECASE)
 _KEYS = expression(r"\b(?:ctrl|cmd|alt|shift|option)\s?\+\s?\w+(?:\s?\+\s?\w+)*", re.IGNORECASE)
 _DIGIT = expression(r"\d")
@@ -82,7 +83,7 @@ def _addresses(text: str) -> dict[str, None]:
 
 
 def _codes(text: Text) -> dict[str, None]:
-    if not _CAPITAL_AND_DIGIT.search(text.clean):
+    if not _CAPITAL_THEN_DIGIT.search(text.clean) and not _DIGIT_THEN_CAPITAL.search(text.clean):
         return {}
     return dict.fromkeys(
         found[0] for found in _CODE.finditer(text.clean) if not _QUANTITY.fullmatch(found[0])

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.text import Text
 
-_NAME = expression(r"(?<![\w'])[A-Z][\w'&]*(?:[.-]\w+)*(?:\s+[A-Z][\w'&]*(?:[.-]\w+)*)*")
+# What begins with one set of characters is found far sooner than what begins by looking back.
+_NAME = expression(r"[A-Z](?<![\w'][A-Z])[\w'&]*(?:[.-]\w+)*(?:\s+[A-Z][\w'&]*(?:[.-]\w+)*)*")
 _OPENING = expression(r"(?:^|[.!?:;\"(\n]\s*|\A\s*)$")
 
 
@@ -143,7 +144,11 @@ def _replaced(pair: Pair) -> Finding | None:
 
 
 def _capitals(text: Text, tokens: Iterable[str]) -> bool:
-    return any(token.capitalize() in text.clean or token.upper() in text.clean for token in tokens)
+    clean = text.clean
+    for token in tokens:  # noqa: SIM110  # asked of every pair: any() costs as much as the search
+        if token.capitalize() in clean or token.upper() in clean:
+            return True
+    return False
 
 
 def _all_capitals(text: Text, tokens: Iterable[str]) -> bool:

@@ -188,7 +188,7 @@ def _negators(text: Text) -> int:
 
 def _recounted(pair: Pair) -> bool:
     """Whether the number of negators changed, or one may have moved, though the set of words did not."""
-    if pair.a.token_set.isdisjoint(lexicon.NEGATORS):
+    if not _denying(pair.a):
         return False
     if not pair.only_a and not pair.only_b:
         return pair.a.tokens != pair.b.tokens
@@ -202,6 +202,8 @@ def _signs(text: Text) -> Signed:
 
 
 def _statement(pair: Pair) -> Finding | None:
+    if not _denying(pair.a) and not _denying(pair.b) and not _turning(pair):
+        return None
     one, two = pair.a.once(_signs), pair.b.once(_signs)
     same_number = len(one.words) == len(two.words)
     # "No refund is available" and "refunds are not available" deny different words and agree; where every word is
@@ -227,6 +229,16 @@ def _statement(pair: Pair) -> Finding | None:
         return Finding("negation", "contradiction", f"only the {side} denies what both say")
     word = next((each for each in extra if each), "something")
     return Finding("negation", "doubt", f"only the {side} denies {word!r}")
+
+
+def _denying(text: Text) -> bool:
+    return not lexicon.NEGATORS.isdisjoint(text.token_set)
+
+
+def _turning(pair: Pair) -> bool:
+    """Whether a word of a scale gave way to another word of it: without a negator nothing else can turn a sign."""
+    gone, come = ({name for token in tokens for name, _ in _POLES.get(token, ())} for tokens in pair.changed)
+    return not gone.isdisjoint(come)
 
 
 def _turned(pair: Pair, concept: str) -> bool:
