@@ -237,9 +237,3 @@ def _value(digits: str) -> Decimal | None:
         return Decimal(digits)
     except InvalidOperation:
         return None
-
-
-@lru_cache(maxsize=65536)
-def is_number(token: str) -> bool:
-    """Whether a canonical token is a number or a time of day."""
-    return token[0].isdigit()
