@@ -28,17 +28,32 @@ class Control:
         overruled: Why trials would be in vain; ``None`` where they would not.
         note: What the person must know; empty where there is nothing.
         repeatable: Whether the models were asked nothing that they were not asked before.
+        answers: Whether the run is one more answer: a function's own calls are not seen, and so not served.
     """
 
     overruled: Judgement | None = None
     note: str = ""
     repeatable: bool = True
+    answers: bool = False
 
 
 def controlled(
-    control: Run, baseline: Baseline, judge: Judge, planned: Sequence[Mutation], on_wire: OnWire | None
+    control: Run,
+    baseline: Baseline,
+    judge: Judge,
+    planned: Sequence[Mutation],
+    on_wire: OnWire | None,
 ) -> Control:
-    """Compare a control trial with the baseline."""
+    """Compare a control trial with the baseline.
+
+    Args:
+        control: Its run.
+        baseline: What it repeats.
+        judge: Compares.
+        planned: The mutations to come.
+        on_wire: How requests are mutated in flight, if they are.
+    """
+    own = judge.counts_runs and not control.watch.calls
     overruled = None if on_wire is None else on_wire.unrepeated(planned, baseline.run, control)
     if asks_more(control, baseline.run):
         where = "; ".join(fault.message.removesuffix(".") for fault in control.watch.faults) or "more calls"
@@ -64,5 +79,12 @@ def controlled(
         if judge.compare(baseline.subject, subject).outcome != "equivalent":
             ignore = judge.contract.ignore
             paths = json_diff(without(baseline.value, ignore), without(shown(subject), ignore))
-            overruled = not_repeatable(f"its result differs at {', '.join(paths[:5]) or '$'}", paths[:5])
-    return Control(overruled, note)
+            what = f"its result differs at {', '.join(paths[:5]) or '$'}"
+            if not own:
+                overruled = not_repeatable(what, paths[:5])
+            elif paths not in ([], ["$"]):
+                note = (
+                    f"run again on the same prompt, {what}. Where that is a clock, or a random or unique part, "
+                    f"leave it out: ignore={paths[:5]!r}"
+                )
+    return Control(overruled, note, answers=own)

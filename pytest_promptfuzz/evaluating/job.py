@@ -330,11 +330,10 @@ class Job:
 
     def _control(self, control: Run, baseline: Baseline, judge: Judge, case: Case) -> Baseline:
         """Look whether the unmutated body, given the same answers, does the same again."""
-        if self.counts_runs and not control.watch.calls:
-            # A function's own model calls are not seen, and so not served: this run was not free.
-            self.spent += spent_by(control, counts_runs=True)
         found = controlled(control, baseline, judge, case.planned or (), self.on_wire)
+        if found.answers:
+            self.spent += spent_by(control, counts_runs=True)
         self.overruled = self.overruled or found.overruled
         if found.note:
             self.notes.append(found.note)
-        return replace(baseline, repeatable=found.repeatable)
+        return replace(baseline, repeatable=found.repeatable, again=control if found.answers else None)

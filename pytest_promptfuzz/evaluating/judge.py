@@ -56,12 +56,14 @@ class Baseline:
         subject: What is compared: the body's return value, or the last response seen; ``None`` if neither.
         value: The same as plain data, for reports.
         repeatable: Whether the control trial asked the models exactly the same.
+        again: The control trial, where it is one more answer.
     """
 
     run: Run
     subject: Any
     value: Any
     repeatable: bool = True
+    again: Run | None = None
 
 
 def subject_of(run: Run, where: str) -> Any:

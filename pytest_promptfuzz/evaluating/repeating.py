@@ -63,11 +63,13 @@ class Asked:
     def __post_init__(self) -> None:
         self.answers = Answers(self.judge)
         self.answers.matrix.baseline.append(self.answers.add(self.baseline.run))
+        if self.baseline.again is not None:
+            self._sampled(self.baseline.again)
 
     @property
     def before(self) -> int:
         """How many runs of the unmutated prompt come before the next mutations."""
-        return 0 if self._begun else self.runs - 1
+        return 0 if self._begun else max(0, self.runs - len(self.answers.matrix.baseline))
 
     def planned(self, mutations: Sequence[Mutation]) -> list[Step]:
         """Runs of the plan: the unmutated prompt as often as is wanted, the first time, then these mutations."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -93,18 +94,33 @@ def test_a_function_of_the_application_is_a_target() -> None:
     assert {trial.value for trial in deviating} == {"TECHNICAL"}
     assert all(trial.comparison.explanation for trial in deviating)
     assert result.noise.significant
-    repeats = result.noise.baselines - 1 + result.noise.repeats
-    assert (
-        result.calls == 10 + repeats
-    )  # baseline and control: its own calls are not seen, so it is asked twice
+    # Its own calls are not seen: the control trial asks it again, and is a second answer to the unmutated prompt.
+    assert result.calls == 8 + result.noise.baselines + result.noise.repeats
     later = asyncio.run(aevaluate(TRIAGE, by_words_later, session=quiet()))
     assert (later.verdict, later.outcomes) == (result.verdict, result.outcomes)
 
 
 def test_a_function_that_rolls_dice_is_not_called_brittle() -> None:
-    answers = iter(["BILLING", "TECHNICAL"] * 20)
+    answers = iter(["BILLING", "TECHNICAL"] * 40)
     result = evaluate(TRIAGE, lambda prompt: next(answers), session=quiet())
-    assert (result.verdict, result.reason) == ("inconclusive", "not-repeatable")
+    assert (result.verdict, result.reason) == ("noisy", "noise-floor")
+    assert result.noise.baselines > 2
+
+
+def test_the_second_run_of_a_function_is_an_answer_like_any_other() -> None:
+    result = evaluate(TRIAGE, lambda prompt: "BILLING", session=quiet())
+    assert (result.verdict, result.calls, result.noise.baselines) == ("pass", 10, 2)
+
+
+def test_a_part_that_differs_each_time_is_named_where_the_function_is_its_own_model() -> None:
+    numbers = itertools.count()
+    result = evaluate(TRIAGE, lambda prompt: {"team": "BILLING", "id": next(numbers)}, session=quiet())
+    assert result.verdict == "noisy"
+    assert "ignore=['$.id']" in " ".join(result.notes)
+    result = evaluate(
+        TRIAGE, lambda prompt: {"team": "BILLING", "id": next(numbers)}, ignore=["$.id"], session=quiet()
+    )
+    assert result.verdict == "pass"
 
 
 def test_errors_of_the_infrastructure_bound_the_verdict() -> None:

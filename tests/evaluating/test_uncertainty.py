@@ -53,13 +53,22 @@ def credited(result: object) -> list[tuple[str, float]]:
 
 
 def test_a_prompt_asked_once_has_the_interval_of_its_raw_score() -> None:
+    result = evaluate(PROMPT, "simulated", mutations=8, threshold=0.2, inputs=ONE, session=quiet())
+    expected = score_interval(credited(result))
+    assert result.noise.baselines == 1
+    assert result.interval == expected
+    assert 0.2 < expected.low < result.score <= expected.high
+
+
+def test_two_answers_to_the_prompt_say_next_to_nothing_of_the_floor() -> None:
     result = evaluate(
         PROMPT, Application(no=frozenset({3})), mutations=8, threshold=0.5, inputs=ONE, session=quiet()
     )
-    expected = score_interval(credited(result))
-    assert result.score == 0.875
-    assert result.interval == expected
-    assert 0.4 < expected.low < 0.875 < expected.high < 1
+    raw = score_interval(credited(result))
+    assert (result.score, result.noise.baselines) == (0.875, 2)
+    assert result.interval == adjusted_interval(credited(result), floor=1.0, answers=2)
+    assert result.interval.low == pytest.approx(raw.low, abs=0.1)
+    assert result.interval.high == 1.0 > raw.high
     assert result.variance is None
     assert report_test(result, test="t")["variance"] is None
 
