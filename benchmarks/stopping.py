@@ -24,7 +24,7 @@ from plotting import Panel, draw
 
 from pytest_promptfuzz.scoring.matrix import Matrix
 from pytest_promptfuzz.scoring.operating import operating, stopping
-from pytest_promptfuzz.scoring.repeats import ALPHA, escalate, known
+from pytest_promptfuzz.scoring.repeats import ALPHA, EARLY, escalate, known
 from pytest_promptfuzz.scoring.score import Counts, exact
 from pytest_promptfuzz.scoring.settling import settled
 from pytest_promptfuzz.scoring.stopping import STOPS, Gate, Stop, Stopping
@@ -112,7 +112,7 @@ class Model:
         self.answers.append(("x" if usual else "y") if broken else ("a" if usual else "b"))
         return len(self.answers) - 1
 
-    def repeated(self, counts: Counts, how: Stopping, alpha: float) -> Evidence:
+    def repeated(self, counts: Counts, how: Stopping, alpha: float, *, steady: bool = False) -> Evidence:
         """What is known, or what asking again shows of a test about to fail, as ``evaluating.rounds`` does."""
         before, gate = known([self.matrix]), how.gate
         waiting = replace(counts, not_needed=gate.planned - counts.total)
@@ -123,7 +123,10 @@ class Model:
         if not brittle(before):
             return before
         looks = escalate(
-            [self.matrix], lambda found: brittle(found) and settled(how, counts, found), alpha=alpha
+            [self.matrix],
+            lambda found: brittle(found) and settled(how, counts, found),
+            alpha=alpha,
+            steady=steady,
         )
         try:
             while True:
@@ -157,10 +160,14 @@ def one(cell: Cell, stop: bool, seed: int) -> tuple[str, int, int]:
     counts = ask(0 if stop else cell.size)
     while counts.total < cell.size and how.ending(counts) is None:
         counts = ask(how.batch(counts))
-    evidence = model.repeated(counts, how, ALPHA / 2 if counts.total < cell.size else ALPHA)
-    if not settled(how, counts, evidence):
+    early = counts.total < cell.size
+    share = ALPHA * EARLY if early else ALPHA
+    evidence = model.repeated(counts, how, share, steady=early)
+    if early and (
+        (evidence.p is not None and not evidence.significant) or not settled(how, counts, evidence)
+    ):
         counts = ask(cell.size - counts.total)
-        evidence = model.repeated(counts, how, ALPHA if evidence.p is None else ALPHA / 2)
+        evidence = model.repeated(counts, how, ALPHA if evidence.p is None else ALPHA - share)
     rest = cell.size - counts.total
     verdict = decide(replace(counts, not_needed=rest), THRESHOLD, evidence=evidence).verdict
     return verdict, counts.total, len(model.answers)

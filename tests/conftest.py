@@ -29,7 +29,11 @@ settings.load_profile("patient")
 def pytester(
     pytester: pytest.Pytester, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> pytest.Pytester:
-    """Pytest's own, whose processes load the slow plugins only for ``@pytest.mark.with_plugins(name, …)``."""
+    """Pytest's own, whose processes load the slow plugins only for ``@pytest.mark.with_plugins(name, …)``.
+
+    They ask whole plans, so that calls can be counted; tests of stopping, and of the docs, take that back.
+    """
+    monkeypatch.setenv("PROMPTFUZZ_STOP", "never")
     wanted = {name for mark in request.node.iter_markers("with_plugins") for name in mark.args}
     unwanted = [f"-p no:{name}" for name in SLOW_TO_LOAD if name not in wanted]
     monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(unwanted))

@@ -97,8 +97,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     group.add_argument(
         "--stop",
         choices=STOPS,
-        default="never",
-        help="ask no further once the verdict is certain, or on the evidence of a test (never)",
+        default="certain",
+        help="ask no further once the verdict is certain, or on the evidence of a test, or never (certain)",
     )
     group.add_argument(
         "--expected",

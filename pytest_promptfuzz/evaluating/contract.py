@@ -80,7 +80,7 @@ class Contract:
     quality: tuple[str, ...] = ()
     samples: int = 1
     baseline_runs: int = 1
-    stop: Stop = "never"
+    stop: Stop = "certain"
 
     @property
     def compared_as(self) -> str | None:

@@ -77,6 +77,7 @@ class Job:
         skips: Whether an exception is the test runner's skip.
         describe: A traceback for people.
         whole: Whether a case is asked in full when its turn comes, since it cannot be had again.
+        waits: Whether each batch is a round of waiting that no other test's calls fill.
         mistaken: Whether a call was made early that a run did not ask for.
         overruled: A judgement that stands whatever the trials say.
         evidence: What repeated answers show.
@@ -98,6 +99,7 @@ class Job:
     skips: Callable[[BaseException], bool] = _never
     describe: Callable[[BaseException], str] = in_one_line
     whole: bool = False
+    waits: bool = False
     mistaken: bool = False
     trials: list[Trial] = field(default_factory=list)
     failures: dict[str, BaseException] = field(default_factory=dict)
@@ -158,7 +160,7 @@ class Job:
         """The mutations of a case that are asked with its baseline, and those that may turn out not to be needed."""
         # A recording holds everything, so that its replay finds what it asks, which has no call to save.
         whole = self.whole or self.only or self.session.mode in {"record", "replay"}
-        return (list(mutations), []) if whole else first_part(mutations, self.contract)
+        return (list(mutations), []) if whole else first_part(mutations, self.contract, waits=self.waits)
 
     def plan(self, prompt: Prompt) -> tuple[Mutation, ...]:
         """The mutations of a prompt; asked again for the same prompt, the same.

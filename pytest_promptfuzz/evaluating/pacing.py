@@ -52,14 +52,16 @@ def chosen_of(mutations: Sequence[Mutation], only: str | None, where: str) -> li
     return chosen
 
 
-def first_part(mutations: Sequence[Mutation], contract: Contract) -> tuple[list[Mutation], list[Mutation]]:
+def first_part(
+    mutations: Sequence[Mutation], contract: Contract, *, waits: bool
+) -> tuple[list[Mutation], list[Mutation]]:
     """A case's mutations: those that are asked first, and the rest in its order.
 
     Only what the score is of can be needless. Controls and other relations are asked first, all of them; a plan without
     invariance is asked as a whole, since it shows only then which relation is judged.
     """
     scored = [each for each in mutations if each.relation == "invariance"]
-    how = stopping(contract.stop, _gate(len(scored), contract))
+    how = stopping(contract.stop, _gate(len(scored), contract), waits=waits)
     if how is None or not how.decides:
         return list(mutations), []
     order = fair_order(
@@ -80,10 +82,12 @@ class Pace:
     Attributes:
         contract: Its settings.
         cases: Those whose baseline holds.
+        waits: Whether each batch is a round of waiting that nothing else fills.
     """
 
     contract: Contract
     cases: Sequence[Case]
+    waits: bool
 
     @property
     def asked(self) -> list[Asked]:
@@ -137,7 +141,7 @@ class Pace:
         if not self.waiting:
             return None
         planned = self._counts(trials).total + self.waiting
-        return stopping(self.contract.stop, _gate(planned, self.contract))
+        return stopping(self.contract.stop, _gate(planned, self.contract), waits=self.waits)
 
     @staticmethod
     def _counts(trials: Sequence[Trial]) -> Counts:

@@ -181,13 +181,22 @@ def evidence_of(cases: Sequence[Asked]) -> Evidence:
 
 
 def asking_again(
-    cases: Sequence[Asked], proves: Callable[[Evidence], bool], *, alpha: float, seed: int
+    cases: Sequence[Asked],
+    proves: Callable[[Evidence], bool],
+    *,
+    alpha: float,
+    steady: bool,
+    seed: int,
 ) -> Generator[list[Step], list[Run], Evidence]:
-    """The runs that tell noise from change, all that are wanted at once in a batch; returns what they showed."""
+    """The runs that tell noise from change, all that are wanted at once in a batch; returns what they showed.
+
+    The arguments are those of ``escalate``.
+    """
     # A judge is asked about every pair that nothing cheaper can tell, and pairs grow with the square of answers.
     judged = any(each.judge.bench is not None for each in cases)
     most = _LOOKED_AT_BY_JUDGES if judged else LOOKS[-1]
-    looks = escalate([each.answers.matrix for each in cases], proves, alpha=alpha, most=most, seed=seed)
+    matrices = [each.answers.matrix for each in cases]
+    looks = escalate(matrices, proves, alpha=alpha, most=most, steady=steady, seed=seed)
     try:
         wanted = next(looks)
         while True:

@@ -8,7 +8,7 @@ from pytest_promptfuzz.evaluating.conclude import says_brittle
 from pytest_promptfuzz.evaluating.instability import of_one_model, refuse_mixed
 from pytest_promptfuzz.evaluating.pacing import Pace
 from pytest_promptfuzz.evaluating.repeating import asking_again, evidence_of, with_repeats
-from pytest_promptfuzz.scoring.repeats import ALPHA
+from pytest_promptfuzz.scoring.repeats import ALPHA, EARLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def rounds(job: Job, cases: Sequence[Case]) -> Steps:
         job: The test. Its trials, evidence and judgement are kept there.
         cases: Those that have begun.
     """
-    pace = Pace(job.contract, cases)
+    pace = Pace(job.contract, cases, job.waits)
     alpha = ALPHA / job.session.tests
     while job.overruled is None:
         while job.overruled is None and not pace.ended(job.trials):
@@ -37,10 +37,12 @@ def rounds(job: Job, cases: Sequence[Case]) -> Steps:
             return
         job.certain = pace.certain(job.trials)
         job.evidence = evidence_of(pace.asked)
-        # Of what is allowed to the test, half is kept for the whole plan, should it be asked after all.
-        share = alpha / 2 if pace.waiting else alpha
+        # Of what is allowed to the test, most is kept for the whole plan, should it be asked after all.
+        share = alpha * EARLY if pace.waiting else alpha
         yield from _repeated(job, pace, share)
-        if pace.settled(job.trials, job.evidence):
+        # What a part of the plan cannot prove, more mutations prove better than more answers.
+        open_ = pace.waiting and job.evidence.p is not None and not job.evidence.significant
+        if not open_ and pace.settled(job.trials, job.evidence):
             job.notes.extend(pace.said(job.trials))
             return
         if job.evidence.p is not None:
@@ -72,7 +74,7 @@ def _repeated(job: Job, pace: Pace, alpha: float) -> Steps:
 
     if not brittle(job.evidence):
         return
-    looks = asking_again(pace.asked, proves, alpha=alpha, seed=job.contract.seed)
+    looks = asking_again(pace.asked, proves, alpha=alpha, steady=pace.waiting > 0, seed=job.contract.seed)
     by_number = {case.number: case for case in pace.cases}
     try:
         steps = next(looks)

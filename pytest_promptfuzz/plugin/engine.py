@@ -91,6 +91,7 @@ class Engine:
             simulated=simulated_of(target),
             checks=checks_something(self.item.obj),
             only_checks=self.declared is not None,
+            waits=self.declared is None,
             counts_runs=self.declared is not None and isinstance(target, CallableTarget),
             only=state.trial,
             on_wire=OnWire.of(self.mutate, keys.get("call"), keys.get("match"), self.where),

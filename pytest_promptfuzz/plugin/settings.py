@@ -70,7 +70,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "stop",
         values.one_of("certain", "sprt", "sequential", "never"),
-        "never",
+        "certain",
         "when a test whose mark does not say asks no further: certain, sprt, sequential or never",
         "WHEN",
     ),

@@ -23,14 +23,20 @@ _NEGLIGIBLE = 1e-13  # courses less likely than this are left out
 _MOST_SHOWN = 256  # trials of a plan whose courses are gone through in well under a second
 
 
-def stopping(stop: Stop, gate: Gate) -> Stopping | None:
-    """What ``stop=`` means for a plan; ``None`` asks all of it."""
+def stopping(stop: Stop, gate: Gate, *, waits: bool = False) -> Stopping | None:
+    """What ``stop=`` means for a plan; ``None`` asks all of it.
+
+    Args:
+        stop: The way of stopping.
+        gate: What the plan is held against.
+        waits: Whether each batch is a round of waiting that nothing else fills.
+    """
     allowed = float(gate.allowed)
     if stop == "never":
         return None
     if stop == "sprt":
-        return Stopping(gate, ProbabilityRatio(allowed))
-    return Stopping(gate, AlwaysValid(allowed) if stop == "sequential" else None)
+        return Stopping(gate, ProbabilityRatio(allowed), waits)
+    return Stopping(gate, AlwaysValid(allowed) if stop == "sequential" else None, waits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ LOOKS = (2, 4, 8, 16)
 """Answers to the unmutated prompt at each look."""
 ALPHA = 0.05
 """How often a session of tests that nothing breaks may have one called brittle."""
+EARLY = 0.25
+"""The part of a test's error that may be made before its whole plan was asked."""
 _MOST = 8  # mutations of a test with one input that are asked again
 _MOST_OF_MANY = 16  # of a test with several
 _CALLS = 47  # asked at least, even if the test itself made fewer: 15 of the prompt, 32 of mutations
@@ -106,6 +108,7 @@ def escalate(
     *,
     alpha: float = ALPHA,
     most: int = LOOKS[-1],
+    steady: bool = False,
     seed: int = 0,
 ) -> Generator[list[Wanted], None, Evidence]:
     """Ask again until that proves the test brittle, or the last look is done.
@@ -118,6 +121,7 @@ def escalate(
         proves: Whether evidence makes the verdict brittle.
         alpha: The error allowed to this test, over all its looks.
         most: Answers to the unmutated prompt of each input at the last look.
+        steady: Whether to leave off once the unmutated prompt does not agree with itself.
         seed: Of random labellings.
     """
     chosen = _chosen(cases)
@@ -132,6 +136,8 @@ def escalate(
             yield wanted
         if wanted and _size(cases) == before:
             break  # nothing came of it: more of the same would not help
+        if steady and floor_of(cases) != 1:
+            break
         if look in usable or look == looks[-1]:
             found = _looked(cases, share, seed)
             if found.significant and proves(found):
@@ -245,11 +251,13 @@ def _chosen(cases: Sequence[Matrix]) -> list[tuple[int, int]]:
 
 
 def _times(look: int, chosen: int) -> int:
-    """How often a mutation was asked again by a look: as many answers in all as the prompt has, which tells most.
+    """How often a mutation was asked again by a look: as many answers in all as the prompt has, or some more.
 
-    The last look, at what is left in doubt, has twice as many.
+    The last look, at what is left in doubt, has twice as many, and no more.
     """
-    return max(1, look * (2 if look == LOOKS[-1] else 1) // max(1, chosen))
+    if look == LOOKS[-1]:
+        return max(1, 2 * look // max(1, chosen))
+    return -(-look // max(1, chosen))
 
 
 def _affordable(cases: Sequence[Matrix], chosen: Sequence[object], looks: Sequence[int]) -> list[int]:

@@ -95,10 +95,12 @@ class Stopping:
     Attributes:
         gate: What the plan is held against.
         rule: What may end it before the verdict is certain; ``None`` for nothing.
+        waits: Whether each batch is a round of waiting that nothing else fills.
     """
 
     gate: Gate
     rule: Rule | None = None
+    waits: bool = False
 
     @property
     def decides(self) -> bool:
@@ -127,12 +129,17 @@ class Stopping:
         that break at nearly half of their mutations have shown it. After that, where what is lost so far is no more
         than the threshold allows, as many as could make "pass" certain, so that a robust prompt takes two batches;
         otherwise an eighth of the plan, since each batch may be the last. Never so few that nothing could come of them.
+
+        Where each batch is a wait, and nothing short of certainty suffices: as many as could make "pass" certain, then
+        all that is left, so that a robust prompt waits once.
         """
         left = self.gate.planned - counts.total
         if left <= 0 or not self.decides:
             return max(0, left)
         to_break, to_pass = self._to("brittle", counts, left), self._to("pass", counts, left)
         fewest = min(to_break, to_pass)
+        if self.waits and self.rule is None:
+            return left if counts.total else to_pass
         if not counts.total:
             return max(fewest, min(to_pass, -(-3 * left // 8)))
         if _lost(counts) <= EQUIVALENT_CREDIT * counts.decided * self.gate.allowed:

@@ -113,10 +113,18 @@ def test_inputs_of_an_async_function_run_at_once(app) -> None:
     async def main(*, concurrency: int):
         session = quiet(concurrency=concurrency)
         return await aevaluate(
-            "{text}", app.areply, inputs=ASKED, mutate="role:system", mutations=3, session=session
+            "{text}",
+            app.areply,
+            inputs=ASKED,
+            mutate="role:system",
+            mutations=3,
+            stop="never",
+            session=session,
         )
 
-    one = evaluate("{text}", app.reply, inputs=ASKED, mutate="role:system", mutations=3, session=quiet())
+    one = evaluate(
+        "{text}", app.reply, inputs=ASKED, mutate="role:system", mutations=3, stop="never", session=quiet()
+    )
     for concurrency, most in ((1, 1), (4, 3)):  # an input has three mutations
         app.most_at_once = 0
         result = asyncio.run(main(concurrency=concurrency))

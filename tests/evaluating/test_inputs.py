@@ -26,7 +26,7 @@ def quiet() -> Session:
 
 
 def test_every_input_has_the_same_mutations_and_a_baseline_of_its_own() -> None:
-    result = evaluate(TRIAGE, "simulated", inputs=TICKETS, mutations=4, session=quiet())
+    result = evaluate(TRIAGE, "simulated", inputs=TICKETS, mutations=4, stop="never", session=quiet())
     assert result.calls == 10
     assert result.cases == ("'charged'", "'crash'")
     assert result.baselines == ("BILLING", "TECHNICAL")
@@ -78,7 +78,9 @@ def test_one_failing_input_counts_in_the_one_score() -> None:
         return "other" if "crash" in prompt.lower() and "Classify" not in prompt else "same"
 
     operators = ["upper-case", "lower-case"]
-    result = evaluate(TRIAGE, application, inputs=TICKETS, mutations=2, operators=operators, threshold=0.9)
+    result = evaluate(
+        TRIAGE, application, inputs=TICKETS, mutations=2, operators=operators, threshold=0.9, stop="never"
+    )
     assert [trial.case for trial in result.trials if trial.outcome == "deviation"] == [1, 1]
     assert (result.score, result.verdict) == (0.5, "brittle")
 

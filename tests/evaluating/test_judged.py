@@ -303,6 +303,7 @@ def test_pairs_are_put_to_the_judge_at_once(asynchronous: bool) -> None:
     model, peak = in_parallel(3)
     application = answering(upper=OTHER + " Or so.", lower=OTHER + " I hope.", title=OTHER)
     settings: dict[str, Any] = {"operators": CASES, "mutations": 4, "judge": model, "session": Session()}
+    settings["stop"] = "never"
     if asynchronous:
         result = asyncio.run(aevaluate(PROMPT, application, **settings))
     else:

@@ -53,7 +53,9 @@ def credited(result: object) -> list[tuple[str, float]]:
 
 
 def test_a_prompt_asked_once_has_the_interval_of_its_raw_score() -> None:
-    result = evaluate(PROMPT, "simulated", mutations=8, threshold=0.2, inputs=ONE, session=quiet())
+    result = evaluate(
+        PROMPT, "simulated", mutations=8, threshold=0.2, stop="never", inputs=ONE, session=quiet()
+    )
     expected = score_interval(credited(result))
     assert result.noise.baselines == 1
     assert result.interval == expected
@@ -62,7 +64,13 @@ def test_a_prompt_asked_once_has_the_interval_of_its_raw_score() -> None:
 
 def test_two_answers_to_the_prompt_say_next_to_nothing_of_the_floor() -> None:
     result = evaluate(
-        PROMPT, Application(no=frozenset({3})), mutations=8, threshold=0.5, inputs=ONE, session=quiet()
+        PROMPT,
+        Application(no=frozenset({3})),
+        mutations=8,
+        threshold=0.5,
+        stop="never",
+        inputs=ONE,
+        session=quiet(),
     )
     raw = score_interval(credited(result))
     assert (result.score, result.noise.baselines) == (0.875, 2)
@@ -80,6 +88,7 @@ def test_where_the_floor_is_known_it_is_that_of_the_adjusted_score() -> None:
         mutations=8,
         threshold=0.5,
         baseline_runs=5,
+        stop="never",
         inputs=ONE,
         session=quiet(),
     )
