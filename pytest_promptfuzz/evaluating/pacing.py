@@ -61,7 +61,7 @@ def first_part(
     invariance is asked as a whole, since it shows only then which relation is judged.
     """
     scored = [each for each in mutations if each.relation == "invariance"]
-    how = stopping(contract.stop, _gate(len(scored), contract), waits=waits)
+    how = _stopping(len(scored), contract, waits=waits)
     if how is None or not how.decides:
         return list(mutations), []
     order = fair_order(
@@ -141,7 +141,7 @@ class Pace:
         if not self.waiting:
             return None
         planned = self._counts(trials).total + self.waiting
-        return stopping(self.contract.stop, _gate(planned, self.contract), waits=self.waits)
+        return _stopping(planned, self.contract, waits=self.waits)
 
     @staticmethod
     def _counts(trials: Sequence[Trial]) -> Counts:
@@ -176,5 +176,6 @@ def saved_by(trials: Sequence[Trial], cases: Sequence[Case]) -> Spent:
     return Spent(saved=sum(calls.get(trial.case, 0) for trial in trials if trial.outcome == "not-needed"))
 
 
-def _gate(planned: int, contract: Contract) -> Gate:
-    return Gate(planned, contract.threshold, contract.max_deviations, by_score=contract.gate == "point")
+def _stopping(planned: int, contract: Contract, *, waits: bool) -> Stopping | None:
+    gate = Gate(planned, contract.threshold, contract.max_deviations, by_score=contract.gate == "point")
+    return stopping(contract.stop, gate, waits=waits)

@@ -186,3 +186,26 @@ def test_answers_of_two_models_in_a_later_batch_are_asked_again() -> None:
         assert (found.outcomes.equivalent, found.outcomes.not_needed) == (7, 1)
         assert "every answer of this test was asked for again" in found.notes[0]
         assert found.calls == 2 * 8
+
+
+def test_a_stricter_gate_asks_the_whole_plan() -> None:
+    application, _ = breaking(0)
+    found = evaluate(PROMPT, application, mutations=32, gate="confident", session=quiet())
+    assert (found.verdict, found.outcomes.not_needed, found.outcomes.equivalent) == ("pass", 0, 32)
+    assert evaluate(PROMPT, application, mutations=32, session=quiet()).outcomes.not_needed == 4
+
+
+def test_the_rest_is_asked_once_the_unmutated_prompt_is_seen_to_vary() -> None:
+    application, _ = breaking(0.5)
+    seen: list[str] = []
+
+    def moody(prompt: str) -> str:
+        seen.append(prompt)
+        return "no" if prompt == PROMPT and seen.count(PROMPT) == 3 else application(prompt)
+
+    steady = evaluate(PROMPT, application, mutations=16, session=quiet())
+    varying = evaluate(PROMPT, moody, mutations=16, session=quiet())
+    assert steady.verdict == "brittle"
+    assert steady.outcomes.not_needed > 0
+    assert varying.noise.floor < 1
+    assert varying.outcomes.not_needed == 0
