@@ -61,7 +61,7 @@ def test_robust_but_wrong_is_the_first_note_and_changes_no_verdict() -> None:
 
 
 def test_the_drop_is_of_the_mutations_alone() -> None:
-    result = found(RIGHT, 3, 4, expected=RIGHT, threshold=0.7)
+    result = found(RIGHT, 3, 4, expected=RIGHT, threshold=0.7, stop="never")
     assert result.gold.accuracy == 1
     assert result.gold.mutated == pytest.approx(0.75)
     assert result.gold.drop == pytest.approx(0.25)
