@@ -6,13 +6,9 @@ import ast
 import re
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.text import strip_fence
 from pytest_promptfuzz.expressions import expression
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _FENCED = expression(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
 _STARTS = expression(
@@ -69,13 +65,13 @@ def python_form(program: str) -> str | None:
     Returns:
         ``None`` if it is not Python.
     """
-    tree = _tree(program)
+    tree = python_tree(program)
     return None if tree is None else ast.dump(tree)
 
 
 def python_canonical(program: str) -> str | None:
     """The canonical form of a Python program, as ``python_form`` has it; ``None`` if it has none, or is not Python."""
-    tree = _tree(program)
+    tree = python_tree(program)
     if tree is None:
         return None
     from pytest_promptfuzz.comparing.python_form import canonical
@@ -87,7 +83,8 @@ def python_canonical(program: str) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _tree(program: str) -> ast.Module | None:
+def python_tree(program: str) -> ast.Module | None:
+    """A Python program's syntax tree, as ``python_form`` has it; ``None`` if it is not Python."""
     if len(program) > _LIMIT:
         return None
     try:
@@ -138,7 +135,7 @@ def tokens(program: str) -> list[str]:
     Where indentation has a meaning, a token that begins with a line feed stands for the depth of the next line. In
     languages with braces, semicolons, the parentheses of a sole arrow parameter and trailing commas say nothing.
     """
-    tree = _tree(program)
+    tree = python_tree(program)
     if tree is not None:
         program = ast.unparse(tree)
     indented = tree is not None or not _BRACES.search(program)
@@ -256,47 +253,3 @@ def _bound(sequence: list[str]) -> set[str]:
         ):
             found.add(word)
     return found
-
-
-_OPERATORS = (
-    frozenset({"<", "<=", ">", ">=", "==", "!=", "===", "!=="}),
-    frozenset({"+", "-", "*", "/", "//", "%", "**"}),
-    frozenset({"+=", "-=", "*=", "/="}),
-    frozenset({"and", "or"}),
-    frozenset({"&&", "||"}),
-    frozenset({"True", "False"}),
-    frozenset({"true", "false"}),
-)
-_NEGATIONS = ({"not"}, {"!"}, {"-"})
-_QUOTES = "\"'"
-
-
-def surely_differ(
-    first: list[str], second: list[str], changes: Sequence[tuple[Sequence[str], Sequence[str]]]
-) -> bool:
-    """Whether small changes in an equal frame cannot leave a program doing the same.
-
-    One operator, number or string literal for another, a negation more or less, a line indented otherwise, or one
-    name for another that both programs use. ``x += 1`` for ``x = x + 1`` is none of these.
-    """
-    shared = {*first} & {*second}
-    kinds = {_kind(old, new, shared) for old, new in changes}
-    return len(changes) <= _FEW and len(kinds) == 1 and "" not in kinds
-
-
-_FEW = 2
-
-
-def _kind(old: Sequence[str], new: Sequence[str], shared: set[str]) -> str:
-    if not old or not new:
-        return "negation" if len(old) + len(new) == 1 and {*old, *new} in _NEGATIONS else ""
-    if len(old) != 1 or len(new) != 1:
-        return ""
-    one, two = old[0], new[0]
-    if one[0] == "\n" == two[0]:
-        return "indentation"
-    same_class = any(one in group and two in group for group in _OPERATORS)
-    numbers = one[0].isdigit() and two[0].isdigit()
-    if same_class or numbers or (one[0] in _QUOTES and two[0] in _QUOTES):
-        return "value"
-    return "name" if one.isidentifier() and two.isidentifier() and {one, two} <= shared else ""

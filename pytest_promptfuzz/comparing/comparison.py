@@ -34,3 +34,10 @@ class Comparison:
     reason: str
     explanation: str
     tiers: tuple[Tier, ...] = field(default=())
+
+
+def decided(outcome: Outcome, reason: str, explanation: str) -> Comparison:
+    """A comparison that one tier decides, named by its reason; its similarity is that of its outcome."""
+    similarity = {"equivalent": 1.0, "minor": 0.8, "deviation": 0.0}[outcome]
+    name = reason.partition(":")[0]
+    return Comparison(outcome, similarity, reason, explanation, (Tier(name, similarity, explanation),))

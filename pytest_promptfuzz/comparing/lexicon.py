@@ -168,7 +168,8 @@ PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
 """Phrases rewritten before anything is compared, longest first."""
 
 SYNONYMS = """
-praise commend laud|sorry apologize apologise|happen occur|parcel package|buy purchase|begin start commence
+unfortunately sadly regrettably|praise commend laud
+sorry apologize apologise|happen occur|parcel package|buy purchase|begin start commence
 quick fast rapid swift|staff employee personnel
 help assist aid|big large|issue problem|error mistake|customer client|doctor physician|reply respond answer
 select choose pick|display show|receive get obtain|brief short|operation business
@@ -242,8 +243,8 @@ NOT_DENIALS = word_set(
     instant instead insured insurance intense intent intention invest invested invited involve involved inform
     informed important importance imply implied include included increase incur under underneath understand unit units
     insure insures insuring insurer insurers dissolve dissolves dissolved dissolving discounting inpatient inpatients
-    inflammable independents impartially dismembered irate improv unless until dismiss dismissed disposal distinct
-    disturb disturbed district dispute disputed distance ill inn"""
+    unfortunately inflammable independents impartially dismembered irate improv unless until dismiss dismissed
+    disposal distinct disturb disturbed district dispute disputed distance ill inn"""
 )
 """Words that begin like a denial and are none."""
 

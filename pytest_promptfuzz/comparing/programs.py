@@ -6,7 +6,7 @@ import re
 
 from rapidfuzz.distance import Indel
 
-from pytest_promptfuzz.comparing import canonical_sql, code, guards, sql
+from pytest_promptfuzz.comparing import canonical_sql, code, code_answers, code_changes, guards, sql
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.long import shared_ends
@@ -111,12 +111,20 @@ def _by_canonical_form(first: str, second: str, dialect: str | None) -> Comparis
     return None
 
 
-def compare_code(first: str, second: str) -> Comparison:
+def compare_code(first: str, second: str) -> Comparison | None:
     """Compare two programs as ``_programs`` does, and where they are the same what their comments oblige one to.
 
     A comment that contradicts its counterpart is a deviation where one of them says what must or must not be, else
     minor; such an obligation that only one program has is minor too.
+
+    Returns:
+        ``None`` where one of the answers is a sentence, and the other no more than a line: these are compared as texts.
     """
+    found = _no_program(first, second)
+    if found:
+        return found
+    if any(map(code_answers.is_prose, (first, second))) and "\n" not in first.strip() + second.strip():
+        return None
     found = _programs(first, second)
     if found.outcome != "equivalent":
         return found
@@ -137,6 +145,24 @@ def compare_code(first: str, second: str) -> Comparison:
         return _answer("minor", 0.9, "code-comment", said)
     return found
 
+
+def _no_program(first: str, second: str) -> Comparison | None:
+    """A refusal, or a program that breaks off, against a whole program."""
+    declined = code_answers.declines(first), code_answers.declines(second)
+    if declined[0] != declined[1]:
+        which, text = ("baseline", first) if declined[0] else ("response", second)
+        return _answer(
+            "deviation", 0.0, "guard:refusal", f"only the {which} declines the request: {shown(text)}"
+        )
+    one, two = code.block(first), code.block(second)
+    for which, whole, start in (("response", one, two), ("baseline", two, one)):
+        if code_answers.cut_off(whole, start):
+            said = f"the {which} breaks off after {shown(start[-_SHOWN_END:])}"
+            return _answer("deviation", len(start) / len(whole), "guard:sequence", said)
+    return None
+
+
+_SHOWN_END = 40
 
 _OBLIGES = expression(
     r"\b(?:must|mustn't|shall|should|shouldn't|never|always|only|required?|requires|forbidden|allowed|do not|don't"
@@ -171,8 +197,12 @@ def _programs(first: str, second: str) -> Comparison:
     if renamed:
         names = ", ".join(f"{old} became {new}" for old, new in renamed[:3])
         return _answer("minor", 0.95, "code", f"the programs differ in names only: {names}")
-    if code.surely_differ(tokens_a, tokens_b, changes):
+    if code_changes.surely_differ(tokens_a, tokens_b, changes):
         return _answer("deviation", likeness, "code", f"the programs differ: {_words(changes[0])}")
+    argument = code_changes.other_argument(one, two)
+    if argument:
+        old, new = argument
+        return _answer("deviation", likeness, "code", f"the commands differ: {old} became {new}")
     lines = _changes(code.lines(one), code.lines(two))
     difference = lines[0] if lines else changes[0]
     words = f"{shown(' '.join(difference[0]))} became {shown(' '.join(difference[1]))}"

@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import guards, labels
 from pytest_promptfuzz.comparing.by_meaning import by_meaning
-from pytest_promptfuzz.comparing.by_words import by_words, likeness, same_words
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier
-from pytest_promptfuzz.comparing.guards import answers, refusals
+from pytest_promptfuzz.comparing.by_words import by_words, same_words
+from pytest_promptfuzz.comparing.comparison import Comparison, Tier, decided
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.guards.wording import FRAME
+from pytest_promptfuzz.comparing.kinds import kind_of_answer
 from pytest_promptfuzz.comparing.same_values import agreed
 from pytest_promptfuzz.comparing.stated import declared
 from pytest_promptfuzz.comparing.text import NORMALISERS, Text, analyse, kept_apart, shown
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.comparison import Outcome
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.embedding.embedder import Embedder
 
@@ -60,7 +59,7 @@ def compare_texts(
         )
     tiers = _DIFFERENT
     pair = agreed(Pair(one, two))
-    found = _empty(pair.a, pair.b) or _kind_of_answer(pair, profile)
+    found = _empty(pair.a, pair.b) or kind_of_answer(pair, profile)
     if found is None and profile.normalisers == NORMALISERS:
         pair, found = _substance(pair)
     if found is None and "label" in profile.tiers and _may_be_label(pair.a, pair.b, profile):
@@ -75,22 +74,16 @@ def _apart(names: list[str], one: Text, profile: Profile) -> Comparison:
     named = " and ".join(names)
     explanation = f"the answers differ in {named}, which the profile does not set aside"
     is_label = profile.kind == "label" or labels.is_label(one)
-    return _decided("deviation" if is_label else "minor", "normalised", explanation)
-
-
-def _decided(outcome: Outcome, reason: str, explanation: str) -> Comparison:
-    similarity = {"equivalent": 1.0, "minor": 0.8, "deviation": 0.0}[outcome]
-    name = reason.partition(":")[0]
-    return Comparison(outcome, similarity, reason, explanation, (Tier(name, similarity, explanation),))
+    return decided("deviation" if is_label else "minor", "normalised", explanation)
 
 
 def _empty(one: Text, two: Text) -> Comparison | None:
     if one.raw.strip() and two.raw.strip():
         return None
     if not one.raw.strip() and not two.raw.strip():
-        return _decided("equivalent", "normalised", "both answers are empty")
+        return decided("equivalent", "normalised", "both answers are empty")
     which = "baseline" if not one.raw.strip() else "response"
-    return _decided("deviation", "empty", f"the {which} is empty")
+    return decided("deviation", "empty", f"the {which} is empty")
 
 
 def _substance(pair: Pair) -> tuple[Pair, Comparison | None]:
@@ -101,7 +94,7 @@ def _substance(pair: Pair) -> tuple[Pair, Comparison | None]:
         return pair, None
     if bool(first) != bool(second):
         which, empty = ("response", two) if first else ("baseline", one)
-        found = _decided("deviation", "guard:refusal", f"the {which} answers nothing: {shown(empty.clean)}")
+        found = decided("deviation", "guard:refusal", f"the {which} answers nothing: {shown(empty.clean)}")
         return pair, found
     if not first:
         return pair, None
@@ -113,84 +106,6 @@ def _substance(pair: Pair) -> tuple[Pair, Comparison | None]:
     return pair, None
 
 
-def _kind_of_answer(pair: Pair, profile: Profile) -> Comparison | None:
-    one, two = pair.a, pair.b
-    if "refusal" in profile.guards:
-        declined = one.once(refusals.declines), two.once(refusals.declines)
-        if declined == ("plainly", "plainly"):
-            return _decided("equivalent", "refusal", "both answers decline the request")
-        if bool(declined[0]) != bool(declined[1]):
-            which = "baseline" if declined[0] else "response"
-            return _decided(
-                "deviation",
-                "guard:refusal",
-                f"only the {which} declines the request: {shown((one if declined[0] else two).clean)}",
-            )
-        evaded = _evaded(pair)
-        if evaded:
-            return evaded
-    if "yes-no" not in profile.guards:
-        return None
-    first, second = one.once(answers.polarity), two.once(answers.polarity)
-    words = {1: "yes", -1: "no"}
-    if first and second:
-        if first != second:
-            return _decided(
-                "deviation",
-                "guard:yes-no",
-                f"the baseline says {words[first]}, the response says {words[second]}",
-            )
-        if not answers.is_bare(one) and not answers.is_bare(two):
-            return None
-        for which, text in (("baseline", one), ("response", two)):
-            if answers.conditional(text):
-                return _decided(
-                    "deviation",
-                    "guard:yes-no",
-                    f"only the {which} puts a condition on its {words[first]}: {shown(text.clean)}",
-                )
-        return _decided("equivalent", "yes-no", f"both answers say {words[first]}")
-    if first and answers.is_bare(one):
-        return _implied(first, two, "baseline", "response")
-    if second and answers.is_bare(two):
-        return _implied(second, one, "response", "baseline")
-    return None
-
-
-_SHARED = 0.35
-
-
-def _evaded(pair: Pair) -> Comparison | None:
-    """An answer against a platitude or a question asked back, which shares next to nothing with it."""
-    if pair.shared >= _SHARED:
-        return None
-    one, two = pair.a, pair.b
-    evasions = one.once(refusals.evades), two.once(refusals.evades)
-    if evasions[0] == evasions[1] or likeness(pair) >= _SHARED:
-        return None
-    which, text = ("baseline", one) if evasions[0] else ("response", two)
-    return _decided("deviation", "guard:refusal", f"only the {which} evades the request: {shown(text.clean)}")
-
-
-def _implied(said: int, sentence: Text, speaker: str, other: str) -> Comparison | None:
-    """A bare yes or no against a sentence that begins with neither."""
-    if len(sentence.words) <= labels.MAX_WORDS:
-        return None
-    word = "yes" if said > 0 else "no"
-    verdict = answers.verdict(sentence)
-    if verdict == said:
-        return _decided("equivalent", "yes-no", f"both answers say {word}")
-    if not verdict and answers.denies(sentence) == (said < 0):
-        return _decided(
-            "minor", "yes-no", f"the {speaker} says {word}; the {other} implies it: {shown(sentence.clean)}"
-        )
-    return _decided(
-        "deviation",
-        "guard:yes-no",
-        f"the {speaker} says {word}; the {other} says the opposite: {shown(sentence.clean)}",
-    )
-
-
 def _may_be_label(one: Text, two: Text, profile: Profile) -> bool:
     return profile.kind == "label" or labels.is_label(one) or labels.is_label(two)
 
@@ -199,11 +114,11 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     first, second = labels.bare(one), labels.bare(two)
     if labels.is_label(one) and labels.is_label(two):
         if labels.same(one, two) or labels.gives(one, two) or labels.gives(two, one):
-            return _decided("equivalent", "label", f"both answers are the label {first!r}")
+            return decided("equivalent", "label", f"both answers are the label {first!r}")
         overlap = labels.extends(one, two)
         if overlap == "longer":
-            return _decided("minor", "label", f"label {shown(first)} became {shown(second)}")
-        return _decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
+            return decided("minor", "label", f"label {shown(first)} became {shown(second)}")
+        return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
     if labels.is_label(one):
         label, answer, which = one, two, "response"
     elif labels.is_label(two) and (named or labels.stands_in(two, one) or declared(one.clean)):
@@ -211,8 +126,8 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     elif named and (both := labels.both_give(one, two)):
         first, second = (labels.bare(each) for each in both)
         if labels.same(*both):
-            return _decided("equivalent", "label", f"both answers give the label {first!r}")
-        return _decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
+            return decided("equivalent", "label", f"both answers give the label {first!r}")
+        return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
     else:
         return None
     start = label.clean.rstrip(" .:;,")
@@ -222,19 +137,19 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     name = labels.bare(label)
     if labels.breaks_off(label, answer):
         other = "baseline" if which == "response" else "response"
-        return _decided("deviation", "guard:sequence", f"the {other} stops after {shown(label.clean)}")
+        return decided("deviation", "guard:sequence", f"the {other} stops after {shown(label.clean)}")
     match labels.found_in(label, answer):
         case "stated":
-            return _decided("equivalent", "label", f"the {which} states the label {name!r} in a sentence")
+            return decided("equivalent", "label", f"the {which} states the label {name!r} in a sentence")
         case "named":
-            return _decided("minor", "label", f"the {which} names the label {name!r} in a longer text")
+            return decided("minor", "label", f"the {which} names the label {name!r} in a longer text")
         case "qualified" | "denied":
             said = [each.casefold() for each in declared(answer.clean)]
             if len(said) == 1:
                 first, second = (name, said[0]) if answer is two else (said[0], name)
-            return _decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
+            return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
         case _ if named or name[:1].isdigit():
-            return _decided(
+            return decided(
                 "deviation", "label", f"label {name!r} is not in the {which}: {shown(answer.clean)}"
             )
         case _:
@@ -264,7 +179,7 @@ def _texts(pair: Pair, profile: Profile, semantic: Embedder | None, tiers: tuple
         # A label's sentence with another word in it is another label.
         return Comparison("deviation", 0.0, f"guard:{found[-1].guard}", found[-1].explanation, tiers)
     if not one.tokens and not two.tokens:
-        return _decided(
+        return decided(
             "deviation", "token", f"{shown(one.raw)} became {shown(two.raw)}, and neither has words"
         )
     tells = "token" in profile.tiers

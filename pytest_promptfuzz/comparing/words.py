@@ -21,6 +21,8 @@ _WIDE_WORD = expression(rf"[{_WIDE}]|(?:[^\W{_WIDE}]|[$€£¥])+(?:[.,:'&][^\W{
 _DATE_IN_TEXT = expression(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _NUMBER = expression(r"([$€£¥]?)(\d[\d,]*(?:\.\d+)*|\d+:\d+)(%|st|nd|rd|th|[a-z]+)?(%?)")
 _THE_STATES = expression(r"\bUS\b")
+_A_VALUE = expression(r"(?<=[a-z] )None\b")
+"""What a function returns, which denies nothing."""
 _GROUPED = expression(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 MONTHS = [
     "january",
@@ -54,6 +56,8 @@ def chunks(text: str) -> list[str]:
     """The lower-cased runs of a text between white space, dates and numbers of two words spelled as one."""
     if "US" in text:
         text = _THE_STATES.sub("USA", text)
+    if " None" in text:
+        text = _A_VALUE.sub("null", text)
     if "-" in text:
         text = _DATE_IN_TEXT.sub(_spelled_date, text)
     text = plainly(text)

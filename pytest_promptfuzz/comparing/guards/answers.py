@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.tokens import canonical_words
 from pytest_promptfuzz.comparing.words import split_words
 from pytest_promptfuzz.expressions import expression
@@ -62,8 +63,17 @@ def verdict(text: Text) -> int:
 
 
 def is_bare(text: Text) -> bool:
-    """Whether the answer is nothing but its yes or no."""
-    return len(text.words) <= 2
+    """Whether the answer is nothing but its yes or no: "Yes.", "No, it does not."."""
+    return len(text.words) <= _FEW or (len(text.words) <= _ECHO and _ECHOES.issuperset(text.tokens))
+
+
+_FEW = 2
+_ECHO = 5
+_ECHOES = word_set(
+    """yes no not it they you we i he she this that there is are was were do does did can could will would should must
+    may might has have had am"""
+)
+"""What a yes or a no repeats of the question without saying anything of its own."""
 
 
 def denies(text: Text) -> bool:
