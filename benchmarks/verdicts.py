@@ -29,6 +29,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from plotting import Panel, draw
+
 from pytest_promptfuzz.scoring.gates import decide_at
 from pytest_promptfuzz.scoring.matrix import Matrix
 from pytest_promptfuzz.scoring.repeats import ALONE, ALPHA, escalate, known
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
 VERDICTS = ("pass", "brittle", "noisy", "inconclusive")
 AGREEMENTS, BROKEN, SIZES = (1.0, 0.9, 0.7, 0.5), (0.0, 0.15, 0.30, 0.45), (8, 16, 32, 64)
+WORLDS = ("many", "two", "minor")
 OUTCOMES = {10: "equivalent", 7: "minor", 0: "deviation"}
 HEAD = (
     "world     A     f   n inp tests | without: pass, brittle | with: pass, brittle, noisy, inconclusive "
@@ -63,6 +66,19 @@ class Cell:
     baselines: int = 1
     threshold: float = 0.85
     tests: int = 1
+
+    def __post_init__(self) -> None:
+        if self.world not in WORLDS:
+            raise ValueError(f"world={self.world!r} is none of {', '.join(WORLDS)}")
+        lowest = {
+            "agreement": 0.5 if self.world == "two" else 0.0
+        }  # two answers agree at least half the time
+        for name in ("agreement", "broken", "q", "threshold"):
+            if not lowest.get(name, 0.0) <= getattr(self, name) <= 1:
+                raise ValueError(f"{name}={getattr(self, name)!r} lies outside {lowest.get(name, 0)} to 1")
+        for name in ("mutations", "inputs", "baselines", "tests"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)!r} is no whole number from 1")
 
 
 class World:
@@ -264,13 +280,32 @@ def read(path: Path) -> list[Cell]:
     """Cells from a file."""
     import tomllib
 
-    tables = tomllib.loads(path.read_text(encoding="utf-8")).get("cell", [])
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8")).get("cell", [])
+    except (OSError, ValueError) as error:
+        sys.exit(f"{path}: {error}")
     if not tables:
         sys.exit(f"{path} holds no [[cell]].")
-    try:
-        return [Cell(**each) for each in tables]
-    except TypeError as error:
-        sys.exit(f"{path}: {error}")
+    cells = []
+    for number, table in enumerate(tables, 1):
+        try:
+            cells.append(Cell(**table))
+        except (TypeError, ValueError) as error:
+            sys.exit(f"{path}, cell {number}: {str(error).removeprefix('Cell.__init__() ')}")
+    return cells
+
+
+def plot(rows: Sequence[dict[str, object]], path: Path) -> None:
+    """The share called brittle over the share that breaks, a line for each self-agreement, with and without."""
+    panels = []
+    for which, title in (("without", "Eq. 1 alone"), ("with", "with noise handling")):
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for row in rows:
+            if (row["world"], row["mutations"], row["inputs"]) == ("many", 16, 1):
+                point = (row["broken"], row[which]["brittle"])
+                lines.setdefault(f"self-agreement {row['agreement']:g}", []).append(point)
+        panels.append(Panel(f"called brittle, {title}", "share of mutations that break", lines, (0, 1)))
+    path.write_text(draw(panels), encoding="utf-8")
 
 
 def main() -> int:
@@ -283,6 +318,7 @@ def main() -> int:
     parser.add_argument("--inputs", action="store_true", help="also tests with 20 inputs")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--plot", type=Path, metavar="SVG", help="draw the grid's verdicts with 16 mutations")
     args = parser.parse_args()
     cells = read(args.cells) if args.cells else grid()
     if args.inputs:
@@ -309,6 +345,8 @@ def main() -> int:
                     missed.append(f"sessions of {row['tests']}: {row['wrong']:.3f}")
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    if args.plot:
+        plot(rows, args.plot)
     print("\n".join(missed) or "every limit is kept")
     return int(bool(missed))
 
