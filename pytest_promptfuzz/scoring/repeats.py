@@ -207,9 +207,8 @@ def _confirmed(cases: Sequence[Matrix]) -> tuple[Fraction | None, int]:
             if first is None:
                 continue
             if first == 1:
-                if (
-                    reference != case.baseline[0]
-                ):  # it was not asked again, though it is as odd as the first answer
+                # With an odd first answer it was not asked again, though it is as odd.
+                if reference != case.baseline[0]:
                     usual = mean(case.between(reference, each) for each in answers)
                     lost += 0 if usual is None else 1 - usual
                 continue

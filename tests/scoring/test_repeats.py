@@ -190,6 +190,22 @@ def test_many_answers_of_few_kinds_are_counted_and_not_drawn() -> None:
         assert p_value([labelled(baseline, mutated)]) == pytest.approx(exact, rel=1e-12)
 
 
+def test_answers_that_are_all_minor_variations_of_each_other_are_counted() -> None:
+    k, n, same, chosen = 15, 17, 14, 9  # 14 of 32 answers are the same, nine of them to the unmutated prompt
+
+    def between(one, other):
+        return 10 if usual(one) and usual(other) else 7
+
+    def usual(number):
+        return number < chosen or k <= number < k + same - chosen
+
+    counts = range(max(0, k - (k + n - same)), same + 1)
+    ways = {count: math.comb(same, count) * math.comb(k + n - same, k - count) for count in counts}
+    # The more of the same are chosen, the more agree; what is left agrees less with them.
+    exact = sum(ways[count] for count in counts if count >= chosen) / math.comb(k + n, k)
+    assert p_value([Labelled(between, (*range(k),), (*range(k, k + n),))]) == pytest.approx(exact, rel=1e-12)
+
+
 @pytest.mark.parametrize(("baseline", "mutated"), [("a", "x"), ("", "x"), ("aa", "")])
 def test_too_few_answers_tell_nothing(baseline, mutated) -> None:
     assert p_value([labelled(baseline, mutated)]) == 1.0
