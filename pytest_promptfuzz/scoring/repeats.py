@@ -129,35 +129,42 @@ def escalate(
     looks = _affordable(cases, chosen, looks)
     usable = _usable(cases, chosen, looks, alpha)
     share = alpha / max(1, len(usable))
+    p: float | None = None
     for look in looks:
         wanted = _wanted(cases, chosen, look)
         before = _size(cases)
         if wanted:
             yield wanted
+            p = None
         if wanted and _size(cases) == before:
             break  # nothing came of it: more of the same would not help
         if steady and floor_of(cases) != 1:
             break
-        if look in usable or look == looks[-1]:
-            found = _looked(cases, share, seed)
-            if found.significant and proves(found):
+        if look in usable:
+            p = p_value(_tested(cases), seed=seed, enough=share)
+            if p <= share and proves(found := _looked(cases, share, p)):
                 return found
-    return _looked(cases, share, seed)
+    return _looked(cases, share, p_value(_tested(cases), seed=seed, enough=share) if p is None else p)
 
 
-def _looked(cases: Sequence[Matrix], share: float, seed: int) -> Evidence:
-    tested = [_labelled(case) for case in cases] if any(case.repeated for case in cases) else []
-    tested = [each for each in tested if each.mutated]
-    if not any(len(each.baseline) > 1 for each in tested):
-        tested = [_every(case) for case in cases]
+def _tested(cases: Sequence[Matrix]) -> list[Labelled]:
+    """What the test is over: later answers, or all where no mutation could be asked again."""
+    later = [_labelled(case) for case in cases] if any(case.repeated for case in cases) else []
+    later = [each for each in later if each.mutated]
+    if any(len(each.baseline) > 1 for each in later):
+        return later
+    return [_every(case) for case in cases]
+
+
+def _looked(cases: Sequence[Matrix], share: float, p: float) -> Evidence:
     confirmed, lasting = _confirmed(cases)
     return Evidence(
         floor_of(cases),
         _highest(cases),
         adjusted(cases),
-        p_value(tested, seed=seed, enough=share),
+        p,
         share,
-        smallest_p(tested),
+        smallest_p(_tested(cases)),
         confirmed,
         lasting,
         _baselines(cases),
