@@ -1,0 +1,1 @@
+"""The worst case, and the smallest edit that breaks a prompt."""
