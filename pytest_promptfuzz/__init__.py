@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.trial import Trial
     from pytest_promptfuzz.scoring.variance import Variance, brittleness, variance_of
+    from pytest_promptfuzz.searching.shrink import Smallest, shrink
     from pytest_promptfuzz.targets.model import Request, Response, Target, ToolCall, Usage
 
 _HOMES = {
@@ -77,6 +78,7 @@ _HOMES = {
     "Robustness": "scoring.robustness",
     "Session": "evaluating.session",
     "SimilarityTier": "comparing.parts",
+    "Smallest": "searching.shrink",
     "StoreError": "errors",
     "Target": "targets.model",
     "TargetError": "errors",
@@ -105,6 +107,7 @@ _HOMES = {
     "profile_for": "comparing.profiles",
     "rank_stability": "scoring.effects",
     "robust": "plugin.marks",
+    "shrink": "searching.shrink",
     "tier": "comparing.parts",
     "translations": "mutations.operators.translation",
     "variance_of": "scoring.variance",
@@ -139,6 +142,7 @@ __all__ = [
     "Robustness",
     "Session",
     "SimilarityTier",
+    "Smallest",
     "StoreError",
     "Target",
     "TargetError",
@@ -167,6 +171,7 @@ __all__ = [
     "profile_for",
     "rank_stability",
     "robust",
+    "shrink",
     "tier",
     "translations",
     "variance_of",

@@ -40,7 +40,7 @@ class Asked:
         (self._failed if fails else self._passed)[parts] += times
 
     def known(self, parts: Parts, error: float) -> bool | None:
-        """Whether the parts fail, as far as the answers tell with this probability of error; ``None`` if they do not."""
+        """Whether the parts fail, as told with this probability of error; ``None`` where it is not told."""
         if self.missing(parts, error):
             return None
         return self._failed[parts] > self._passed[parts]

@@ -2,16 +2,17 @@
 
 Found by divide and conquer (QuickXplain, Junker 2004), which asks about 2k log(n/k) times for k needed edits of n, and
 then held to be 1-minimal: leaving out any one of them passes. Where what fails is not monotone (edits that mend each
-other), divide and conquer may miss; delta debugging (ddmin, Zeller and Hildebrandt 2002) goes on from the smallest set that is
-known to fail.
+other), divide and conquer may miss; delta debugging (ddmin, Zeller and Hildebrandt 2002) goes on from the smallest set
+that is known to fail.
 
-Nothing is asked here: generators yield the sets of edits that are to be tried, and are sent whether each fails *in the same way*
-as the whole change did. Another failure counts as none, so that the result is no other failure's.
+Nothing is asked here: generators yield the sets of edits that are to be tried, and are sent whether each fails *in the
+same way* as the whole change did. Another failure counts as none, so that the result is no other failure's.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.searching.asked import Asked, BudgetSpent
@@ -104,7 +105,7 @@ def _ddmin(asked: Asked, parts: Parts) -> Steps:
         chunks = min(chunks, len(parts))
         ordered = sorted(parts)
         bounds = [len(ordered) * number // chunks for number in range(chunks + 1)]
-        subsets = [frozenset(ordered[low:high]) for low, high in zip(bounds, bounds[1:], strict=False)]
+        subsets = [frozenset(ordered[low:high]) for low, high in pairwise(bounds)]
         found = yield from _first(asked, subsets)
         if found is not None:
             parts, chunks = found, 2

@@ -1,0 +1,122 @@
+"""``shrink``: mutations made smaller, down to characters and single moves."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_promptfuzz import Mutation, UsageError, mutate, shrink
+from pytest_promptfuzz.mutations.edits import apply_edits, check_edits, reorder, replace
+from pytest_promptfuzz.searching.atoms import by_characters, by_words, is_move, smaller_moves
+
+TEXT = """You sort support tickets. Read the ticket and choose one of these:
+- billing: payments, refunds
+- technical: crashes, errors
+- account: login, password
+- other: everything else
+
+Answer with the label only. Do not explain your choice. Keep it short and polite."""
+
+
+def made(*edits) -> Mutation:
+    return Mutation(TEXT, tuple(sorted(edits)), ("several@1",), "lexical", 0.3, "yes")
+
+
+def at(old: str, new: str):
+    start = TEXT.index(old)
+    return replace(start, start + len(old), new)
+
+
+def test_the_one_word_that_matters_is_what_is_left() -> None:
+    mutation = made(
+        at("Read the ticket and choose", "Look at the message and pick"),
+        at("label only", "category alone"),
+        at("short and polite", "brief and kind"),
+    )
+    asked: list[str] = []
+
+    def fails(text: str) -> bool:
+        asked.append(text)
+        return "category" in text
+
+    found = shrink(mutation, fails)
+    assert found.minimal
+    assert found.calls == len(asked) <= 14
+    assert found.mutation.text == TEXT.replace("label", "category")
+    assert found.mutation.severity < mutation.severity
+    assert found.mutation.operators == mutation.operators
+
+
+def test_what_is_needed_of_a_word_is_what_is_left_of_it() -> None:
+    found = shrink(
+        made(at("explain your", "EXPLAIN Your")), lambda text: "eXplain" in text or "EXPLAIN" in text
+    )
+    assert found.minimal
+    assert found.mutation.text != TEXT
+    # One letter would do, and all letters of a word are one change by characters: the smallest of what there is.
+    assert [TEXT[edit.start : edit.end] for edit in found.mutation.edits] == ["explain"]
+    spaced = shrink(made(at("label only", "l-abe-l only!")), lambda text: "l-a" in text)
+    assert spaced.mutation.text == TEXT.replace("label only", "l-abel only")
+
+
+def test_a_reordering_becomes_the_smallest_move_that_fails() -> None:
+    lines = [line for line in TEXT.splitlines() if line.startswith("-")]
+    segments = [(TEXT.index(line), TEXT.index(line) + len(line)) for line in lines]
+    mutation = made(reorder(segments, [3, 2, 1, 0]))
+
+    def fails(text: str) -> bool:  # what breaks it: "account" stands before "technical"
+        return text.index("account") < text.index("technical")
+
+    found = shrink(mutation, fails)
+    assert fails(found.mutation.text)
+    (edit,) = found.mutation.edits
+    assert is_move(edit)
+    moved = [a for a, b in zip(TEXT.splitlines(), found.mutation.text.splitlines(), strict=True) if a != b]
+    assert moved == lines[1:3]
+
+
+def test_parts_of_an_edit_are_the_edit() -> None:
+    for mutation in mutate(TEXT, 200):
+        atoms = by_words(mutation.edits, TEXT)
+        assert apply_edits(TEXT, atoms) == mutation.text
+        check_edits(atoms, len(TEXT))
+        fine = [each for atom in atoms for each in by_characters(atom, TEXT)]
+        assert apply_edits(TEXT, fine) == mutation.text
+        check_edits(fine, len(TEXT))
+        for edit in filter(is_move, mutation.edits):
+            for move in smaller_moves(edit):
+                assert sorted(apply_edits(TEXT, [move])) == sorted(TEXT)
+
+
+def test_the_budget_holds_and_what_was_found_by_then_is_given() -> None:
+    asked: list[str] = []
+    mutation = made(
+        *(at(word, word.upper()) for word in ("tickets", "refunds", "errors", "login", "label", "choice"))
+    )
+
+    def fails(text: str) -> bool:
+        asked.append(text)
+        return "LOGIN" in text and "CHOICE" in text
+
+    for queries in range(1, 9):
+        asked.clear()
+        found = shrink(mutation, fails, queries=queries)
+        assert found.calls == len(asked) <= queries
+        assert not found.minimal
+        assert "LOGIN" in found.mutation.text
+    assert shrink(mutation, fails).minimal
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"queries": 0}, "queries=0"),
+        ({"queries": True}, "queries=True"),
+        ({"flip": 0.5}, "flip=0.5"),
+        ({"flip": "a"}, "flip='a'"),
+    ],
+)
+def test_bad_settings_are_named(settings, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        shrink(made(at("label", "LABEL")), lambda text: True, **settings)
+    with pytest.raises(UsageError, match="no edits"):
+        shrink(made(), lambda text: True)
