@@ -157,6 +157,10 @@ class Results:
             from pytest_promptfuzz.plugin.terminal import collect
 
             collect(report, self._state)
+        if hasattr(report, "promptfuzz_message"):
+            from pytest_promptfuzz.plugin.translate import laid_out
+
+            laid_out(report)
         if hasattr(report, "promptfuzz_forecast"):
             self._state.forecasts[report.nodeid] = report.promptfuzz_forecast
         if hasattr(report, "promptfuzz_unmutated"):

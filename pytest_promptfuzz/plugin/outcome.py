@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.plugin.saying import write
+
 if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.model import TestReport
 
@@ -24,9 +26,33 @@ class UntrustedVerdict(Exception):  # noqa: N818 - it names the verdict, as user
         self.report = report
 
 
-def encoding_of(writer: Any) -> str:
-    """The encoding of what a terminal writer writes to; pytest itself would escape whole lines it cannot encode."""
-    return getattr(getattr(writer, "_file", None), "encoding", None) or "utf-8"
+class _Crash:
+    """What pytest's short summary shows, as ``message``, and what ``--tb=line`` prints."""
+
+    def __init__(self, path: str, line: int, message: str) -> None:
+        self.path, self.lineno, self.message = path, line, message
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.lineno}: {self.message}"
+
+    def toterminal(self, writer: Any) -> None:
+        """Print where it happened."""
+        writer.line(str(self))
+
+
+class MessageRepr:
+    """A mistake in the test or the environment, in prose: laid out for the terminal's width when it is printed."""
+
+    def __init__(self, message: str, path: str, line: int) -> None:
+        self.message = message
+        self.reprcrash = _Crash(path, line, message)
+
+    def toterminal(self, writer: Any) -> None:
+        """Print for the writer's width."""
+        write(writer, [[(row, "plain")] for row in self.message.split("\n")])
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class RobustnessRepr:
@@ -35,25 +61,13 @@ class RobustnessRepr:
     ``reprcrash.message`` is what pytest's short summary shows.
     """
 
-    class _Crash:
-        def __init__(self, path: str, line: int, message: str) -> None:
-            self.path, self.lineno, self.message = path, line, message
-
-        def __str__(self) -> str:
-            # What --tb=line prints.
-            return f"{self.path}:{self.lineno}: {self.message}"
-
-        def toterminal(self, writer: Any) -> None:
-            """Print where it happened."""
-            writer.line(str(self))
-
     def __init__(self, report: TestReport) -> None:
         from pytest_promptfuzz.reporting.terminal import one_line
 
         self.report = report
         self.sections: list[tuple[str, str, str]] = []
         path, line = report["location"] or (report["test"], 0)
-        self.reprcrash = self._Crash(path, line, one_line(report))
+        self.reprcrash = _Crash(path, line, one_line(report))
 
     def addsection(self, name: str, content: str, sep: str = "-") -> None:
         """Text that pytest adds below."""
@@ -61,11 +75,9 @@ class RobustnessRepr:
 
     def toterminal(self, writer: Any) -> None:
         """Print for the writer's width, with colours if it has them."""
-        from pytest_promptfuzz.reporting.terminal import failure_lines, fit_encoding, render
+        from pytest_promptfuzz.reporting.terminal import failure_lines
 
-        width = writer.fullwidth
-        text = render(failure_lines(self.report, width=width), width=width, color=writer.hasmarkup)
-        writer.line(fit_encoding(text, encoding_of(writer)))
+        write(writer, failure_lines(self.report, width=writer.fullwidth))
         for name, content, sep in self.sections:
             writer.sep(sep, name)
             writer.line(content)

@@ -15,11 +15,13 @@ from pytest_promptfuzz.plugin.placing import find
 from pytest_promptfuzz.plugin.prefilling import PLANNED
 from pytest_promptfuzz.plugin.progress import ItemProgress
 from pytest_promptfuzz.plugin.state import State
+from pytest_promptfuzz.reporting.text import named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.reporting.text import Line
 
 DRY = pytest.StashKey[Forecast]()
 _OURS = frozenset({"llm", "response"})
@@ -84,7 +86,7 @@ def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[Prompt], b
     return sent, True
 
 
-def lines(forecasts: Sequence[Forecast]) -> list[str]:
+def lines(forecasts: Sequence[Forecast]) -> list[Line]:
     """The forecast for people: a line a test, and the sum."""
     told = [_line(each["test"], each) for each in forecasts]
     stored = [each["stored"] for each in forecasts]
@@ -101,18 +103,26 @@ def lines(forecasts: Sequence[Forecast]) -> list[str]:
     )
     told.append(_line(whole["test"], whole, ", others not known" if len(tokens) < len(forecasts) else ""))
     told.append(
-        "No call was made. Tokens in are estimates, four characters each; the cost is for answers of 1 to 1,000 "
-        "tokens each where max_tokens does not say otherwise."
+        _prose(
+            "No call was made. Tokens in are estimates, four characters each; the cost is for answers of 1 to 1,000 "
+            "tokens each where max_tokens does not say otherwise."
+        )
     )
     if not whole["exact"]:
         told.append(
-            '"at least": the body decides what is asked, so one call is reckoned for each run of it, and what the '
-            "store holds cannot be told."
+            _prose(
+                '"at least": the body decides what is asked, so one call is reckoned for each run of it, and what the '
+                "store holds cannot be told."
+            )
         )
     return told
 
 
-def _line(name: str, each: Forecast, besides: str = "") -> str:
+def _prose(text: str) -> Line:
+    return [(text, "dim")]
+
+
+def _line(name: str, each: Forecast, besides: str = "") -> Line:
     at_least = "" if each["exact"] else "at least "
     stored = "" if each["stored"] is None else f", {each['stored']:,} of them in the store"
     cost = (
@@ -124,4 +134,5 @@ def _line(name: str, each: Forecast, besides: str = "") -> str:
     tokens = (
         "tokens in not known" if each["tokens"] is None else f"about {each['tokens']:,} tokens in{besides}"
     )
-    return f"{name}: {at_least}{each['calls']:,} {noun}{stored}; {tokens}; {cost}"
+    said = f"{at_least}{each['calls']:,} {noun}{stored}; {tokens}; {cost}"
+    return named(name, said)

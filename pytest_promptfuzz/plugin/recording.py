@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.errors import ConfigurationError, StoreError
+from pytest_promptfuzz.errors import ConfigurationError, StoreError, unstopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ class Written:
     def lines(self) -> list[str]:
         """What the summary shows."""
         missing = [
-            f"not recorded: {test}: {why}. What was answered is kept; record again to go on."
+            f"not recorded: {test}: {unstopped(why)}. What was answered is kept; record again to go on."
             for test, why in self.incomplete.items()
         ]
         return [*self.done, *missing]

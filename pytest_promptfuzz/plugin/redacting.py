@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from pytest_promptfuzz.plugin.outcome import RobustnessRepr
+from pytest_promptfuzz.scoring.score import TrialOutcome
 from pytest_promptfuzz.wire.cut_secrets import hide_cut
 
 if TYPE_CHECKING:
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.redact import Redaction
 
 
+# "not-needed" is a usual key of servers that want none, too: hidden, it would take the word out of our own reports.
+_OURS = frozenset(get_args(TrialOutcome))
+
+
 def redaction_of(session: Session) -> Redaction:
     """What is hidden: shapes of keys, configured patterns, and the credentials that this run has used."""
-    return session.redaction.with_values(tuple(sorted(session.secrets)))
+    return session.redaction.with_values(tuple(sorted(session.secrets - _OURS)))
 
 
 def hide(report: pytest.TestReport, redaction: Redaction) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.plugin.keys import wanted_earlier
 from pytest_promptfuzz.plugin.options import unknown_variables
+from pytest_promptfuzz.plugin.saying import ours, say, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,17 +14,26 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_promptfuzz.plugin.state import State
+    from pytest_promptfuzz.reporting.text import Line
 
 _LONG_ID = 40
 
 
 def header(state: State) -> list[str]:
-    """The header's lines, one setting after the other, and what is missing."""
+    """The header's rows, one setting after the other, and what is missing."""
+    from pytest_promptfuzz.reporting.text import render
+
+    writer = state.config.get_terminal_writer()
+    # Rows that pytest cannot colour itself: it takes plain text.
+    return render(_header(state), width=writer.fullwidth, color=False).split("\n")
+
+
+def _header(state: State) -> list[Line]:
     from pytest_promptfuzz.embedding.models import Model, find_model
     from pytest_promptfuzz.reporting.header import header_lines
 
     if not state.enabled:
-        return ["promptfuzz: off, robust tests run their body once, unmutated"]
+        return [ours("off, robust tests run their body once, unmutated")]
     settings = state.settings
     asked: str | None = settings["embedder"]
     model = find_model(settings["model"]) if asked is None else Model(None, None)
@@ -40,9 +50,8 @@ def header(state: State) -> list[str]:
     )
     if state.overrides:
         changed = ", ".join(f"{key}={value}" for key, value in state.overrides.items())
-        lines.append([("promptfuzz: ", "label"), (f"overridden on the command line: {changed}", "warn")])
-    unknown = [f"promptfuzz: {sentence}" for sentence in unknown_variables()]
-    return ["".join(text for text, _ in line) for line in lines] + unknown
+        lines.append(ours(f"overridden on the command line: {changed}"))
+    return lines + [ours(sentence) for sentence in unknown_variables()]
 
 
 def _stores(settings: Mapping[str, Any]) -> str:
@@ -82,31 +91,30 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
         from pytest_promptfuzz.plugin.planning import lines
 
         reporter.section("prompt robustness: dry run", "=", bold=True)
-        for line in lines(list(state.forecasts.values())):
-            reporter.write_line(line)
+        write(reporter._tw, lines(list(state.forecasts.values())))  # noqa: SLF001 - the only way to its width
     if state.trial is not None and not state.reports:
         tests = ", ".join(_unjudged(reporter)) or "none of the tests that ran is marked @robust"
-        reporter.write_line(
-            f"promptfuzz: --promptfuzz-trial={state.trial} names no trial that was run. Selected: {tests}. IDs of "
-            "trials stand in the report of a brittle or inconclusive test, beside the operators' names.",
-            yellow=True,
+        say(
+            reporter,
+            f"--promptfuzz-trial={state.trial} names no trial that was run. Selected: {tests}. IDs of trials stand in "
+            "the report of a brittle or inconclusive test, beside the operators' names.",
+            "warn",
         )
     if state.unmutated:
         names = ", ".join(state.unmutated)
-        reporter.write_line(f"Failed on the unmutated prompt, so nothing was mutated: {names}")
+        say(reporter, f"failed on the unmutated prompt, so nothing was mutated: {names}")
     for line in [*state.written.lines(), *_recordings(reporter, state)]:
-        reporter.write_line(f"promptfuzz: {line}")
+        say(reporter, line)
     if state.unused_calls:
         count, were = state.unused_calls, "call was" if state.unused_calls == 1 else "calls were"
-        reporter.write_line(
-            f"promptfuzz: {count} {were} made ahead for tests that were not run or failed unmutated; the answers are "
-            "stored (--promptfuzz-lookahead=0 makes none ahead)"
+        say(
+            reporter,
+            f"{count} {were} made ahead for tests that were not run or failed unmutated; the answers are stored "
+            "(--promptfuzz-lookahead=0 makes none ahead)",
         )
     wanted = wanted_earlier(state.settings["mode"], reporter.stats.get("error", ()))
-    if wanted:
-        reporter.write_line(f"promptfuzz: {wanted}", yellow=True)
-    for warning in dict.fromkeys(state.warnings):
-        reporter.write_line(f"promptfuzz: {warning}", yellow=True)
+    for warning in dict.fromkeys([*filter(None, [wanted]), *state.warnings]):
+        say(reporter, warning, "warn")
 
 
 def _recordings(reporter: pytest.TerminalReporter, state: State) -> list[str]:
@@ -117,9 +125,8 @@ def _recordings(reporter: pytest.TerminalReporter, state: State) -> list[str]:
     if not tests:
         return []
     from pytest_promptfuzz.plugin.reviewing import recording_lines
-    from pytest_promptfuzz.reporting.safe import safe
 
-    return [safe(line) for line in recording_lines(state.config.rootpath, tests)]
+    return recording_lines(state.config.rootpath, tests)
 
 
 def _unjudged(reporter: pytest.TerminalReporter) -> list[str]:
@@ -133,18 +140,15 @@ def _unjudged(reporter: pytest.TerminalReporter) -> list[str]:
 
 
 def _table(reporter: pytest.TerminalReporter, state: State) -> None:
-    from pytest_promptfuzz.plugin.outcome import RobustnessRepr, encoding_of
-    from pytest_promptfuzz.reporting.terminal import detail_lines, fit_encoding, render, summary_lines
+    from pytest_promptfuzz.plugin.outcome import RobustnessRepr
+    from pytest_promptfuzz.reporting.terminal import detail_lines, summary_lines
 
     writer = reporter._tw  # noqa: SLF001 - the only way to its width and colours
     reporter.section("prompt robustness", "=", bold=True)
-    width = writer.fullwidth
     reports = list(state.reports.values())
-    lines = summary_lines(reports, width=width)
+    write(writer, summary_lines(reports, width=writer.fullwidth))
     if state.config.get_verbosity() > 0:
-        lines += detail_lines(reports)
-    text = render(lines, width=width, color=writer.hasmarkup)
-    reporter.write_line(fit_encoding(text, encoding_of(writer)))
+        write(writer, detail_lines(reports))
     for test, data in state.expected.items():
         # pytest hides what an xfail failed with; here it is the finding.
         reporter.section(f"expected: {test}", "_")

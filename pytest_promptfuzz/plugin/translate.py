@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import PromptfuzzError
-from pytest_promptfuzz.plugin.outcome import BrittlePrompt, RobustnessRepr, UntrustedVerdict
+from pytest_promptfuzz.plugin.outcome import BrittlePrompt, MessageRepr, RobustnessRepr, UntrustedVerdict
 from pytest_promptfuzz.plugin.state import REPORT, UNMUTATED
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def translate(
         if call.when == "call":
             _as_error(report)
         report.longrepr = _message(error, item)
+        report.promptfuzz_message = True  # type: ignore[attr-defined]  # it is laid out where it is printed
     elif call.when == "call" and error is not None and report.skipped and _strict_xfail(item):
         # The baseline itself fails: not what the xfail waits for.
         report.outcome = "failed"
@@ -63,6 +64,13 @@ def _message(error: PromptfuzzError, item: pytest.Item) -> str:
     what = str(error).removeprefix(f"{item.nodeid}: ")
     where = "" if item.nodeid in what else f" ({item.nodeid})"
     return f"{type(error).__name__}: {what}{where}"
+
+
+def laid_out(report: pytest.TestReport) -> None:
+    """Have a message of ours, which crosses processes as text, fit the terminal that it is printed on."""
+    if isinstance(report.longrepr, str):
+        path, line, _ = report.location
+        report.longrepr = MessageRepr(report.longrepr, path, (line or 0) + 1)  # type: ignore[assignment]  # it has a TerminalRepr's methods
 
 
 def translate_unmutated(report: pytest.TestReport) -> None:

@@ -112,8 +112,8 @@ _PROMISES = {
 def _counts(report: TestReport) -> str:
     counts = report["counts"]
     total = sum(counts.values())
-    if total and len(_never_ran(report)) == total:
-        return f"No changed prompt was tried: {count(total, 'trial')} left out."
+    if len(_never_ran(report)) == total and report["verdict"] != "pass":
+        return f"No changed prompt was tried: {count(total or report['planned'], 'trial')} left out."
     if report["relation"] == "must-change":
         text = (
             f"The prompt was changed in {count(total, 'way')} that must change the answer: "

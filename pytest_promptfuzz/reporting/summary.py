@@ -32,11 +32,22 @@ if TYPE_CHECKING:
 MOST_NAMED = 5  # tests named in a note below the table
 _WIDE = 100  # columns from which there is room for wider gaps
 _LEAST_TEST = 24  # columns of a test's name below which other columns give way
-_LEGEND = (
-    "E equivalent, M minor, D deviations, err errors (trials that say nothing about the prompt); "
-    "95 %: where the score lies over all such changes; min: the threshold; hits: answers from the store; "
-    "time: of all runs, added up."
-)
+# Of each column that its heading does not explain.
+_LEGEND = {
+    "adj": "adj: the score adjusted for the model's own noise",
+    "95 %": "95 %: where the score lies over all such changes",
+    "min": "min: the threshold",
+    "E": "E equivalent",
+    "M": "M minor",
+    "D": "D deviations",
+    "und": "und undecided (nothing installed can tell)",
+    "err": "err errors (trials that say nothing about the prompt)",
+    "calls": "calls: to models",
+    "hits": "hits: answers from the store",
+    "time": "time: of all runs, added up",
+    "tokens": "tokens: in and out",
+    "gold": "gold: answers as expected",
+}
 _DROPPED_FIRST = ("95 %", "tokens", "hits", "time", "calls", "min", "und", "err", "M", "E")
 
 
@@ -82,7 +93,14 @@ def summary_lines(reports: Iterable[TestSummary], *, width: int = 80) -> list[Li
     ordered = sorted(reports, key=worst_first)
     if not ordered:
         return []
-    return [*_table(ordered, max(width, MIN_WIDTH)), *_total(ordered), *_notes(ordered)]
+    room = max(width, MIN_WIDTH)
+    shown = _columns_shown(ordered, room)
+    return [*_table(ordered, shown, room), *_total(ordered), *_notes(ordered), _legend(shown)]
+
+
+def _legend(shown: Iterable[_Column]) -> Line:
+    said = "; ".join(_LEGEND[each.name] for each in shown if each.name in _LEGEND)
+    return [(f"{said}.", "dim")]
 
 
 def seconds(amount: float) -> str:
@@ -95,35 +113,51 @@ def seconds(amount: float) -> str:
     return f"{minutes}m{rest:02d}s"
 
 
-def _table(reports: Sequence[TestSummary], width: int) -> list[Line]:
+def _columns_shown(reports: Sequence[TestSummary], width: int) -> list[_Column]:
+    """The columns that say something of these tests, and leave room for their names."""
     needless = {
         "und": not any(report["counts"]["undecided"] for report in reports),
         "adj": not any(map(adjusted_text, reports)),
         "95 %": not any(map(interval_text, reports)),
         "gold": not any(map(gold_text, reports)),
     }
-    columns_shown = [each for each in _COLUMNS if not needless.get(each.name)]
-    names = [safe(report["test"]).replace("\n", "⏎") for report in reports]
-    natural = max(columns(name) for name in names)
-    widths = {each.name: max(len(each.name), *(len(each.cell(r)) for r in reports)) for each in columns_shown}
-
-    gap = "  " if width >= _WIDE else " "
-
-    def room() -> int:
-        return width - 1 - sum(len(gap) + widths[each.name] for each in columns_shown)
-
+    shown = [each for each in _COLUMNS if not needless.get(each.name)]
+    natural = max(map(columns, _names(reports)))
     for name in _DROPPED_FIRST:
-        if room() >= min(natural, _LEAST_TEST):
+        if _room(reports, shown, width) >= min(natural, _LEAST_TEST):
             break
-        columns_shown = [each for each in columns_shown if each.name != name]
-    first = max(min(natural, room()), len("test"))
+        shown = [each for each in shown if each.name != name]
+    return shown
+
+
+def _names(reports: Sequence[TestSummary]) -> list[str]:
+    return [safe(report["test"]).replace("\n", "⏎") for report in reports]
+
+
+def _gap(width: int) -> str:
+    return "  " if width >= _WIDE else " "
+
+
+def _wide(column: _Column, reports: Sequence[TestSummary]) -> int:
+    return max(len(column.name), *(len(column.cell(report)) for report in reports))
+
+
+def _room(reports: Sequence[TestSummary], shown: Iterable[_Column], width: int) -> int:
+    """What is left for the tests' names."""
+    return width - 1 - sum(len(_gap(width)) + _wide(each, reports) for each in shown)
+
+
+def _table(reports: Sequence[TestSummary], shown: Sequence[_Column], width: int) -> list[Line]:
+    names = _names(reports)
+    gap, widths = _gap(width), {each.name: _wide(each, reports) for each in shown}
+    first = max(min(max(map(columns, names)), _room(reports, shown, width)), len("test"))
     heading = pad("test ", first + 1) + "".join(
-        gap + pad(each.name, widths[each.name], right=each.right) for each in columns_shown
+        gap + pad(each.name, widths[each.name], right=each.right) for each in shown
     )
     lines: list[Line] = [[(heading, "heading")]]
     for report, name in zip(reports, names, strict=True):
         line: Line = [(pad(shorten_middle(name, first), first + 1), "plain")]
-        for each in columns_shown:
+        for each in shown:
             text = pad(each.cell(report), widths[each.name], right=each.right)
             line += [(gap, "plain"), (text, _cell_style(each.name, report))]
         lines.append(line)
@@ -154,7 +188,7 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     parts = [
         ", ".join(f"{amount} {verdict}" for verdict, amount in tally.items()),
         count(sum(each["calls"] for each in spent), "call") + whose,
-        count(sum(each["hits"] for each in spent), "answer") + " from the store (saved)",
+        count(sum(each["hits"] for each in spent), "answer") + " from the store",
         count(errors, "error"),
         *([count(retries, "call") + " made again"] if retries else []),
         *([count(saved, "call") + " not needed"] if saved else []),
@@ -225,7 +259,6 @@ def _notes(reports: Sequence[TestSummary]) -> list[Line]:
             lines.insert(0, [*_named("Robust but wrong:", tests, "bad"), (what, "plain")])
         else:
             lines.append([*_named("note", tests, "label"), (f": {safe(note)}", "plain")])
-    lines.append([(_LEGEND, "dim")])
     return lines
 
 

@@ -45,16 +45,23 @@ def one_line(report: TestReport) -> str:
         known = f"score {score} {interval_text(report)}".rstrip()
         if low != high:
             known = f"score between {number(low)} and {number(high)}"
-        parts = [f"{known}, threshold {gate}"] if total else []
+        # Of nothing decided, why says more than a score from 0 to 1.
+        parts = [f"{known}, threshold {gate}"] if total and (low or high < 1) else []
     else:
         head = report["verdict"]
         sign = "<" if report["score"] is not None and report["score"] < threshold else ">="
         # A score that reaches the threshold would contradict the verdict.
         parts = [f"{score} {sign} {gate}"] if score and report["reason"] != "too-many-deviations" else []
+    if report["verdict"] == "inconclusive" and not parts:
+        return _shown(f"{head}: {report['explanation']}")
     for outcome, verb in (("deviation", "deviate"), ("error", "errors"), ("undecided", "undecided")):
         if counts[outcome]:
             parts.append(f"{counts[outcome]} of {total} {verb}{_who(report, outcome)}")
-    return safe(f"{head}: {', '.join(parts) or report['explanation']}").replace("\n", "⏎")
+    return _shown(f"{head}: {', '.join(parts) or report['explanation']}")
+
+
+def _shown(text: str) -> str:
+    return safe(text).replace("\n", "⏎")
 
 
 def _who(report: TestReport, outcome: str) -> str:

@@ -20,6 +20,7 @@ Line = list[Piece]
 #: Rows after the first of a line begin at the column where this piece stands.
 HANG: Piece = ("", "hang")
 MIN_WIDTH = 40
+_IN = 4
 
 _SGR: dict[str, str] = {
     "heading": "1",
@@ -37,6 +38,11 @@ _MARKS: dict[str, tuple[str, str]] = {"removed": ("[-", "-]"), "added": ("{+", "
 _TAB = "    "
 # East Asian closing punctuation does not begin a row.
 _NEVER_FIRST = frozenset("\u3001\u3002\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\u300d\u300f\u3011\u30fc")
+
+
+def named(name: str, said: str, *, style: Style = "plain") -> Line:
+    """What is said of something with a long name, a file or a test: later rows stand a little in, not under its end."""
+    return [(name[:_IN], "heading"), HANG, (name[_IN:], "heading"), (": ", "heading"), (said, style)]
 
 
 class _Cell(NamedTuple):

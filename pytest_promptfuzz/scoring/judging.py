@@ -96,7 +96,12 @@ class Judging:
 
 
 _NAMES: dict[int | None, str] = {3: "3", 2: "2", 1: "1", None: "undecided"}
-_WORDS: dict[int | None, str] = {3: "the same", 2: "minor differences", 1: "different", None: "undecided"}
+_WORDS: dict[int | None, str] = {
+    3: "the same",
+    2: "with minor differences",
+    1: "different",
+    None: "undecided",
+}
 
 
 def _agreed(what: str, found: Agreement | None) -> str:

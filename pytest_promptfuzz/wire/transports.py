@@ -155,6 +155,6 @@ def _refuse(library: ModuleType, request: Any, running: tuple[Watch, ...]) -> An
     for watch in running:
         watch.lost_context()
         watch.fault(
-            Fault("unattributed", None, f"{watch.redaction.url(str(request.url))}: {_UNATTRIBUTED}", "")
+            Fault("unattributed", None, f"{_UNATTRIBUTED} ({watch.redaction.url(str(request.url))})", "")
         )
     return error_answer(library, _UNATTRIBUTED, "promptfuzz_unattributed")

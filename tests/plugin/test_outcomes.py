@@ -123,7 +123,7 @@ def test_usage(prompt, llm):
     result.assert_outcomes(xfailed=1, failed=2, errors=2)
     result.stdout.fnmatch_lines(["[[]XPASS(strict)[]] known to be brittle"])
     result.stdout.fnmatch_lines(
-        ["Failed on the unmutated prompt, so nothing was mutated: test_it.py::test_baseline"]
+        ["promptfuzz: failed on the unmutated prompt, so nothing was mutated: test_it.py::test_baseline"]
     )
     result.stdout.fnmatch_lines(["*expected: test_it.py::test_brittle*", "Brittle: the score*"])
 

@@ -76,7 +76,7 @@ def test_what_is_said_of_a_judge() -> None:
     assert judging.pairs == 8
     rated, quality = judging.said()
     assert rated == (
-        "the judge openai:gpt-5-mini was shown 10 pairs of answers: 4 the same, 2 minor differences, 1 different, "
+        "the judge openai:gpt-5-mini was shown 10 pairs of answers: 4 the same, 2 with minor differences, 1 different, "
         "1 undecided, 2 failed; both orders agreed in 7 of 8, kappa 0.71; repeats agreed in 3 of 3"
     )
     assert quality == (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.cli.cache.common import add_paths, add_store, ago, counted, day, recordings_in, sized
 from pytest_promptfuzz.cli.options import add_output_options, plain
 from pytest_promptfuzz.errors import StoreError
-from pytest_promptfuzz.reporting.text import HANG, Line
+from pytest_promptfuzz.reporting.text import HANG, Line, named
 from pytest_promptfuzz.wire.endpoints import host_of
 from pytest_promptfuzz.wire.recordings.reading import RecordingFile
 from pytest_promptfuzz.wire.recordings.spool import waiting
@@ -145,7 +145,7 @@ def _recording_lines(recordings: list[dict[str, Any]]) -> list[Line]:
 
 
 def _head(name: str, value: dict[str, Any]) -> Line:
-    return [(f"{name}: ", "heading"), HANG, (f"{_amount(value)}, {sized(value['bytes'])}", "plain")]
+    return named(name, f"{_amount(value)}, {sized(value['bytes'])}")
 
 
 def _amount(value: dict[str, Any]) -> str:

@@ -9,7 +9,6 @@ from pytest_promptfuzz.cli.cache.common import add_paths, add_store, counted, re
 from pytest_promptfuzz.cli.cache.live import SAMPLE, as_json, ask_again, asked_lines, code_of
 from pytest_promptfuzz.cli.options import add_limit_options, add_output_options, plain
 from pytest_promptfuzz.errors import StoreError, UsageError
-from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.running.limits.given import GIVEN
 from pytest_promptfuzz.wire.recordings.checking import check, secrets_of, why_not
 from pytest_promptfuzz.wire.shelf import kept
@@ -82,10 +81,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
             }
         )
     else:
-        for each in problems:
-            output.text(safe(each))
-        for each in notes:
-            output.text(safe(f"note: {each}"))
+        output.lines([(each, "plain")] for each in [*problems, *(f"note: {each}" for each in notes)])
         what = f"{counted(len(recordings), 'recording')} with {counted(answers, 'answer')}"
         local = "" if options.paths else f", {stored:,} in the local cache"
         found = counted(len(problems), "problem") if problems else "no problem"
