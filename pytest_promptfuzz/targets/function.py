@@ -151,7 +151,8 @@ def _where(function: Any) -> str:
         function = function.func
     if not hasattr(function, "__qualname__"):
         function = type(function)
-    return f"{function.__module__}.{function.__qualname__}"
+    # A method of a built-in type names no module.
+    return f"{getattr(function, '__module__', None) or 'builtins'}.{function.__qualname__}"
 
 
 def _short(value: object) -> str:

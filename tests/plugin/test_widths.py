@@ -1,0 +1,91 @@
+"""What we write fits the terminal, whatever pytest and other plugins write beside it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+THEIRS = (
+    "plugins:",
+    "asyncio:",
+    "rootdir:",
+    "cachedir:",
+    "hypothesis profile",
+    "_ ERROR at ",
+    "- generated xml",
+)
+SUITE = """
+@robust(TRIAGE, mutations=3)
+def test_with_a_name_that_takes_more_than_half_of_an_ordinary_terminal(prompt, llm):
+    return llm(prompt.format(ticket=TICKET), temperature={temperature})
+
+@robust(TRIAGE, mutations=3)
+def test_whose_unmutated_prompt_fails(prompt, llm):
+    assert llm(prompt.format(ticket=TICKET)).text == "EVERYTHING"
+
+@robust(TRIAGE, mutations=3, target=str.upper, inputs=[TICKET])
+def test_of_a_function(response):
+    assert response
+"""
+
+
+def too_long(result: pytest.RunResult, width: int) -> list[str]:
+    shown = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in result.outlines]
+    return [line for line in shown if len(line) > width and not line.startswith(THEIRS)]
+
+
+@pytest.fixture
+def narrow(project, monkeypatch):
+    """Run a suite at a width, with or without colour."""
+
+    def run(width: int, *arguments: str, temperature: int = 0) -> pytest.RunResult:
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setenv("PROMPTFUZZ_MAX_CALL", "3")  # is told in the header: a misspelt setting
+        return project(SUITE.format(temperature=temperature), "-rN", *arguments)
+
+    return run
+
+
+@pytest.mark.parametrize("color", ["no", "yes"])
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_line_is_wider_than_the_terminal(narrow, width, color):
+    recorded = narrow(width, "--promptfuzz-mode=record", f"--color={color}")
+    planned = narrow(width, "--promptfuzz-dry-run", f"--color={color}")
+    missed = narrow(width, "--promptfuzz-mode=replay", f"--color={color}", temperature=1)
+    assert [too_long(each, width) for each in (recorded, planned, missed)] == [[], [], []]
+    said = " ".join(" ".join(each.split()) for each in (recorded.stdout.str(), missed.stdout.str()))
+    said = re.sub(r"\x1b\[[0-9;]*m", "", said)
+    assert "promptfuzz: failed on the unmutated prompt, so nothing was mutated: test_it.py::test_whose" in said
+    assert "promptfuzz: the environment variable PROMPTFUZZ_MAX_CALL is no setting" in said
+    assert "NotRecordedError: the baseline asks what is not recorded: it differs" in said
+
+
+def test_a_message_crosses_processes_and_is_laid_out_where_it_is_printed(narrow):
+    narrow(80, "--promptfuzz-mode=record")
+    missed = narrow(80, "--promptfuzz-mode=replay", "-n1", "--junitxml=it.xml", temperature=1)
+    assert too_long(missed, 80) == []
+    whole = missed.stdout.str()
+    assert "NotRecordedError: the baseline asks what is not recorded" in " ".join(whole.split())
+
+
+def test_every_column_that_is_shown_is_explained_and_no_other(narrow):
+    shown = narrow(80).stdout.str()
+    heading = next(line for line in shown.splitlines() if line.startswith("test  ")).split()
+    legend = " ".join(shown[shown.index("min: the threshold") :].split("promptfuzz:")[0].split())
+    assert heading[1:3] == ["verdict", "score"]
+    for name in (
+        "adj:",
+        "95 %:",
+        "min:",
+        "E ",
+        "M ",
+        "D ",
+        "und ",
+        "err ",
+        "calls:",
+        "hits:",
+        "time:",
+        "tokens:",
+    ):
+        assert (name in legend) == (name.strip(" :") in heading), name
