@@ -11,6 +11,8 @@ from pytest_promptfuzz.evaluating.judge import shown, subject_of
 from pytest_promptfuzz.scoring.matrix import CREDITS, Matrix
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_promptfuzz.evaluating.judge import Judge
     from pytest_promptfuzz.running.run import Run
 
@@ -91,6 +93,10 @@ class Answers:
     def value(self, number: int) -> Any:
         """An answer as plain data; ``None`` where nothing is compared."""
         return self._credits.answers[number].value
+
+    def failed(self, numbers: Iterable[int]) -> int:
+        """In how many of these runs the body failed."""
+        return sum(self._credits.answers[number].failed for number in numbers)
 
     def ahead(self) -> None:
         """Have a judge asked at once about all pairs that a look at the answers asks for."""

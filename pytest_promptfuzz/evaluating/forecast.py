@@ -25,7 +25,7 @@ class Forecast(TypedDict):
     """What one test would ask; plain data, which crosses processes.
 
     ``stored``, the tokens and the costs are ``None`` where they cannot be told; ``exact`` says whether the calls are
-    known and not reckoned from the prompt.
+    known and not reckoned from the prompt; ``function`` whether they are of a function of the application.
     """
 
     test: str
@@ -35,6 +35,7 @@ class Forecast(TypedDict):
     low: float | None
     high: float | None
     exact: bool
+    function: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class _Asked:
 
 def forecast(
     test: str,
-    prompts: Sequence[Prompt],
+    runs: Sequence[tuple[Prompt, int]],
     target: Target | CallableTarget | None,
     session: Session,
     prices: Prices,
@@ -61,7 +62,8 @@ def forecast(
 
     Args:
         test: Its name.
-        prompts: What it sends, a call each: the baseline's and every mutation's, of every input.
+        runs: What it sends, a call each, and how often it was sent before: the baseline's and every mutation's, of
+            every input.
         target: Who is asked; ``None`` where only the test's own code knows.
         session: The store it is served from.
         prices: What calls cost.
@@ -69,11 +71,17 @@ def forecast(
         ignore: JSON paths left out of the keys by which answers are looked for.
     """
     if target is None or isinstance(target, CallableTarget):
-        tokens = sum(tokens_of(prompt.text) for prompt in prompts)
         return Forecast(
-            test=test, calls=len(prompts), stored=None, tokens=tokens, low=None, high=None, exact=False
+            test=test,
+            calls=len(runs),
+            stored=None,
+            tokens=sum(tokens_of(prompt.text) for prompt, _ in runs),
+            low=None,
+            high=None,
+            exact=target is not None and exact,
+            function=target is not None,
         )
-    asked = [_asked(prompt, target, session, prices, ignore) for prompt in prompts]
+    asked = [_asked(prompt, repeat, target, session, prices, ignore) for prompt, repeat in runs]
     missing = [each for each in asked if not (exact and each.stored)]
     return Forecast(
         test=test,
@@ -83,18 +91,23 @@ def forecast(
         low=summed([each.low for each in missing]),
         high=summed([each.high for each in missing]),
         exact=exact,
+        function=False,
     )
 
 
 def unknown(test: str, calls: int) -> Forecast:
     """What a test would ask whose prompt shows only when its body runs: ``calls`` at the least."""
-    return Forecast(test=test, calls=calls, stored=None, tokens=None, low=None, high=None, exact=False)
+    return Forecast(
+        test=test, calls=calls, stored=None, tokens=None, low=None, high=None, exact=False, function=False
+    )
 
 
-def _asked(prompt: Prompt, target: Target, session: Session, prices: Prices, ignore: Sequence[str]) -> _Asked:
+def _asked(
+    prompt: Prompt, repeat: int, target: Target, session: Session, prices: Prices, ignore: Sequence[str]
+) -> _Asked:
     wire = target.prepare(as_request(prompt))
     watches = session.test()
-    exchange = Exchange(watches.watch(ignore=ignore), wire, parse=target.parse)
+    exchange = Exchange(watches.watch(repeat=repeat, ignore=ignore), wire, parse=target.parse)
     try:
         stored = exchange.stored() is not None
     except PromptfuzzError:  # only the recording may be used, and does not hold it

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.errors import UsageError, quoted
 from pytest_promptfuzz.evaluating.gold import read_expected
 
 if TYPE_CHECKING:
@@ -152,5 +152,10 @@ def _input(name: str, value: Any, prompt: Prompt, where: str) -> Input:
 
 def _short(value: Any) -> str:
     pairs = value.items() if isinstance(value, Mapping) else ()
-    shown = ", ".join(f"{slot}={each!r}" for slot, each in pairs) or repr(value)
-    return f"({shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + '…'})"
+    if isinstance(value, str):
+        return f"({quoted(value, _SHOWN)})"
+    shown = ", ".join(
+        f"{slot}={quoted(each, _SHOWN) if isinstance(each, str) else each!r}" for slot, each in pairs
+    )
+    shown = shown or repr(value)
+    return f"({shown if len(shown) <= 2 * _SHOWN else shown[: 2 * _SHOWN - 1] + '…'})"

@@ -51,8 +51,8 @@ def noisy(failure: str) -> Judgement:
     return Judgement(
         "noisy",
         "baseline-mixed",
-        "The unmutated prompt failed once and passed once, so a failure under mutation would prove nothing. "
-        f"It failed with {failure}",
+        "The test's own check failed 1 of 2 times on the unmutated prompt, so a failure under mutation would prove "
+        f"nothing. It failed with {failure}",
     )
 
 

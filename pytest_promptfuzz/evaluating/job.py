@@ -25,7 +25,7 @@ from pytest_promptfuzz.evaluating.left_out import LeftOut
 from pytest_promptfuzz.evaluating.pacing import chosen_of, first_part, in_order, saved_by
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
-from pytest_promptfuzz.evaluating.repeating import Asked, credited, lost_by
+from pytest_promptfuzz.evaluating.repeating import Asked, credited, lost_by, varying
 from pytest_promptfuzz.evaluating.rounds import rounds
 from pytest_promptfuzz.evaluating.unseen import perhaps_unseen
 from pytest_promptfuzz.running.run import Step
@@ -279,7 +279,12 @@ class Job:
             oracle_only=self._oracle_only,
             alone=self.only is not None,
             certain=self.certain,
-            notes=[*self.notes, *lost_by(self._ended_cases), *self._left_out.notes()],
+            notes=[
+                *varying(self._ended_cases, self.names, self.evidence),
+                *self.notes,
+                *lost_by(self._ended_cases),
+                *self._left_out.notes(),
+            ],
         )
         result = with_gold(result, self._ended_cases)
         for case in self._ended_cases:

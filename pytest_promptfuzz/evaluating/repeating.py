@@ -9,6 +9,7 @@ from pytest_promptfuzz.evaluating.answers import Answers
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.repeats import LOOKS, Evidence, escalate, known
+from pytest_promptfuzz.scoring.score import EQUIVALENT_CREDIT
 from pytest_promptfuzz.scoring.trial import cluster
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 
@@ -213,6 +214,37 @@ def asking_again(
     except StopIteration as stop:
         evidence: Evidence = stop.value
         return evidence
+
+
+def varying(cases: Iterable[Case], names: Sequence[str], evidence: Evidence) -> list[str]:
+    """How the answers to the unmutated prompt differ, where the first, which trials are shown against, is an odd one.
+
+    Args:
+        cases: Those that were asked.
+        names: Of the inputs, by the cases' numbers; empty texts where inputs have none.
+        evidence: Without a known floor, nothing was compared, and nothing is said.
+    """
+    if evidence.floor is None:
+        return []
+    said: list[str] = []
+    for case in cases:
+        if case.asked is None:
+            continue
+        matrix, on = (
+            case.asked.answers.matrix,
+            f" of input {names[case.number]}" if names[case.number] else "",
+        )
+        every, usual = matrix.baseline, matrix.usual()
+        alike = [each for each in every if each == usual or matrix.between(usual, each) == EQUIVALENT_CREDIT]
+        whose = f"{len(every)} answers to the unmutated prompt{on}"
+        if len(alike) > 1 and every[0] not in alike:
+            said.append(
+                f"{len(alike)} of {whose} agree with each other; the first does not, and trials are shown against it"
+            )
+        failed = case.asked.answers.failed(every)
+        if failed:
+            said.append(f"the test's own check failed on {failed} of {whose}: it is noisy")
+    return said
 
 
 def lost_by(cases: Iterable[Case]) -> list[str]:

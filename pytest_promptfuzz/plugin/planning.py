@@ -16,6 +16,7 @@ from pytest_promptfuzz.plugin.prefilling import PLANNED
 from pytest_promptfuzz.plugin.progress import ItemProgress
 from pytest_promptfuzz.plugin.state import State
 from pytest_promptfuzz.reporting.text import named
+from pytest_promptfuzz.targets.function import CallableTarget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,9 +40,11 @@ def plan_only(item: pytest.Item) -> None:
     engine = Engine(item, ItemProgress(item))
     target = state.target(merged(item)[1].get("target"))
     arguments = {name: item.funcargs[name] for name in item.funcargs}
-    shows_later = unknown(item.nodeid, 1 + engine.job.contract.mutations)
+    contract = engine.job.contract
+    before = max(engine.job.session.baseline_runs, contract.baseline_runs)
+    shows_later = unknown(item.nodeid, before + contract.mutations * contract.samples)
     try:
-        prompts, exact = _prompts(engine, arguments)
+        plans, exact = _prompts(engine, arguments)
     except PromptfuzzError as error:
         if engine.declared is not None or isinstance(arguments.get("prompt"), str):
             raise
@@ -52,37 +55,44 @@ def plan_only(item: pytest.Item) -> None:
         pytest.skip(f"dry run: what it asks shows only when its body runs ({error})")
     planned = item.config.stash.get(PLANNED, None)
     if planned is not None:
-        planned.add(engine, prompts, target if exact else None)
+        planned.add(engine, [each for plan in plans for each in plan], target if exact else None)
+    if isinstance(target, CallableTarget) and exact:
+        before += 1  # called once more, to see that it answers alike
+    runs = [(plan[0], repeat) for plan in plans for repeat in range(before)]
+    runs += [(each, sample) for plan in plans for each in plan[1:] for sample in range(contract.samples)]
     asks_ours = engine.declared is not None or bool(_OURS & set(item.fixturenames))
     item.stash[DRY] = (
         forecast(
             item.nodeid,
-            prompts,
+            runs,
             target if asks_ours else None,
             state.session_of(item),
             prices_of(state),
             exact=exact,
-            ignore=engine.job.contract.ignore,
+            ignore=contract.ignore,
         )
-        if prompts
+        if runs
         else shows_later
     )
     pytest.skip("dry run")
 
 
-def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[Prompt], bool]:
-    """What the test sends, as far as that shows without its body: nothing of what is mutated on the wire."""
+def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[list[Prompt]], bool]:
+    """What the test sends of each input, unmutated first, as far as that shows without its body.
+
+    Of what is mutated on the wire nothing does.
+    """
     job = engine.job
     if job.on_wire is not None:
         return [], False
     if engine.declared is None:
         prompt = find(engine.mutate, arguments, engine.where).prompt(arguments, engine.where)
-        return [prompt, *(each.prompt for each in job.plan(prompt))], False
+        return [[prompt, *(each.prompt for each in job.plan(prompt))]], False
     cases = engine.declared.cases(arguments, job.contract.part)
     sent = []
     for given in cases.inputs:
         prompt = cases.prompt_of(given)
-        sent += [cases.sent(each, given) for each in (prompt, *(m.prompt for m in job.plan(prompt)))]
+        sent.append([cases.sent(each, given) for each in (prompt, *(m.prompt for m in job.plan(prompt)))])
     return sent, True
 
 
@@ -100,6 +110,7 @@ def lines(forecasts: Sequence[Forecast]) -> list[Line]:
         low=None if None in lows else sum(each or 0 for each in lows),
         high=None if None in highs else sum(each or 0 for each in highs),
         exact=all(each["exact"] for each in forecasts),
+        function=False,
     )
     told.append(_line(whole["test"], whole, ", others not known" if len(tokens) < len(forecasts) else ""))
     told.append(
@@ -125,12 +136,11 @@ def _prose(text: str) -> Line:
 def _line(name: str, each: Forecast, besides: str = "") -> Line:
     at_least = "" if each["exact"] else "at least "
     stored = "" if each["stored"] is None else f", {each['stored']:,} of them in the store"
+    low, high = each["low"], each["high"]
     cost = (
-        "cost not known"
-        if each["low"] is None or each["high"] is None
-        else f"${each['low']:.4f} to ${each['high']:.4f}"
+        "cost not known" if low is None or high is None else f"${low:.4f} to ${high:.4f}" if high else "free"
     )
-    noun = "call" if each["calls"] == 1 else "calls"
+    noun = ("call" if each["calls"] == 1 else "calls") + (" of the function" if each["function"] else "")
     tokens = (
         "tokens in not known" if each["tokens"] is None else f"about {each['tokens']:,} tokens in{besides}"
     )

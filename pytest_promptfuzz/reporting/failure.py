@@ -6,29 +6,23 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.answers import answer_pair
 from pytest_promptfuzz.reporting.diff import Change, Move, Reorder, explain
-from pytest_promptfuzz.reporting.gold import gold_line
+from pytest_promptfuzz.reporting.judged import never_ran, verdict_lines
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.text import HANG, Line, Piece, Style
 from pytest_promptfuzz.reporting.varying import varying_lines
 from pytest_promptfuzz.reporting.words import (
     MENDS,
-    adjusted_text,
     count,
     grouped,
-    interval_text,
-    number,
     operator_names,
-    simulated,
-    simulation,
-    verdict_style,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_promptfuzz.reporting.diff import Shown
-    from pytest_promptfuzz.reporting.model import NoiseReport, TestReport, TrialReport
+    from pytest_promptfuzz.reporting.model import TestReport, TrialReport
 
 MOST_CHANGES = 3  # changed places of one prompt shown in full
 MOST_GROUPS = 8  # kinds of deviation shown in full
@@ -36,9 +30,6 @@ MOST_SEGMENTS = 6
 MOST_TRACE_ROWS = 20
 _LABEL = 10
 _INDENT = "   "
-# Kinds of error of trials that never ran: the verdict has said why, and their names would tell nothing.
-_NEVER_RAN = {"baseline-error", "baseline-mixed", "not-repeatable"}
-_ORDINARY = {"score-reached", "score-below-threshold"}
 
 
 def failure_lines(report: TestReport, *, width: int = 80) -> list[Line]:
@@ -51,91 +42,12 @@ def failure_lines(report: TestReport, *, width: int = 80) -> list[Line]:
     Returns:
         Lines for :func:`~pytest_promptfuzz.reporting.text.render`.
     """
-    lines = [*_verdict(report), *_deviations(report, width), *_errors(report), *_undecided(report)]
+    lines = [*verdict_lines(report), *_deviations(report, width), *_errors(report), *_undecided(report)]
     lines += varying_lines(report)
     if report["notes"]:
         lines.append([])
         lines += [_row("note", [(note, "plain")], indent="") for note in report["notes"]]
     return lines
-
-
-def _verdict(report: TestReport) -> list[Line]:
-    style, verdict = verdict_style(report["verdict"]), report["verdict"].capitalize()
-    score = number(report["score"], against=report["threshold"])
-    gate = number(report["threshold"])
-    lines: list[Line] = []
-    odd = report["verdict"] == "brittle" and (report["score"] or 0) >= report["threshold"]
-    if report["reason"] in _ORDINARY and score and not odd:
-        how = "reaches" if report["reason"] == "score-reached" else "is below"
-        known, adjusted = interval_text(report), adjusted_text(report)
-        interval = f" ({adjusted} {known} adjusted for noise)" if adjusted else f" {known}" if known else ""
-        lines.append([(f"{verdict}: the score {score}{interval} {how} the threshold {gate}.", style)])
-    else:
-        lines.append([(f"{verdict}. {report['explanation']}", style)])
-        if score and report["verdict"] != "inconclusive":
-            lines.append([(f"The score is {score}, the threshold {gate}.", "plain")])
-    lines.append([(_counts(report), "plain")])
-    if report.get("gold"):
-        lines.append([(gold_line(report), "plain")])
-    if report["noise"] and report["reason"] in _ORDINARY:
-        lines.append([(_noise(report["noise"], report), "plain")])
-    if report["oracle_only"]:
-        lines.append(
-            [("Oracle only: the answers were not compared, the test's own checks are the judge.", "dim")]
-        )
-    if simulated(report):
-        lines.append([(simulation([report]), "warn")])
-    return lines
-
-
-def _noise(noise: NoiseReport, report: TestReport) -> str:
-    floor = "" if noise["floor"] is None else f" agrees with itself {number(noise['floor'])}"
-    text = f"Noise: the unmutated prompt{floor} ({count(noise['baselines'], 'answer')})"
-    if noise["repeats"]:
-        outcomes = [outcome for trial in scored(report) for outcome in trial["again"]]
-        differ = sum(outcome != "equivalent" for outcome in outcomes)
-        text += f"; what differed was asked again and differed {differ} of {len(outcomes)} times"
-    if noise["p"] is not None:
-        text += f" (p = {noise['p']:.2g})"
-    return text + "."
-
-
-_PROMISES = {
-    "invariance": "should not matter",
-    "format": "should change the format of the answer only",
-    "language": "should change the language of the answer only",
-    "renaming": "should change names in the answer only",
-    "not-worse": "should not make the answer worse",
-}
-
-
-def _counts(report: TestReport) -> str:
-    counts = report["counts"]
-    total = sum(counts.values())
-    if len(_never_ran(report)) == total and report["verdict"] != "pass":
-        return f"No changed prompt was tried: {count(total or report['planned'], 'trial')} left out."
-    if report["relation"] == "must-change":
-        text = (
-            f"The prompt was changed in {count(total, 'way')} that must change the answer: "
-            f"{counts['equivalent']} did, {counts['deviation']} did not, {count(counts['error'], 'error')}"
-        )
-    else:
-        text = (
-            f"The prompt was changed in {count(total, 'way')} that {_PROMISES[report['relation']]}: "
-            f"{counts['equivalent']} equivalent, {counts['minor']} minor, "
-            f"{count(counts['deviation'], 'deviation')}, {count(counts['error'], 'error')}"
-        )
-    if counts["undecided"]:
-        text += f", {counts['undecided']} undecided"
-    if counts["not-needed"]:
-        text += f", {counts['not-needed']} not needed"
-    if report["planned"] > len(report["trials"]):
-        text += f" ({report['planned']} were asked for)"
-    return text + "."
-
-
-def _never_ran(report: TestReport) -> list[TrialReport]:
-    return [trial for trial in report["trials"] if trial["error"] and trial["error"]["kind"] in _NEVER_RAN]
 
 
 def _deviations(report: TestReport, width: int) -> list[Line]:
@@ -166,7 +78,12 @@ def _why_key(trial: TrialReport) -> tuple[str, ...]:
 
 
 def _who(trials: Iterable[TrialReport]) -> str:
-    return ", ".join(f"{operator_names(trial)} ({trial['id']})" for trial in trials)
+    """Operators and IDs, each mutation once: several samples of it have its ID."""
+    named = []
+    for group in grouped(trials, lambda trial: trial["id"]):
+        times = f", {len(group)} times" if len(group) > 1 else ""
+        named.append(f"{operator_names(group[0])} ({group[0]['id']}{times})")
+    return ", ".join(named)
 
 
 def _deviation(report: TestReport, place: int, group: Sequence[TrialReport]) -> list[Line]:
@@ -186,8 +103,15 @@ def _deviation(report: TestReport, place: int, group: Sequence[TrialReport]) -> 
     if trial["again"]:
         differs = sum(outcome != "equivalent" for outcome in trial["again"])
         lines.append(_row("again", [(f"differed {differs} of {len(trial['again'])} times", "plain")]))
-    if len(group) > 1:
-        lines.append(_row("also", [(f"and {len(group) - 1} more of the same: {_who(group[1:])}", "plain")]))
+    rest = [each for each in group if each["id"] != trial["id"]]
+    same = len(group) - len(rest)
+    if same > 1:
+        lines.append(
+            _row("also", [(f"{count(same, 'answer')} of this trial in all, of the same kind", "plain")])
+        )
+    if rest:
+        label = "also" if same == 1 else ""
+        lines.append(_row(label, [(f"and {len(rest)} more of the same: {_who(rest)}", "plain")]))
     return lines
 
 
@@ -290,7 +214,7 @@ def _command(command: str, width: int) -> list[Line]:
 
 
 def _errors(report: TestReport) -> list[Line]:
-    left_out = _never_ran(report)
+    left_out = never_ran(report)
     failed = [trial for trial in report["trials"] if trial["error"] and trial not in left_out]
     if not failed:
         return []

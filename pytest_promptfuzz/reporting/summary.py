@@ -46,7 +46,7 @@ _LEGEND = {
     "hits": "hits: answers from the store",
     "time": "time: of all runs, added up",
     "tokens": "tokens: in and out",
-    "gold": "gold: answers as expected",
+    "gold": "gold: answers as expected, unmutated/mutated",
 }
 _DROPPED_FIRST = ("95 %", "tokens", "hits", "time", "calls", "min", "und", "err", "M", "E")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.failure import diff_lines, failure_lines
 from pytest_promptfuzz.reporting.header import header_lines
+from pytest_promptfuzz.reporting.judged import never_ran
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.safe import fit_encoding, safe
 from pytest_promptfuzz.reporting.summary import summary_lines
@@ -52,7 +53,7 @@ def one_line(report: TestReport) -> str:
         sign = "<" if report["score"] is not None and report["score"] < threshold else ">="
         # A score that reaches the threshold would contradict the verdict.
         parts = [f"{score} {sign} {gate}"] if score and report["reason"] != "too-many-deviations" else []
-    if report["verdict"] == "inconclusive" and not parts:
+    if never_ran(report) == report["trials"] != []:
         return _shown(f"{head}: {report['explanation']}")
     for outcome, verb in (("deviation", "deviate"), ("error", "errors"), ("undecided", "undecided")):
         if counts[outcome]:

@@ -116,8 +116,7 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
         return Judgement(
             "noisy",
             "noise-floor",
-            f"{said}, but {floor}: the model varies too widely to tell. Lower the temperature, ask for a narrower "
-            "answer, or compare less strictly.",
+            f"{said}, but {floor}: the model varies too widely to tell.",
         )
     if enough and adjusted is not None and evidence.answers >= ENOUGH:
         return Judgement(

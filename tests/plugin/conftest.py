@@ -35,7 +35,7 @@ TICKET = "I was charged twice for my subscription this month and want a refund."
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pytest.RunResult]:
     """Write one test module (``PROMPT`` in front) and run pytest on it in a process of its own."""
-    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.delenv("CI", raising=False)
     pytester.makefile(".ini", pytest=INI)
 

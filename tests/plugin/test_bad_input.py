@@ -158,7 +158,7 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         [sys.executable, "-m", "pytest", *options],
         check=False,
         cwd=root,
-        env={**environment, "COLUMNS": "160"},
+        env={**environment, "COLUMNS": "400"},
         capture_output=True,
         text=True,
         timeout=120,

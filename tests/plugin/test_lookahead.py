@@ -63,7 +63,7 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture
 def live(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, server: ModelServer):
     """Run a suite against the server in a process of its own."""
-    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)

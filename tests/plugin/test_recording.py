@@ -44,7 +44,7 @@ filterwarnings = error
 def server(monkeypatch):
     for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PYTEST_ADDOPTS", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-no-known-shape-17")
     with ModelServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)

@@ -232,7 +232,7 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture
 def live(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, server: ModelServer):
     """Run bodies against the server in a process of its own."""
-    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.delenv("CI", raising=False)
     for name, url in (("OPENAI", server.openai_url), ("ANTHROPIC", server.anthropic_url)):
         monkeypatch.setenv(f"{name}_API_KEY", "sk-none")

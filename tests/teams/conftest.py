@@ -105,7 +105,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     """A model server that stands in for both providers."""
     for name in ("CI", "PROMPTFUZZ_STORE", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "ANTHROPIC_AUTH_TOKEN"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.setenv("COLUMNS", "400")
     with ModelServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none-needed-here")
