@@ -86,6 +86,11 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     group.add_argument("--task", metavar="NAME", help="how answers are compared (inferred from the baseline)")
     group.add_argument(
+        "--embedder",
+        metavar="NAME",
+        help="a provider whose embeddings compare meaning, openai:MODEL or compatible:MODEL@URL (a model here)",
+    )
+    group.add_argument(
         "--judge", metavar="NAME", help="a model that rates answers which nothing cheaper can tell (nobody)"
     )
     group.add_argument(
@@ -164,6 +169,7 @@ def _reports(
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.evaluate import aevaluate
     from pytest_promptfuzz.evaluating.session import Session, installed_embedder
+    from pytest_promptfuzz.targets.embeddings import embeddings
     from pytest_promptfuzz.targets.resolve import resolve
     from pytest_promptfuzz.wire.store import ResponseStore
 
@@ -183,9 +189,13 @@ def _reports(
     total = Contract.of(settings, where=options.file).mutations
     for name in targets:
         resolve(name)
+    if options.embedder is not None:
+        embeddings(options.embedder)
     limits = limits_of(options)
     store = ResponseStore(options.cache_dir, warn=output.error)
-    embedder = installed_embedder(folder=Path(options.cache_dir), warn=output.error)
+    embedder = installed_embedder(
+        folder=Path(options.cache_dir), warn=output.error, provider=options.embedder
+    )
     session = Session(store=store, mode=options.mode, embedder=embedder, gate=limits)
     reports: list[TestReport] = []
     try:
@@ -237,6 +247,8 @@ def _again(options: argparse.Namespace, target: str) -> str:
         words += ["--part", options.part]
     if options.task:
         words += ["--task", options.task]
+    if options.embedder:
+        words += ["--embedder", options.embedder]
     for key, value in _judging(options).items():
         words += [] if value is None else [f"--{key.replace('_', '-')}", str(value)]
     for value in options.values:

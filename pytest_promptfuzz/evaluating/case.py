@@ -10,6 +10,7 @@ from pytest_promptfuzz.scoring.trial import Trial, TrialError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_promptfuzz.errors import NotRecordedError
     from pytest_promptfuzz.evaluating.on_wire import OnWire
     from pytest_promptfuzz.evaluating.repeating import Asked
     from pytest_promptfuzz.evaluating.session import TestWatches
@@ -37,6 +38,8 @@ class Case:
         renewed: Whether everything was asked again, since two models had answered.
         calls: How many calls a run of the unmutated prompt makes.
         expected: The gold answer, as plain data; ``None`` where there is none.
+        unrecorded: Why there is no plan, where only the recording may be used. It is raised once the baseline has run,
+            since what that asks, and is not recorded either, shows how the prompt differs.
     """
 
     number: int
@@ -51,6 +54,7 @@ class Case:
     renewed: bool = False
     calls: int = 0
     expected: Any = None
+    unrecorded: NotRecordedError | None = None
 
     def watch(
         self,

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.profiles import infer_task
-from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.errors import NotRecordedError, UsageError
 from pytest_promptfuzz.evaluating.baseline import BaselineFailed, baseline_error
 from pytest_promptfuzz.evaluating.case import Case
 from pytest_promptfuzz.evaluating.conclude import conclude
@@ -144,7 +144,10 @@ class Job:
         self.names.append(name)
         self._baselines.append(None)
         if self.on_wire is None and (prompt.inputs or not self.contract.part.wants_input):
-            case.planned = self.plan(prompt)
+            try:
+                case.planned = self.plan(prompt)
+            except NotRecordedError as error:
+                case.unrecorded = error
         elif self._sole:
             refuse_too_few(self.contract, self.where)
         try:
@@ -196,6 +199,8 @@ class Job:
         (run,) = yield [Step(prompt, case.watch(concurrent=self.together), number)]
         self.count(run, case)
         refuse_unrecorded(self.session.tape, [run])
+        if case.unrecorded is not None:
+            raise case.unrecorded
         error = baseline_error(run, self.where, self.skips)
         self.notes += perhaps_unseen(run)
         if error is None and run.exception is not None:

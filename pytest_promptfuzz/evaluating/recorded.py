@@ -49,16 +49,17 @@ def recorded_plan(
     elif tape.has_plans:
         why = "was recorded for another prompt"
     else:
-        why = ""
+        edited = tape.edited_plan()
+        why = f"has a plan that cannot be used: {edited}" if edited else ""
     if plan is not None and not why:
         try:
             return tuple(_mutation(each, prompt) for each in plan["mutations"])
         except UsageError as error:
             why = f"has a recorded plan that cannot be used ({error})"
     if tape.strict and tape.refused:
-        raise NotRecordedError(f"{where} cannot be replayed from {tape.file}: {tape.refused}")
+        raise NotRecordedError(f"{where}: the test cannot be replayed from {tape.file}: {tape.refused}")
     if tape.strict:
-        raise NotRecordedError(f"{where} {why or f'has no plan in {tape.file}'}. {_MEND}")
+        raise NotRecordedError(f"{where}: the test {why or f'has no plan in {tape.file}'}. {_MEND}")
     if why:
         notes.append(f"this test {why}, so its mutations were made anew: record it again")
     return None

@@ -729,14 +729,24 @@ def test_diff_against_a_commit(folder, cache, cache_json) -> None:
     assert (code, "git: " in text, "Name a commit of this repository." in text) == (2, True, True)
 
 
-def test_diff_says_what_is_damaged(folder, cache) -> None:
+def test_diff_says_what_is_damaged(folder, cache, cache_json) -> None:
     git(folder, "init", "-q")
     path = record(folder, test_a=lines("test_a"))
     git(folder, "add", "-f", "-A")
     git(folder, "commit", "-qm", "recorded")
     path.write_bytes(path.read_bytes().replace(b'"BILLING"', b'"ACCOUNT"', 1))
     code, text = cache("diff")
-    assert (code, "the entry was changed after it was recorded" in text) == (1, True)
+    assert code == 1
+    said = "test_a, baseline: line 3 was edited after it was recorded: its checksum does not match ($.answer.choices[0]"
+    assert said in text
+    assert text.endswith(
+        "1 change; 0 requests answered otherwise than before. 1 answer edited by hand, and not used."
+    )
+    assert (text.count("checksum"), "removed" in text) == (1, False)
+    found = cache_json("diff")[1]
+    assert [each["kind"] for each in found["recordings"][0]["changes"]] == ["edited"]
+    assert (found["edited"], len(found["problems"])) == (1, 1)
+    assert cache("verify")[1].count("test_it.calls.jsonl") == 1, "what was edited is not missing, too"
 
 
 @pytest.mark.parametrize(

@@ -380,6 +380,30 @@ def test_run_takes_counts_by_name_and_says_how_to_see_it_again(
     assert f" -n {counts} " in report["trials"][0]["reproduce"]
 
 
+def test_run_has_meaning_compared_by_a_provider(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openai")
+    from pytest_promptfuzz.testing.server import ModelServer
+
+    (folder / "s.txt").write_text(
+        "Summarize the text in one sentence.\n\nText: The tram takes four years. It will reach the airport.",
+        encoding="utf-8",
+    )
+    command = ["run", "s.txt", "--target", "simulated?noise=0.5&seed=4", "-n", "6", "--threshold", "0"]
+    with ModelServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "none-is-needed-here")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        assert main([*command, "--embedder", "openai:text-embedding-3-small", "--json"]) == 0
+        asked = [each for each in server.requests if each.path.endswith("/embeddings")]
+    report = json.loads(capsys.readouterr().out)
+    assert asked
+    assert "semantic" in {name for each in report["trials"] for name, *_ in each["tiers"]}
+    assert "--embedder openai:text-embedding-3-small" in report["trials"][0]["reproduce"]
+    assert main([*command, "--embedder", "nobody:x"]) == 2
+    assert "nobody:x" in capsys.readouterr().err
+
+
 def test_run_has_answers_judged(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "s.txt").write_text(
         "Summarize the text in one sentence.\n\nText: It takes four years. The tram will reach the airport.",
@@ -575,7 +599,7 @@ def test_run_mutates_the_part_that_is_named(
     (folder / "part.txt").write_text("Is the mood good or bad? One word.\n\nText: {text}", encoding="utf-8")
     value = "It was a wonderful evening with friends"
     argv = ["run", "part.txt", "--target", "simulated", "--set", f"text={value}", "-n", "upper-case=1"]
-    assert main([*argv, "--part", part, "--json"]) in {0, 1}
+    assert main([*argv, "--part", part, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     (trial,) = report["trials"]
     text = json.dumps(trial)

@@ -327,9 +327,7 @@ def test_in_ci_what_stands_in_a_recordings_place_and_cannot_be_read_is_an_error_
         result = run(LLM, *arguments, CI="true")
         result.assert_outcomes(errors=1)
         assert "mode replay (CI is set and there are recordings)" in said(result)
-        assert "test_it.py::test_triage cannot be replayed from __promptfuzz__/test_it.calls.jsonl: " in said(
-            result
-        )
+        assert "the test cannot be replayed from __promptfuzz__/test_it.calls.jsonl: " in said(result)
         assert (
             sum("recording cannot be read" in line for line in result.outlines if "promptfuzz: " in line) == 1
         )
@@ -394,7 +392,7 @@ def pytest_promptfuzz_operators(config):
         (("mutations=4", "mutations=5"), "asks for mutations=5 and was recorded with 4"),
         (("mutations=4", "mutations=4, seed=3"), "asks for seed=3 and was recorded with 0"),
         (("mutations=4", "mutations=4, operators=['lexical']"), "asks for operators={'lexical': 1}"),
-        (("TRIAGE,", "TRIAGE.text + ' Be quick.',"), "was recorded for another prompt"),
+        (("TRIAGE,", "TRIAGE.text + ' Be quick.',"), "now '…\n\n{ticket} Be quick.'"),
     ],
     ids=["mutations", "seed", "operators", "prompt"],
 )
@@ -528,7 +526,22 @@ def test_an_edited_answer_is_not_replayed(run, recording):
     )
     result = run(None, "--promptfuzz-mode=replay", "--promptfuzz-cache-dir=none")
     result.assert_outcomes(errors=1)
-    assert "its checksum does not match" in said(result)
+    line = 1 + next(
+        n for n, each in enumerate(recording.read_text(encoding="utf-8").splitlines()) if "OTHER" in each
+    )
+    told = f"NotRecordedError: the baseline cannot be answered: __promptfuzz__/{recording.name}:{line} was edited after"
+    assert f"{told} it was recorded, its checksum does not match, and it is not used." in said(result)
+    assert "local cache" not in said(result)
+
+
+def test_an_edited_plan_is_named(run, recording):
+    run(LLM, "--promptfuzz-mode=record")
+    text = recording.read_text(encoding="utf-8")
+    recording.write_text(text.replace('"dimension"', '"dimensions"', 1), encoding="utf-8", newline="\n")
+    result = run(None, "--promptfuzz-mode=replay")
+    result.assert_outcomes(errors=1)
+    edited = f"__promptfuzz__/{recording.name}:2 was edited after it was recorded"
+    assert f"NotRecordedError: the test has a plan that cannot be used: {edited}" in said(result)
 
 
 def test_a_compressed_recording_is_replayed_and_stays_compressed(run, recording, server):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,11 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_promptfuzz.cli.output import Output
+    from pytest_promptfuzz.wire.recordings.difference import Kind
     from pytest_promptfuzz.wire.recordings.entry import Place
+    from pytest_promptfuzz.wire.recordings.reading import Problem
 
 _SHOWN = 4
 _SAID = {
     "answer": "is answered otherwise",
+    "edited": "was edited after it was recorded: its checksum does not match",
     "asked-again": "was asked again and answered the same",
     "request": "asks something else",
     "plan": "has another plan of mutations",
@@ -47,8 +51,8 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         "diff",
         help="what changed in recordings, by test",
         description=plain(__doc__),
-        epilog="Exit code 1 where a request is answered otherwise than before, the same prompt has other mutations, "
-        "or a line is damaged.",
+        epilog="Exit code 1 where a request is answered otherwise than before, an answer was edited, the same "
+        "prompt has other mutations, or a line is damaged.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -83,9 +87,8 @@ def execute(options: argparse.Namespace, output: Output) -> int:
             pairs = list(_since(options.against or "HEAD", options.paths, Path(folder)))
         elsewhere = answers_in(pair.old for pair in pairs)
         found = [(pair, difference(pair.old, pair.new, elsewhere)) for pair in pairs]
-        damaged = [str(each) for pair in pairs for each in pair.new.problems]
-    edited = sum(change.kind == "answer" for _, changes in found for change in changes)
-    replanned = sum(change.kind == "replanned" for _, changes in found for change in changes)
+        damaged = list(dict.fromkeys(each for pair in pairs for each in pair.new.problems))
+    kinds = Counter(change.kind for _, changes in found for change in changes)
     if options.json:
         output.json(
             {
@@ -93,14 +96,20 @@ def execute(options: argparse.Namespace, output: Output) -> int:
                     {"path": str(pair.path), "changes": [_plain(each) for each in changes]}
                     for pair, changes in found
                 ],
-                "answered_otherwise": edited,
-                "replanned": replanned,
-                "problems": damaged,
+                "answered_otherwise": kinds["answer"],
+                "replanned": kinds["replanned"],
+                "edited": kinds["edited"],
+                "problems": [str(each) for each in damaged],
             }
         )
     else:
-        output.lines(_lines([each for each in found if each[1]], damaged, edited, replanned, len(pairs)))
-    return 1 if edited or replanned or damaged else 0
+        output.lines(_lines([each for each in found if each[1]], damaged, kinds, len(pairs)))
+    return 1 if _against(kinds) or damaged else 0
+
+
+def _against(kinds: Counter[Kind]) -> int:
+    """How many changes no recording run makes of the same prompt and settings."""
+    return kinds["answer"] + kinds["edited"] + kinds["replanned"]
 
 
 def _files(old: Path, new: Path) -> _Pair:
@@ -152,24 +161,27 @@ def _at(ref: str, path: Path, folder: Path) -> Path | None:
 
 
 def _lines(
-    found: list[tuple[_Pair, list[Change]]], damaged: list[str], edited: int, replanned: int, compared: int
+    found: list[tuple[_Pair, list[Change]]], damaged: list[Problem], kinds: Counter[Kind], compared: int
 ) -> list[Line]:
     lines: list[Line] = []
     for pair, changes in found:
         lines.append([(str(pair.path), "heading")])
         lines += [[("  ", "plain"), HANG, (_said(change), _style(change))] for change in changes]
-    lines += [[(each, "bad")] for each in damaged]
+    said = {(pair.new.path, change.line) for pair, changes in found for change in changes if change.line}
+    lines += [[(str(each), "bad")] for each in damaged if (each.path, each.line) not in said]
     if not found and not damaged:
         return [[(f"Nothing changed in {counted(compared, 'recording')}.", "good")]]
-    total = sum(len(changes) for _, changes in found)
-    verdict = f"{counted(total, 'change')}; {counted(edited, 'request')} answered otherwise than before."
-    if replanned:
-        verdict += f" {counted(replanned, 'plan')} changed without its prompt or settings."
-    return [*lines, [(verdict, "bad" if edited or replanned or damaged else "plain")]]
+    changes, otherwise = counted(kinds.total(), "change"), counted(kinds["answer"], "request")
+    verdict = f"{changes}; {otherwise} answered otherwise than before."
+    if kinds["edited"]:
+        verdict += f" {counted(kinds['edited'], 'answer')} edited by hand, and not used."
+    if kinds["replanned"]:
+        verdict += f" {counted(kinds['replanned'], 'plan')} changed without its prompt or settings."
+    return [*lines, [(verdict, "bad" if _against(kinds) or damaged else "plain")]]
 
 
 def _style(change: Change) -> Any:
-    return {"answer": "bad", "replanned": "bad", "added": "good"}.get(change.kind, "plain")
+    return {"answer": "bad", "edited": "bad", "replanned": "bad", "added": "good"}.get(change.kind, "plain")
 
 
 def _said(change: Change) -> str:
@@ -177,11 +189,12 @@ def _said(change: Change) -> str:
         return f"{change.test}: {change.kind}"
     where = f"{change.test}, {_where(change.place)}:" if change.place is not None else f"{change.test}"
     said = _SAID.get(change.kind, change.kind)
+    said = f"line {change.line} {said}" if change.line else said
     at = ""
     if change.paths:
         more = f" and {len(change.paths) - _SHOWN} more" if len(change.paths) > _SHOWN else ""
         at = f" ({', '.join(change.paths[:_SHOWN])}{more})"
-    return f"{where} {said}{at}{_dates(change)}"
+    return f"{where} {said}{at}{'' if change.line else _dates(change)}"
 
 
 def _where(place: Place) -> str:

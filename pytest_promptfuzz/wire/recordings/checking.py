@@ -11,7 +11,7 @@ from pytest_promptfuzz.errors import StoreError, TargetError, UsageError
 from pytest_promptfuzz.targets.formats import parse_stream
 from pytest_promptfuzz.targets.model import WireRequest
 from pytest_promptfuzz.wire.key import request_digest
-from pytest_promptfuzz.wire.recordings.entry import Entry, PlanEntry, answer_to_json, from_line
+from pytest_promptfuzz.wire.recordings.entry import EditedError, Entry, PlanEntry, answer_to_json, from_line
 from pytest_promptfuzz.wire.recordings.part import BESIDE
 from pytest_promptfuzz.wire.recordings.reading import Problem, RecordingFile
 from pytest_promptfuzz.wire.recordings.writing import ordered
@@ -105,6 +105,7 @@ def _check_test(checked: Checked, test: str, lines: list[tuple[int, bytes]]) -> 
     keys: dict[str, int] = {}
     cases: dict[int, int] = {}
     entries: list[Entry] = []
+    edited: list[Entry] = []  # said once, and not that they are missing, too
     plans: list[PlanEntry] = []
 
     def problem(number: int, why: str) -> None:
@@ -121,6 +122,9 @@ def _check_test(checked: Checked, test: str, lines: list[tuple[int, bytes]]) -> 
             entry = from_line(line)
         except StoreError as error:
             problem(number, f"{error}. Record {test} again.")
+            now = error.entry() if isinstance(error, EditedError) else None
+            if isinstance(now, Entry):
+                edited.append(now)
             continue
         if isinstance(entry, PlanEntry):
             if (first := cases.setdefault(entry.case, number)) != number:
@@ -136,7 +140,7 @@ def _check_test(checked: Checked, test: str, lines: list[tuple[int, bytes]]) -> 
         entries.append(entry)
     checked.entries += entries
     checked.plans += plans
-    _check_plans(checked, test, plans, entries)
+    _check_plans(checked, test, plans, [*entries, *edited])
 
 
 def _check_plans(checked: Checked, test: str, plans: list[PlanEntry], entries: list[Entry]) -> None:

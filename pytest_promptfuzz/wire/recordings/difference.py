@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.recordings.entry import Entry, Place
     from pytest_promptfuzz.wire.recordings.reading import Recorded, RecordingFile
 
-Kind = Literal["added", "removed", "answer", "asked-again", "request", "plan", "replanned"]
+Kind = Literal["added", "removed", "edited", "answer", "asked-again", "request", "plan", "replanned"]
 
 
 class Change(NamedTuple):
@@ -25,7 +25,8 @@ class Change(NamedTuple):
 
     Attributes:
         test: The test, as pytest names it within its module.
-        kind: ``added`` or ``removed`` (an exchange, or a whole test where ``place`` is ``None``), ``answer`` (the same
+        kind: ``added`` or ``removed`` (an exchange, or a whole test where ``place`` is ``None``), ``edited`` (the line
+            was changed by hand and is not used; ``new`` is what stands there), ``answer`` (the same
             request is answered otherwise), ``asked-again`` (answered the same at another time), ``request`` (another
             request in the same place), ``plan`` (of another prompt or other settings), ``replanned`` (other mutations
             of the same prompt under the same settings).
@@ -33,6 +34,7 @@ class Change(NamedTuple):
         paths: JSON paths at which answer or request differ.
         old: The answer before, if there was one.
         new: The answer now, if there is one.
+        line: Of the file now, where it was edited.
     """
 
     test: str
@@ -41,6 +43,7 @@ class Change(NamedTuple):
     paths: tuple[str, ...] = ()
     old: StoredAnswer | None = None
     new: StoredAnswer | None = None
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +111,17 @@ def _of_test(test: str, old: Recorded, new: Recorded, elsewhere: Mapping[str, En
         matched.add(there.key)
         paths = request_difference(_wire(there.answer), _wire(entry.answer))
         changes.append(Change(test, "request", entry.place, tuple(paths), there.answer, entry.answer))
-    changes += [
-        Change(test, "removed", entry.place, old=entry.answer)
-        for entry in old.entries
-        if entry.key not in matched
-    ]
-    return changes
+    return changes + [_gone(test, entry, new) for entry in old.entries if entry.key not in matched]
+
+
+def _gone(test: str, entry: Entry, new: Recorded) -> Change:
+    """An answer that is not there any more: removed, or in a line that was edited."""
+    edited = new.edited_answer(entry.key)
+    if edited is None:
+        return Change(test, "removed", entry.place, old=entry.answer)
+    line, now = edited[0], edited[1].answer
+    paths = tuple(_answer_paths(entry.answer, now))
+    return Change(test, "edited", entry.place, paths, entry.answer, now, line)
 
 
 def _moved(test: str, entry: Entry, elsewhere: Mapping[str, Entry]) -> list[Change]:

@@ -81,13 +81,31 @@ def to_line(entry: Entry | PlanEntry) -> bytes:
     return sealed({**head, **answer_to_json(entry.key, entry.answer)})
 
 
+class EditedError(StoreError):
+    """A line was changed after it was written. ``value`` is what stands there now, which nothing vouches for."""
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        super().__init__("the entry was changed after it was recorded: its checksum does not match")
+        self.value = value
+
+    def entry(self) -> Entry | PlanEntry | None:
+        """The entry that the line is now; ``None`` where it is none any more."""
+        try:
+            return _entry(self.value)
+        except StoreError:
+            return None
+
+
 def from_line(line: bytes) -> Entry | PlanEntry:
     """The entry in a line.
 
     Raises:
-        StoreError: It is none, is cut off, or was changed after it was written.
+        StoreError: It is none, is cut off, or (as ``EditedError``) was changed after it was written.
     """
-    value = unsealed(line)
+    return _entry(unsealed(line))
+
+
+def _entry(value: dict[str, Any]) -> Entry | PlanEntry:
     test, case = value.get("test"), value.get("case")
     if not isinstance(test, str) or not _is_index(case):
         raise StoreError("the entry names no test")
@@ -117,7 +135,7 @@ def unsealed(line: bytes) -> dict[str, Any]:
     """The JSON object in a sealed line, without its checksum.
 
     Raises:
-        StoreError: It is none, is cut off, or was changed after it was written.
+        StoreError: It is none, is cut off, or (as ``EditedError``) was changed after it was written.
     """
     try:
         value = json.loads(line)
@@ -128,7 +146,7 @@ def unsealed(line: bytes) -> dict[str, Any]:
         raise StoreError("the line is no JSON object")
     check = value.pop("check", None)
     if check != _check(value):
-        raise StoreError("the entry was changed after it was recorded: its checksum does not match")
+        raise EditedError(value)
     return value
 
 

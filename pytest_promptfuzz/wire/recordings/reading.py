@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.errors import StoreError
-from pytest_promptfuzz.wire.recordings.entry import KIND, VERSION, Entry, PlanEntry, from_line
+from pytest_promptfuzz.wire.recordings.entry import KIND, VERSION, EditedError, Entry, PlanEntry, from_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,12 +40,23 @@ class Recorded:
     Attributes:
         plans: Its plans.
         entries: Its answers.
+        edited: By number, what stands in lines that were changed after they were recorded, and is not used.
         refused: Why nothing of the file can be used; empty where it can.
     """
 
     plans: list[PlanEntry] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
+    edited: dict[int, Entry | PlanEntry] = field(default_factory=dict)
     refused: str = ""
+
+    def edited_answer(self, key: str) -> tuple[int, Entry] | None:
+        """The line of a key's answer that was changed, and what stands there; ``None`` where there is none."""
+        lines = ((number, each) for number, each in self.edited.items() if isinstance(each, Entry))
+        return next(((number, each) for number, each in lines if each.key == key), None)
+
+    def edited_plan(self) -> int | None:
+        """The line of a plan that was changed; ``None`` where there is none."""
+        return next((number for number, each in self.edited.items() if isinstance(each, PlanEntry)), None)
 
 
 class _Span(NamedTuple):
@@ -109,6 +120,9 @@ class RecordingFile:
                 entry = from_line(line)
             except StoreError as error:
                 self._problem(number, f"{error}; the line was passed over. Record {test} again.")
+                now = error.entry() if isinstance(error, EditedError) else None
+                if now is not None:
+                    recorded.edited[number] = now
                 continue
             if isinstance(entry, PlanEntry):
                 recorded.plans.append(entry)

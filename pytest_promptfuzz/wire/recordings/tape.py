@@ -194,7 +194,12 @@ class Tape:
         """Why a call may not be made: which trial's it is, and how it differs from the nearest recorded request."""
         who = watch.part.shown(watch.repeat)
         mend = "Record the test again with --promptfuzz-mode=record, and commit the recording."
-        if self._cache is not None and self._cache.get(exchange_key(digest, watch.repeat, nth)) is not None:
+        key = exchange_key(digest, watch.repeat, nth)
+        edited = self._recorded.edited_answer(key)
+        if edited is not None:
+            why = self._edited(edited[0])
+            return f"{who} cannot be answered: {why}. Restore the line as it was committed, or: {mend}"
+        if self._cache is not None and self._cache.get(key) is not None:
             return f"{who} asks what only the local cache can answer: it is missing in CI. {mend}"
         if self.refused:
             return f"nothing of {self.file} can be used: {self.refused}"
@@ -202,6 +207,14 @@ class Tape:
             return f"nothing is recorded of this test in {self.file}. {mend}"
         near = self._nearest(watch, wire)
         return f"{who} asks what is not recorded: {near}. {mend}"
+
+    def edited_plan(self) -> str:
+        """That the test's plan was edited, and where; empty where it was not."""
+        line = self._recorded.edited_plan()
+        return "" if line is None else self._edited(line)
+
+    def _edited(self, line: int) -> str:
+        return f"{self.file}:{line} was edited after it was recorded, its checksum does not match, and it is not used"
 
     def _nearest(self, watch: Watch, wire: WireRequest) -> str:
         entries = self._recorded.entries

@@ -1,0 +1,117 @@
+"""What is said of a verdict that too few or varying answers leave open, and how changes and answers are counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from handmade import report, trial
+
+from pytest_promptfuzz import evaluate
+from pytest_promptfuzz.reporting.failure import failure_lines
+from pytest_promptfuzz.reporting.model import report_test
+from pytest_promptfuzz.reporting.terminal import one_line
+from pytest_promptfuzz.reporting.text import render
+
+PROMPT = "Classify the mood of the text as good or bad. Answer with one word only.\n\nText: A lovely day."
+
+
+def text_of(data: Any) -> str:
+    return " ".join(render(failure_lines(data, width=80), width=80, color=False).split())
+
+
+def samples() -> list[Any]:
+    """Two mutations with three samples each, of which the first deviates always, the other once."""
+    deviates = {
+        "outcome": "deviation",
+        "similarity": 0.0,
+        "explanation": "another label",
+        "again": ["deviation"] * 2,
+    }
+    first = [trial(1, "typo", sample=sample, **deviates) for sample in range(3)]
+    second = [trial(2, "synonym", sample=n, again=["deviation"] * 2) for n in (1, 2)]
+    return [*first, trial(2, "synonym", **deviates), *second]
+
+
+def test_samples_of_a_mutation_are_one_change_and_one_name() -> None:
+    data = report(verdict="brittle", reason="score-below-threshold", score=1 / 3, planned=2, trials=samples())
+    text = text_of(data)
+    assert "The prompt was changed in 2 ways that should not matter (6 trials in all): 2 equivalent" in text
+    assert text.count(data["trials"][0]["id"]) == 2, "in the title, and in the command that runs it"
+    assert "also 3 answers of this trial in all, of the same kind and 1 more of the same: synonym" in text
+
+
+def test_what_was_asked_again_is_counted_once_for_all_samples() -> None:
+    noise = {"floor": 1.0, "baselines": 8, "repeats": 4, "p": 0.01, "alpha": 0.05}
+    data = report(
+        verdict="brittle", reason="score-below-threshold", score=1 / 3, noise=noise, trials=samples()
+    )
+    assert "what differed was asked again and differed 4 of 4 times" in text_of(data)
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("openai:gpt-5-mini", "lower the temperature if the model has one"),
+        ("", "lower the temperature if the model has one"),
+        ("simulated?noise=0.5", "give the simulated model less noise="),
+        ("function:app.answer", ""),
+    ],
+)
+@pytest.mark.parametrize("reason", ["noise-floor", "not-significant", "baseline-mixed"])
+def test_what_can_be_done_depends_on_the_target(reason: str, target: str, said: str) -> None:
+    verdict = "inconclusive" if reason == "not-significant" else "noisy"
+    text = text_of(report(verdict=verdict, reason=reason, explanation="It varies.", score=0.5, target=target))
+    assert "what to do: " in text
+    advice = text.partition("what to do: ")[2]
+    assert (said in advice, "temperature" in advice) == (True, "temperature" in said)
+    if reason == "not-significant":
+        assert "mutations=16 or samples=2" in advice
+
+
+def test_other_verdicts_need_no_such_advice() -> None:
+    assert "what to do" not in text_of(report())
+
+
+def test_a_score_is_said_once() -> None:
+    explanation = (
+        "The score 0.167 is below the threshold 0.85, but the unmutated prompt agrees with itself 0.40."
+    )
+    text = text_of(report(verdict="noisy", reason="noise-floor", explanation=explanation, score=1 / 6))
+    assert text.count("The score") == 1
+
+
+def test_nothing_decided_is_explained_in_the_short_summary() -> None:
+    error = {"kind": "baseline-error", "message": "no route to host"}
+    trials = [trial(n, outcome="error", error=error) for n in range(2)]
+    why = "The baseline could not be had: no route to host"
+    given = {"verdict": "inconclusive", "reason": "baseline-error", "score": None, "bounds": (0.0, 1.0)}
+    assert (
+        one_line(report(trials=trials, explanation=why, **given)) == f"inconclusive (baseline-error): {why}"
+    )
+    assert "2 trials left out" in text_of(report(trials=[], planned=2, explanation=why, **given))
+
+
+def answering(*answers: str) -> Any:
+    """A function that gives the unmutated prompt these answers, the last one from then on, and mutations another."""
+    left = list(answers)
+
+    def function(prompt: str) -> str:
+        if prompt != PROMPT:
+            return "bad"
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    return function
+
+
+def test_an_odd_first_answer_is_told_from_what_mutations_do() -> None:
+    # The second is the control's, which the function is asked for since its own calls are not seen.
+    found = evaluate(PROMPT, answering("good", "good", "bad"), mutations=4, baseline_runs=4)
+    said = (
+        "15 of 16 answers to the unmutated prompt agree with each other; the first does not, and trials are shown "
+        "against it"
+    )
+    assert said in found.notes
+    assert said in text_of(report_test(found, test="it"))
+    usual = evaluate(PROMPT, answering("good"), mutations=4, baseline_runs=4)
+    assert not any("agree with each other" in note for note in usual.notes)
