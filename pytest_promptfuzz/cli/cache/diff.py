@@ -171,8 +171,8 @@ def _lines(
     lines += [[(str(each), "bad")] for each in damaged if (each.path, each.line) not in said]
     if not found and not damaged:
         return [[(f"Nothing changed in {counted(compared, 'recording')}.", "good")]]
-    changes, otherwise = counted(kinds.total(), "change"), counted(kinds["answer"], "request")
-    verdict = f"{changes}; {otherwise} answered otherwise than before."
+    total, otherwise = counted(kinds.total(), "change"), counted(kinds["answer"], "request")
+    verdict = f"{total}; {otherwise} answered otherwise than before."
     if kinds["edited"]:
         verdict += f" {counted(kinds['edited'], 'answer')} edited by hand, and not used."
     if kinds["replanned"]:
