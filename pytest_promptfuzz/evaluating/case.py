@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.errors import NotRecordedError
 from pytest_promptfuzz.scoring.trial import Trial, TrialError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from pytest_promptfuzz.errors import NotRecordedError
     from pytest_promptfuzz.evaluating.on_wire import OnWire
     from pytest_promptfuzz.evaluating.repeating import Asked
     from pytest_promptfuzz.evaluating.session import TestWatches
@@ -55,6 +55,13 @@ class Case:
     calls: int = 0
     expected: Any = None
     unrecorded: NotRecordedError | None = None
+
+    def plan(self, plan: Callable[[Prompt], tuple[Mutation, ...]]) -> None:
+        """Plan the mutations of its prompt, or keep why there is no plan."""
+        try:
+            self.planned = plan(self.prompt)
+        except NotRecordedError as error:
+            self.unrecorded = error
 
     def watch(
         self,

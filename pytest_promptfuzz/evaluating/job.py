@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.profiles import infer_task
-from pytest_promptfuzz.errors import NotRecordedError, UsageError
+from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.baseline import BaselineFailed, baseline_error
 from pytest_promptfuzz.evaluating.case import Case
 from pytest_promptfuzz.evaluating.conclude import conclude
@@ -144,10 +144,7 @@ class Job:
         self.names.append(name)
         self._baselines.append(None)
         if self.on_wire is None and (prompt.inputs or not self.contract.part.wants_input):
-            try:
-                case.planned = self.plan(prompt)
-            except NotRecordedError as error:
-                case.unrecorded = error
+            case.plan(self.plan)
         elif self._sole:
             refuse_too_few(self.contract, self.where)
         try:

@@ -296,7 +296,8 @@ def test_a_dry_run_is_no_replay(project, pytester, promptfuzz_server, monkeypatc
     planned = project(source, "--promptfuzz-dry-run", "--promptfuzz-cache-dir=none")
     planned.assert_outcomes(skipped=3)
     planned.stdout.fnmatch_lines(
-        ["*::test_declared: 10 calls, 10 of them in the store; *", "*::test_own: at least 5 calls; *"]
+        # Of a recorded test, the unmutated prompt's three samples of each input are asked for.
+        ["*::test_declared: 14 calls, 14 of them in the store; *", "*::test_own: at least 5 calls; *"]
     )
     assert promptfuzz_server.calls == asked
 

@@ -105,8 +105,7 @@ def answering(*answers: str) -> Any:
 
 
 def test_an_odd_first_answer_is_told_from_what_mutations_do() -> None:
-    # The second is the control's, which the function is asked for since its own calls are not seen.
-    found = evaluate(PROMPT, answering("good", "good", "bad"), mutations=4, baseline_runs=4)
+    found = evaluate(PROMPT, answering("good", "bad"), mutations=4, baseline_runs=4)
     said = (
         "15 of 16 answers to the unmutated prompt agree with each other; the first does not, and trials are shown "
         "against it"
