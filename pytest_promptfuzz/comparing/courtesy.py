@@ -21,6 +21,9 @@ _NAMES = {
     "SUM": r"(?:in summary|to summari[sz]e|in short|in brief|briefly|summary|to sum up|in a nutshell|in conclusion"
     r"|tl;dr|zusammengefasst|kurz gesagt|kurzum|en résumé|en bref|en resumen|in sintesi|in breve|samengevat|kortom)",
     "HELP": r"(?:help|assist|answer|explain)\b(?!.{0,60}\bbut\b)",
+    "RESULT": r"(?:die|das|la|le|el|il|de|het) (?:übersetzung|zusammenfassung|antwort|ergebnis|traduction|réponse"
+    r"|résumé|traducción|respuesta|resumen|traduzione|risposta|riassunto|vertaling|samenvatting|antwoord)",
+    "FOLLOWS": r"(?:wie folgt|la suivante|la siguiente|la seguente|als volgt)",
     "IF": r"[^.!?]*\bif you (?:like|wish|want|prefer|need)",
     "INTRODUCED": r"(?:(?:my|the) answer|as requested|as follows)",
     "NICE": r"(?:nice |great |lovely |good |wonderful |pleasant )?(?:day|evening|weekend|week|trip|time)",
@@ -46,6 +49,8 @@ you (?:asked|wanted to know|were asking|want to know) [^.!?\n]*[.!?:]
 <SUM>\s*[,:;–—-]+\s*
 (?:according to|based on|as stated in|as per|from) <SOURCE>,\s*
 (?:final )?answer:\s*
+i (?:have )?(?:found|extracted|identified) (?:the following|this)\b[^.!?:\n]{0,60}:(?=\s)
+<RESULT>(?:\s+(?:lautet|ist|est|es|è|is|luidt))?(?: <FOLLOWS>)?\s*:\s*
 (?:vielen dank|danke|herzlichen dank|besten dank) (?:für|dass)\b<REST>
 merci (?:pour|de|d'avoir)\b<REST>
 (?:muchas )?gracias por\b<REST>
@@ -55,6 +60,11 @@ grazie (?:mille )?(?:per|di)\b<REST>
 
 _CLOSINGS = r"""
 (?:please |just )?let me know\b
+(?:please |just )tell me (?:if|whether|which|what)\b
+dites-moi\b
+(?:sagen sie|sag) mir\b
+(?:dígame|dime) si\b
+(?:mi dica|dimmi|fammi sapere)\b
 (?:i )?hope (?:this|that|it) (?:helps|helped|answers|has answered|clarifies|was|is)\b
 (?:please )?feel free to\b
 (?:please )?(?:don't|do not) hesitate\b
@@ -105,12 +115,14 @@ _OPENERS = word_set(
     below-is below-are this-is these-are the-following in-summary in-short in-brief in-a in-conclusion to-summarize
     to-summarise to-sum kurz-gesagt en-résumé en-bref en-resumen in-sintesi in-breve according-to based-on as-stated
     as-per from-the from-this from-your final-answer vielen-dank herzlichen-dank besten-dank muchas-gracias
-    dank-u hartelijk-dank d'accord"""
+    i-have i-found i-extracted i-identified die-übersetzung die-zusammenfassung die-antwort das-ergebnis la-traduction
+    la-réponse le-résumé la-traducción la-respuesta el-resumen la-traduzione la-risposta il-riassunto de-vertaling
+    de-samenvatting het-antwoord dank-u hartelijk-dank d'accord"""
 )
 _CLOSERS = word_set(
-    """please just let i hope feel don't do if should is shall can may would i'm i'd always happy glad have enjoy that's
-    thank ich lassen lass bei falls wenn sollten melden n'hésitez n'hésite j'espère bonne si no espero que non spero se
-    resto buona laat ik als fijne"""
+    """please just let i hope feel don't do if should is shall can may would i'm i'd always happy glad have enjoy
+    that's thank dites sagen sag dígame dime mi dimmi fammi ich lassen lass bei falls wenn sollten melden
+    n'hésitez n'hésite j'espère bonne si no espero que non spero se resto buona laat ik als fijne"""
 )
 """First words, or two, of courtesies: what begins with another one is not read any further."""
 

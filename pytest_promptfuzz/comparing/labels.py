@@ -23,17 +23,14 @@ MAX_WORDS = 3
 MAX_SENTENCE = 16
 """Words up to which a sentence is taken for a label's wrapping."""
 
-_NOUN = (
-    r"(?:label|category|sentiment|class|classification|answer|priority|intent|topic|result|type|verdict|status|tone"
-    r"|language|emotion|rating|score|urgency|severity|decision|output|prediction)"
-)
 _DRESSED = expression(
-    rf"\A(?:the |this |its |overall |my |final |predicted |correct |most |best |suitable |appropriate )*{_NOUN}"
+    r"\A(?:the |this |its |overall |my |final |predicted |correct |most |best |suitable |appropriate )*"
+    rf"(?:[a-z]+[ _])?{stated.NOUN}"
     rf"(?: of (?:the|this) [\w ]{{1,24}}?)?\s*(?:is|would be|:|=|->|→|-)\s*[:\"']*\s*(.+?)\s*\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _SIGN = expression(r"(?<!\w)[-−](?=\d)")
-_TAIL = expression(rf"(?<=\w)\s+(?:{_NOUN}|review|text|ticket|message)s?\Z", re.IGNORECASE)
+_TAIL = expression(rf"(?<=\w)\s+(?:{stated.NOUN}|review|text|ticket|message)s?\Z", re.IGNORECASE)
 _LEAD = expression(r"\A(?:it's|it is|this is|that's|that is|in (?=\d)|on (?=\d)|at (?=\d))\s*(?=\w)")
 _WIDE = expression(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WIDE_CHARACTERS = 6
@@ -94,6 +91,18 @@ def same(first: Text, second: Text) -> bool:
         return len(_SIGN.findall(one)) == len(_SIGN.findall(two)) and not _opposed(one, two)
     first_value, second_value = _number(one), _number(two)
     return first_value is not None and first_value == second_value
+
+
+def same_set(first: Text, second: Text) -> bool:
+    """Whether two labels are the same hashtags or items in another order."""
+    one, two = (sorted(_ITEM.findall(each.clean.casefold())) for each in (first, second))
+    return (
+        one == two and len(one) > 1 and all(_LISTED.fullmatch(each.clean.strip()) for each in (first, second))
+    )
+
+
+_ITEM = expression(r"#?[\w-]+")
+_LISTED = expression(r"#[\w-]+(?:[\s,]+#[\w-]+)+|[\w-]+(?:, ?[\w-]+)+")
 
 
 def _number(label: str) -> float | None:

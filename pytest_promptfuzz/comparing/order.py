@@ -9,7 +9,7 @@ from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.long import shared_ends
 from pytest_promptfuzz.comparing.tokens import canonical_words
-from pytest_promptfuzz.comparing.words import split_words
+from pytest_promptfuzz.comparing.words import split_words, stem
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -58,8 +58,32 @@ def parts_moved(pair: Pair) -> bool:
 
 def _sequential(text: Text) -> bool:
     """Whether a text says that its order matters."""
-    return bool(_SEQUENCE.search(text.clean) or _STEPS.search(text.raw) or _RANKED.match(text.clean))
+    return bool(_SEQUENCE.search(text.clean) or _STEPS.search(text.raw) or _RANKED.match(text.clean)) or (
+        "\n" in text.clean and _tells_what_to_do(text)
+    )
 
+
+def _tells_what_to_do(text: Text) -> bool:
+    """Whether most lines begin with what is to be done: steps, though no number says so."""
+    lines = [
+        line.split() for line in text.clean.lower().splitlines() if line.strip() and not line.endswith(":")
+    ]
+    return len(lines) > 1 and sum(stem(line[0]) in IMPERATIVES for line in lines) * 2 > len(lines)
+
+
+IMPERATIVES = frozenset(
+    stem(word)
+    for word in word_set(
+        """chop fry mash peel roast season slice spread sprinkle toss add adjust allow apply attach bake beat begin
+        boil bring browse build call check choose clean clear click close combine configure connect cook cool
+        copy create cut delete disconnect download drag drain drop enable enter fill find fold follow go heat
+        hold insert install keep launch leave let lift log mix move navigate open paste place plug pour preheat
+        press pull push put reboot remove repeat replace restart rinse run save scroll select send serve set sign
+        simmer start stir stop submit switch take tap test tighten turn type unplug unscrew update upload use
+        verify wait wash whisk wipe write mount lower raise loosen"""
+    )
+)
+"""What steps begin with."""
 
 _LEAD = 3
 """Words that items may begin with alike, as "red wine" and "red beer" do."""
@@ -167,7 +191,7 @@ _RANKED = expression(
 """What a list in a certain order begins with: "Ranking:"."""
 _JOINERS = frozenset({"and", "or", "but"})
 _SEQUENCE = expression(
-    r"(?:\A|[.!?;:,\n]\s*|\band\s+)(?:first(?!\s+\w+day)|firstly|next|second|secondly|third|finally|last|lastly|afterwards"
+    r"(?:\A|[.!?;:,\n]\s*|\band\s+)(?:first(?!-|\s+(?:\w+day|aid|class|floor|name|prize)\b)|firstly|next|second|secondly|third|finally|last|lastly|afterwards"
     r"|now)\b|\b(?:before|after|then)\b",
     re.IGNORECASE,
 )

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing import lexicon, same_dates
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.comparing.words import canonical
@@ -57,6 +57,7 @@ _AREAS = frozenset({"km²", "m²", "sqm", *(canonical(each)[0] for each in ("squ
 _FRACTION = frozenset(
     {"half", *(canonical(each)[0] for each in ("quarter", "fifth", "tenth", "four", "five", "ten"))}
 )
+_TIMES = frozenset(token for token, (dimension, _) in _TOKEN_UNITS.items() if dimension == _UNITS["hour"][0])
 _TOKENS = frozenset(_TOKEN_UNITS) | _AREAS | _FRACTION | {"%"}
 _COUNTS = {
     word: value for word, value in lexicon.NUMBER_WORDS.items() if word.isascii() and 1 <= value <= 20
@@ -75,6 +76,19 @@ _SHARE = expression(
     re.IGNORECASE,
 )
 _PERCENT_OF = expression(r"(?:%|cent) of\b", re.IGNORECASE)
+_TIME = "|".join(
+    sorted(
+        (name for name, (dimension, _) in _UNITS.items() if dimension == _UNITS["hour"][0]),
+        key=len,
+        reverse=True,
+    )
+)
+_LASTING = expression(
+    rf"(?<![\w.,])(?P<much>{_AMOUNT})[ \u00a0-]?(?P<large>{_TIME})\b"
+    rf"(?:(?:,? and|,)? ?(?P<more>{_AMOUNT})[ \u00a0-]?(?P<small>{_TIME}|s)\b| and a (?P<part>half|quarter)\b)",
+    re.IGNORECASE,
+)
+"""One and a half hours as "1 hour 30 minutes", "an hour and a half"."""
 _GROUPED = expression(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _EITHER = expression(r"\d{1,3}\.\d{3}")
 """1.200: a thousand and more, or one and a fifth."""
@@ -103,7 +117,7 @@ def agreed(pair: Pair) -> Pair:
     if not _may_agree(pair):
         return pair
     first, second = pair.a.clean, pair.b.clean
-    here, there = list(_values(first)), list(_values(second))
+    here, there = list(_values(first, second)), list(_values(second, first))
     known = {value.key: first[value.start : value.end] for value in here}
     kept = {value.key for value in there if second[value.start : value.end] == known.get(value.key)}
     result, last = "", 0
@@ -125,6 +139,12 @@ def _may_agree(pair: Pair) -> bool:
         for token in tokens:
             if len(token) >= _FEWEST and (token[0] in _NUMERALS or token[2] in _NUMERALS):
                 return True
+    if same_dates.in_digits(pair.a.clean) or same_dates.in_digits(pair.b.clean):
+        return True
+    if not (_TIMES.isdisjoint(here) and _TIMES.isdisjoint(there)) and not _measures(
+        pair.a.tokens, _TIMES
+    ).isdisjoint(_measures(pair.b.tokens, _TIMES)):
+        return True
     if here.isdisjoint(_TOKENS) or there.isdisjoint(_TOKENS):
         return False
     for some, others, text in ((here, there, pair.a), (there, here, pair.b)):
@@ -138,6 +158,7 @@ def _may_agree(pair: Pair) -> bool:
 def _measures(tokens: list[str], units: frozenset[str]) -> set[tuple[int, float]]:
     """The quantities in some units among tokens, each as its dimension and how much it is in the smallest unit."""
     found: set[tuple[int, float]] = set()
+    before: set[tuple[int, float]] = set()
     for index, token in enumerate(tokens):
         if token not in units:
             continue
@@ -150,14 +171,21 @@ def _measures(tokens: list[str], units: frozenset[str]) -> set[tuple[int, float]
             amount = float(number)
         except ValueError:
             continue
-        half = "half" in near
+        half = "half" in near or "half" in tokens[index + 1 : index + 4]
         amounts = {amount, *((0.5, amount + 0.5) if half else ())}
-        found.update((unit[0], round(each * unit[1], 6)) for each in amounts)
+        if "quarter" in tokens[index + 1 : index + 4]:
+            amounts.add(amount + 0.25)
+        values = {(unit[0], round(each * unit[1], 6)) for each in amounts}
+        found |= values | {
+            (unit[0], last + each) for _, each in values for was, last in before if was == unit[0]
+        }
+        before = values
     return found
 
 
-def _values(text: str) -> Iterator[_Value]:
-    found = [*_quantities(text), *_shares(text), *_runs(text)]
+def _values(text: str, other: str) -> Iterator[_Value]:
+    dates = (_Value(("day", day), start, end) for day, start, end in same_dates.days(text, other))
+    found = [*dates, *_lasting(text), *_quantities(text), *_shares(text), *_runs(text)]
     end = 0
     for value in sorted(found, key=lambda each: (each.start, -each.end)):
         if value.start >= end:
@@ -173,6 +201,19 @@ def _quantities(text: str) -> Iterator[_Value]:
             continue
         amounts = tuple((each * factor).normalize() for each in (low, high) if each is not None)
         yield _Value((dimension, *amounts), *found.span())
+
+
+def _lasting(text: str) -> Iterator[_Value]:
+    """Times of two units, each as what ``_quantities`` makes of a time of one."""
+    for found in _LASTING.finditer(text):
+        dimension, large = _UNITS[found["large"].lower()]
+        much, more = _amount(found["much"]), _amount(found["more"] or "1")
+        if found["part"]:
+            small, more = large, Decimal("0.5" if found["part"].lower() == "half" else "0.25")
+        else:
+            small = 1 if found["small"].lower() == "s" else _UNITS[found["small"].lower()][1]
+        if much is not None and more is not None and (small < large or found["part"]):
+            yield _Value((dimension, (much * large + more * small).normalize()), *found.span())
 
 
 def _amount(written: str) -> Decimal | None:

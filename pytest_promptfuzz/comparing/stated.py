@@ -17,12 +17,13 @@ _MOST_WORDS = 4
 _TAIL = 200
 """Characters at the end of an answer in which a last line, or a confidence, is looked for."""
 
-_NOUN = (
-    "(?:label|category|sentiment|class|classification|answer|priority|intent|topic|result|type|verdict|status|tone"
+NOUN = (
+    "(?:label|category|sentiment|grade|state|class|classification|answer|priority|intent|topic|result|type|verdict|status|tone"
     "|language|emotion|rating|score|urgency|severity|decision|output|prediction|choice|team|department|queue"
     # German, French, Spanish, Italian, Dutch, Portuguese, Russian
     "|kategorie|klasse|einstufung|antwort|ergebnis|stimmung|thema|bewertung|priorität"
     "|catégorie|étiquette|classe|réponse|résultat|sujet|categoría|etiqueta|clase|respuesta|sentimiento|resultado|tema"
+    "|zustand|dringlichkeit|statut|état|priorité|urgence|estado|prioridad|urgencia|stato|priorità|prioriteit"
     "|categoria|etichetta|risposta|risultato|categorie|antwoord|resultaat|onderwerp|resposta|rótulo|sentimento"
     "|категория|метка|ответ|класс|тональность|результат)"
 )
@@ -51,7 +52,7 @@ _IT = rf"(?:(?:(?:the|this|your)[ \t][\w-]{{1,20}}(?=[ \t](?:as|under|to|into|wi
 _THE_LABEL = rf"(?:the{_GAP})?(?:(?:label|category|class){_GAP})?"
 _FORMS = (
     expression(
-        rf"\b{_NOUN}{_OF}[*_]{{0,3}}(?:{_MARK}|{_GAP}{_IS})[*_]{{0,3}}{_ANY}{_NAMED}{_END}",
+        rf"(?:\b|(?<=_)){NOUN}{_OF}[*_]{{0,3}}(?:{_MARK}|{_GAP}{_IS})[*_]{{0,3}}{_ANY}{_NAMED}{_END}",
         re.IGNORECASE,
     ),
     expression(rf"{_WIDE_NOUN}[*_]{{0,3}}(?:{_MARK}|{_ANY}[是は为為은는]{_ANY}){_NAMED}{_WIDE_END}"),
@@ -61,7 +62,7 @@ _FORMS = (
         rf"{_GAP}{_IT}(?:(?:as|under|to|into|with){_GAP})?{_THE_LABEL}{_NAMED}{_END}",
         re.IGNORECASE,
     ),
-    expression(rf"<{_NOUN}>\s{{0,4}}(?P<label>[^<>\s][^<>\n]{{0,60}}?)\s{{0,4}}</", re.IGNORECASE),
+    expression(rf"<{NOUN}>\s{{0,4}}(?P<label>[^<>\s][^<>\n]{{0,60}}?)\s{{0,4}}</", re.IGNORECASE),
     expression(
         rf"\b(?:falls{_GAP}(?:under|into)|belongs{_GAP}(?:to|in|under)|go(?:ing)?{_GAP}with|choos(?:e|ing)|pick(?:ing)?)"
         rf"{_GAP}{_THE_LABEL}{_NAMED}{_END}",
@@ -69,7 +70,7 @@ _FORMS = (
     ),
 )
 _IT_IS = expression(rf"\b(?:it|this|that)(?:{_GAP}is|['’]s){_GAP}{_NAMED}{_END}", re.IGNORECASE)
-_HEDGED = expression(rf"\b{_NOUN}{_OF}{_GAP}(?:could|might|may|can){_GAP}(?:also{_GAP})?be\b", re.IGNORECASE)
+_HEDGED = expression(rf"\b{NOUN}{_OF}{_GAP}(?:could|might|may|can){_GAP}(?:also{_GAP})?be\b", re.IGNORECASE)
 _LEADING = expression(
     rf"\A[{_EDGE}\s]{{0,12}}{_LABEL}[{_EDGE}\]>]{{0,5}}"
     rf"(?:{_ANY}\n|\.{_GAP}(?=\S)|{_ANY},?{_GAP}(?:{_REASON})\b|{_GAP}[-–—]{_GAP}(?=\S{{1,40}}[ \t]\S{{1,40}}[ \t]\S)"

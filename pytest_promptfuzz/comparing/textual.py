@@ -115,6 +115,8 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     if labels.is_label(one) and labels.is_label(two):
         if labels.same(one, two) or labels.gives(one, two) or labels.gives(two, one):
             return decided("equivalent", "label", f"both answers are the label {first!r}")
+        if labels.same_set(one, two):
+            return decided("minor", "label", f"the items of {shown(first)} stand in another order")
         overlap = labels.extends(one, two)
         if overlap == "longer":
             return decided("minor", "label", f"label {shown(first)} became {shown(second)}")
@@ -125,6 +127,8 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
         label, answer, which = two, one, "baseline"
     elif named and (both := labels.both_give(one, two)):
         first, second = (labels.bare(each) for each in both)
+        if labels.same(*both) and _said_of_others(one, two):
+            return None
         if labels.same(*both):
             return decided("equivalent", "label", f"both answers give the label {first!r}")
         return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
@@ -154,6 +158,13 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
             )
         case _:
             return None
+
+
+def _said_of_others(one: Text, two: Text) -> bool:
+    """Whether two answers give one label to all, and to some: "all six are rated as safe", "only two of the six"."""
+    pair = Pair(one, two)
+    found = guards.run(pair, ("choices", "numbers", "negation")) if pair.similarity >= FRAME / 2 else []
+    return bool(found) and found[-1].kind == "contradiction"
 
 
 _GOES_ON = frozenset(".!?;:")

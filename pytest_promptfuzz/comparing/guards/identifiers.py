@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 _ADDRESS = expression(r"https?://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _CODE = expression(r"(?<![\w.-])(?=[\w./-]*\d)(?=[\w./-]*[A-Z])[A-Z\d]+(?:[-/.][A-Z\d]+)*(?![\w-])")
+_LETTER = expression(
+    r"(?<![\w.'’&/°-])(?:[B-HJ-Z]\d{0,3}|(?:(?<=: )|(?<=option )|(?<=grade )|(?<=type )|(?<=class )"
+    r"|(?<=group )|(?<=vitamin )|(?<=hepatitis )|(?<=plan )|(?<=answer ))A\d{0,3})(?![\w'’&]|\.\w|\. [A-Z]\w*, )"
+)
+"""A letter that stands for itself: vitamin D, option B, B12."""
 _SPAN = expression(r"(?<!`)`([^`\n]{1,80})`(?!`)")
 _FILE = expression(
     r"\b[\w-]+\.(?:docx?|xlsx?|pptx?|pdf|csv|json|ya?ml|py|js|ts|txt|md|html|xml|zip|png|jpe?g|sh|sql|ini|toml|log)\b",
@@ -52,6 +57,10 @@ def check(pair: Pair) -> Finding | None:
         found = _other(pair.a.once(_codes), pair.b.once(_codes))
         if found:
             return found
+    if any(map(_is_short, pair.only_a)) and any(map(_is_short, pair.only_b)):
+        found = _other(pair.a.once(_letters), pair.b.once(_letters))
+        if found:
+            return found
     if "`" in pair.a.raw and "`" in pair.b.raw:
         found = _other(_spans(pair.a.raw), _spans(pair.b.raw))
         if found:
@@ -63,6 +72,19 @@ def check(pair: Pair) -> Finding | None:
     if ("." in one and ("0" in one or "0" in two)) or "+" in one:
         return _other(pair.a.once(_exact), pair.b.once(_exact))
     return None
+
+
+def _is_short(token: str) -> bool:
+    return (len(token) <= _SHORT and token[0].isalpha()) or token in _UNITS
+
+
+_SHORT = 3
+_UNITS = frozenset({"celsius", "fahrenheit", "gram", "litre"})
+"""What a single letter may be read as."""
+
+
+def _letters(text: Text) -> dict[str, None]:
+    return dict.fromkeys(found[0] for found in _LETTER.finditer(text.clean))
 
 
 def _spans(text: str) -> dict[str, None]:

@@ -32,14 +32,44 @@ _CLOSE = 5
 
 
 def _names(text: Text) -> list[tuple[str, bool]]:
-    """The capitalised runs of a text, and whether each stands where any word would be capitalised."""
+    """The capitalised runs of a text, and whether each stands where any word would be capitalised.
+
+    In German any noun would be, but few names follow an article or an adjective.
+    """
     found = []
+    german = text.once(_is_german)
     for match in _NAME.finditer(text.clean):
+        before = text.clean[max(0, match.start() - _WORD_BEFORE) : match.start()]
+        if german and match[0] in _ADDRESSED:
+            continue
         opening = (
-            bool(_OPENING.search(text.clean[max(0, match.start() - 3) : match.start()])) or match.start() == 0
+            match.start() == 0
+            or bool(_OPENING.search(before[-3:]))
+            or (german and match[0].isalpha() and bool(_DETERMINED.search(before)))
         )
         found.append((match[0], opening))
     return found
+
+
+_WORD_BEFORE = 16
+_GERMAN = word_set(
+    """der die das und ist nicht ein eine einen den dem mit für auf wir sie im am zu von bei hat werden wird sind keine
+    wurde sich auch bitte ihre ihr"""
+)
+_TITLES = word_set("frau herr herrn dr prof professor familie firma stadt in nach aus von bei")
+_ADDRESSED = frozenset(
+    {"Sie", "Ihnen", "Ihr", "Ihre", "Ihren", "Ihrem", "Ihrer", "Ihres", "Du", "Dir", "Dein", "Deine"}
+)
+_DETERMINED = expression(
+    r"(?<!\w)(?:d(?:er|ie|as|en|em|es)|(?:[km]?ein|dein|sein|ihr|unser|euer|dies|jed|welch|solch)(?:e[nmrs]?)?"
+    r"|[iI]m|[aA]m|zu[mr]|beim|vom|ins|ans|aufs|alle[nrs]?|viele[nr]?|einige[nr]?|beiden?|zwei|drei|[a-zäöüß]{2,}(?:e[nrsm]?))\s+$",
+    re.IGNORECASE,
+)
+"""An article or an adjective before a noun."""
+
+
+def _is_german(text: Text) -> bool:
+    return len(_GERMAN.intersection(text.words)) > 1
 
 
 @lru_cache(maxsize=4096)
@@ -59,7 +89,7 @@ def _new(text: Text, other: Text) -> list[tuple[str, bool]]:
             and (head in lexicon.FUNCTION_WORDS or not other.token_set.isdisjoint(canonical(head)))
         ):
             # "In Berlin", "Ask Maria": only what follows the sentence's first word is a name.
-            name, opening = name.split(maxsplit=1)[1], False
+            name, opening = name.split(maxsplit=1)[1], head not in _TITLES and text.once(_is_german)
         tokens = _tokens(name)
         if not tokens or tokens & other.token_set or all(token[0].isdigit() for token in tokens):
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing import lexicon, same_dates
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.expressions import expression
 
@@ -46,9 +46,9 @@ def _context(tokens: list[str], index: int) -> set[str]:
 
 def check(pair: Pair) -> Finding | None:
     """Whether a number of the baseline is another one in the response."""
-    symbols = _symbols(pair)
-    if symbols:
-        return symbols
+    found = _symbols(pair) or _other_day(pair)
+    if found:
+        return found
     gone, come = map(_amounts, pair.changed)
     if not gone and not come:
         return _moved(pair)
@@ -68,6 +68,20 @@ def check(pair: Pair) -> Finding | None:
     if new is None:
         return None
     return Finding("numbers", "doubt", f"number {new} in the response is not in the baseline")
+
+
+def _other_day(pair: Pair) -> Finding | None:
+    """A day for another one, where one of the texts writes it in digits."""
+    one, two = pair.a.clean, pair.b.clean
+    if not (same_dates.in_digits(one) or same_dates.in_digits(two)):
+        return None
+    here, there = (
+        {day for day, _, _ in days} for days in (same_dates.days(one, two), same_dates.days(two, one))
+    )
+    if here - there and there - here:
+        old, new = (min(days).date() for days in (here - there, there - here))
+        return Finding("numbers", "contradiction", f"the day {old} in the baseline became {new}")
+    return None
 
 
 _ARTICLE_LIKE = frozenset({"1"})

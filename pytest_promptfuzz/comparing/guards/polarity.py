@@ -72,6 +72,11 @@ _USED_UP = frozenset(
 TRIGGERS = lexicon.NEGATORS | frozenset(_POLES)
 
 
+def opposed(one: str, two: str) -> bool:
+    """Whether two tokens are the two ends of one scale."""
+    return any((name, -sign) in _POLES.get(two, ()) for name, sign in _POLES.get(one, ()))
+
+
 class Signed(NamedTuple):
     """A statement read as concepts with signs.
 

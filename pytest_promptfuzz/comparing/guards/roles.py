@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
-from pytest_promptfuzz.comparing.guards.polarity import written
+from pytest_promptfuzz.comparing.guards.polarity import opposed, written
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.order import parts_moved, rotated, voiced
 from pytest_promptfuzz.expressions import expression
@@ -39,6 +40,10 @@ def check(pair: Pair) -> Finding | None:
     exchanged = _exchanged(pair)
     if exchanged:
         return exchanged
+    for side in pair.sides:
+        found = _declined(side) or _stood_in(side)
+        if found:
+            return found
     if len(pair.edits) < _SWAP_EDITS and "by" not in pair.only_a and "by" not in pair.only_b:
         return None
     for side in pair.sides:
@@ -84,12 +89,56 @@ def _exchanged(pair: Pair) -> Finding | None:
     return Finding("roles", "contradiction" if len(moved) in _PARTIES else "doubt", said)
 
 
+def _declined(side: Pair) -> Finding | None:
+    """Who does what to whom in German: the article says it, wherever the noun stands."""
+    if _CASES.isdisjoint(side.a.token_set) or _CASES.isdisjoint(side.b.token_set):
+        return None
+    if not (side.only_a | side.only_b) <= _ARTICLES_ABROAD or not _PASSIVE.isdisjoint(side.a.token_set):
+        return None
+    here, there = _cases(side.a.tokens), _cases(side.b.tokens)
+    for noun, article in here.items():
+        if {article, there.get(noun)} in ({"der", "den"}, {"der", "dem"}):
+            said = f"{article} {written(side, noun)} became {there[noun]} {written(side, noun)}"
+            return Finding("roles", "contradiction", said)
+    return None
+
+
+_CASES = frozenset({"der", "den", "dem"})
+_ARTICLES_ABROAD = word_set("der die das den dem des ein eine einen einem einer")
+_PASSIVE = word_set("wird werden wurde wurden worden")
+
+
+def _cases(tokens: Sequence[str]) -> dict[str, str]:
+    """The nouns that follow an article of their own, each with it."""
+    return {noun: article for article, noun in pairwise(tokens) if article in _CASES and noun not in _CASES}
+
+
+def _stood_in(side: Pair) -> Finding | None:
+    """One of two opposite parties does what the other one does in the other text: "the landlord pays", "the tenant"."""
+    if side.similarity < _EQUAL:
+        return None
+    for gone, come in side.edits:
+        old, new = _meaningful(gone), _meaningful(come)
+        if (
+            len(old) == 1 == len(new)
+            and opposed(old[0], new[0])
+            and not rotated(side.a.tokens, side.b.tokens)
+        ):
+            said = (
+                f"{written(side, old[0])!r} in the baseline became {written(side, new[0], response=True)!r}"
+            )
+            return Finding("roles", "contradiction", said)
+    return None
+
+
+_EQUAL = 0.8
+
 _FEWEST = 3
 _CLOSE = 4
 """Words between two that stand in one clause."""
 _MOST_MOVED = 8
-_PARTIES = (2, 4)
-"""Words that move where two parties change places: their two names, of one word or of two."""
+_PARTIES = (2, 4, 6)
+"""Words that move where two parties change places: their two names, of one word to three."""
 
 
 def _swap(a: Sequence[str], b: Sequence[str]) -> tuple[str, str] | None:
@@ -129,7 +178,7 @@ def _harmless(before: str, first: list[str], between: list[str], second: list[st
     if before in _PLACING and between[-1] in _PLACING:
         return True
     # A time or an amount is no party; what numbers do in each other's place, the guard of numbers knows.
-    if any(token[0].isdigit() for token in first) != any(token[0].isdigit() for token in second):
+    if _is_amount(first) != _is_amount(second):
         return True
     # German tells the subject by its article, not by its place.
     if not _DECLINED.isdisjoint((*first, *second)) or any(
@@ -141,6 +190,14 @@ def _harmless(before: str, first: list[str], between: list[str], second: list[st
         return True
     # Whole clauses around a conjunction: "the room was clean and the staff were kind".
     return bool(_JOINING & set(between)) and len(meaningful) == 0
+
+
+def _is_amount(part: list[str]) -> bool:
+    """Whether a part is a number with its unit or its month: "18 May", not "the 18 year old pupil"."""
+    return any(token[0].isdigit() for token in part) and len(_meaningful(part)) <= _VALUE
+
+
+_VALUE = 2
 
 
 def _listed(text: str, swapped: tuple[str, str]) -> bool:

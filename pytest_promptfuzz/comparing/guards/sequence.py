@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.order import IMPERATIVES
 from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.comparing.words import split_words, stem
 from pytest_promptfuzz.expressions import expression
@@ -102,21 +103,7 @@ def _is_sequence(lead: str, items: list[str]) -> bool:
     if _LEAD.search(lead) or not _ORDERED.isdisjoint(map(stem, split_words(lead))):
         return True
     heads = [split_words(item)[:1] for item in items]
-    return sum(bool(head) and stem(head[0]) in _IMPERATIVES for head in heads) * 2 >= len(items)
-
-
-_IMPERATIVES = frozenset(
-    stem(word)
-    for word in word_set(
-        """chop fry mash peel roast season slice spread sprinkle toss add adjust allow apply attach bake beat begin
-        boil bring browse build call check choose clean clear click close combine configure connect cook cool
-        copy create cut delete disconnect download drag drain drop enable enter fill find fold follow go heat
-        hold insert install keep launch leave let lift log mix move navigate open paste place plug pour preheat
-        press pull push put reboot remove repeat replace restart rinse run save scroll select send serve set sign
-        simmer start stir stop submit switch take tap test tighten turn type unplug unscrew update upload use
-        verify wait wash whisk wipe write"""
-    )
-)
+    return sum(bool(head) and stem(head[0]) in IMPERATIVES for head in heads) * 2 >= len(items)
 
 
 def _begins_alike(pair: Pair) -> bool:
