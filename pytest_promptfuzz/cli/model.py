@@ -71,15 +71,13 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         if options.json:
             output.json({"folder": str(options.to)})
         else:
-            output.text(
-                safe(f"Exported to {options.to}. Where it is to run: promptfuzz model install FOLDER")
-            )
+            output.say(safe(f"Exported to {options.to}. Where it is to run: promptfuzz model install FOLDER"))
         return 0
     if options.action == "install":
         from pytest_promptfuzz.embedding.installing import install
 
         folder = install(options.source)
-        output.json({"folder": str(folder)}) if options.json else output.text(safe(f"Installed in {folder}."))
+        output.json({"folder": str(folder)}) if options.json else output.say(f"Installed in {folder}.")
         return 0
     return _show(options, output)
 
@@ -101,8 +99,8 @@ def _show(options: argparse.Namespace, output: Output) -> int:
             }
         )
     elif found.folder is not None:
-        output.text(safe(f"Meaning is compared by {found.label}, in {found.folder}."))
+        output.say(f"Meaning is compared by {found.label}, in {found.folder}.")
     else:
-        output.text(safe(f"Meaning is not compared: {found.mend}."))
-        output.text(safe(f"Models are installed into {model_folder()}."))
+        output.say(f"Meaning is not compared: {found.mend}.")
+        output.say(f"Models are installed into {model_folder()}.")
     return 0

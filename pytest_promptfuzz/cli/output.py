@@ -43,6 +43,10 @@ class Output:
         """Write a text that is safe already, and a line feed."""
         self._write(sys.stdout, text)
 
+    def say(self, sentence: str) -> None:
+        """Write a sentence, laid out to the width."""
+        self.lines([[(sentence, "plain")]])
+
     def json(self, value: Any) -> None:
         """Write JSON, in ASCII: nothing in it can act on a terminal, and no encoding is lacking."""
         self.text(json.dumps(value, indent=2, ensure_ascii=True))

@@ -319,3 +319,49 @@ def test_in_a_dry_run_not_even_a_fixture_asks(project, promptfuzz_server):
     result.assert_outcomes(errors=1)
     assert promptfuzz_server.calls == 0
     result.stdout.fnmatch_lines(["*This is a dry run, which asks no model anything*"])
+
+
+def test_a_dry_run_reckons_with_samples_and_with_functions(project):
+    result = project(
+        """
+        def answer(prompt):
+            raise AssertionError("nobody is asked")
+
+        @robust(TRIAGE, mutations=3, samples=2, baseline_runs=4)
+        def test_samples(prompt, llm):
+            raise AssertionError("the body must not run")
+
+        @robust(TRIAGE, inputs=[TICKET, "No parcel came."], mutations=3, target=answer)
+        def test_function(response):
+            raise AssertionError("the body must not run")
+        """,
+        "--promptfuzz-dry-run",
+    )
+    result.stdout.fnmatch_lines_random(
+        [
+            "test_it.py::test_samples: at least 10 calls; about * tokens in; free",
+            "test_it.py::test_function: 10 calls of the function; about * tokens in; cost not known",
+        ]
+    )
+
+
+def test_a_function_is_called_as_often_as_a_dry_run_says(project):
+    result = project(
+        """
+        CALLED = []
+
+        def answer(prompt):
+            CALLED.append(prompt)
+            return "OTHER"
+
+        @robust(TRIAGE, inputs=[TICKET, "No parcel came."], mutations=3, target=answer)
+        def test_function(response):
+            assert response == "OTHER"
+
+        def test_afterwards():
+            assert len(CALLED) == 10
+        """,
+        "-p",
+        "no:randomly",
+    )
+    result.assert_outcomes(passed=2)

@@ -392,7 +392,7 @@ def pytest_promptfuzz_operators(config):
         (("mutations=4", "mutations=5"), "asks for mutations=5 and was recorded with 4"),
         (("mutations=4", "mutations=4, seed=3"), "asks for seed=3 and was recorded with 0"),
         (("mutations=4", "mutations=4, operators=['lexical']"), "asks for operators={'lexical': 1}"),
-        (("TRIAGE,", "TRIAGE.text + ' Be quick.',"), "now '…\n\n{ticket} Be quick.'"),
+        (("TRIAGE,", "TRIAGE.text + ' Be quick.',"), "{ticket} Be quick.')"),
     ],
     ids=["mutations", "seed", "operators", "prompt"],
 )
@@ -404,6 +404,24 @@ def test_a_plan_for_another_test_is_refused(run, change, why):
     )
     result.assert_outcomes(errors=1)
     assert why in said(result)
+
+
+def test_a_prompt_of_the_application_that_changed_is_shown_against_what_was_recorded(run, pytester):
+    source = """
+import prompts
+
+@robust(mutate="prompts.MOOD", mutations=2)
+def test_it(llm):
+    return llm(prompts.MOOD)
+"""
+    pytester.makepyfile(prompts='MOOD = "Classify the mood of: What a lovely day! Answer good or bad."')
+    run(source, "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    pytester.makepyfile(prompts='MOOD = "Classify the tone of: What a lovely day! Answer good or bad."')
+    result = run(source, "--promptfuzz-mode=replay")
+    result.assert_outcomes(errors=1)
+    assert "it differs from the nearest recording at $.body.messages[0].content (recorded '…" in said(result)
+    assert "mood of" in said(result)
+    assert "tone of" in said(result)
 
 
 @pytest.mark.parametrize(

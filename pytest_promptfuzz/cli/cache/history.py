@@ -67,6 +67,8 @@ def _git(folder: Path, *arguments: str) -> bytes:
         raise UsageError(f"git cannot be run ({error.strerror or error}). Name two files instead.") from None
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        if said and "not a git repository" in said[0]:
+            raise UsageError(f"{folder} is in no git repository. Name two recordings instead: diff OLD NEW.")
         raise UsageError(
             f"git: {unstopped(said[0] if said else 'it failed')}. Name a commit of this repository."
         )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.cli.cache.common import add_store, age, counted
 from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import StoreError, UsageError
-from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.wire.endpoints import host_of
 from pytest_promptfuzz.wire.recordings.checking import secrets_of, why_not
 from pytest_promptfuzz.wire.recordings.places import is_recording
@@ -144,7 +143,7 @@ def _show(output: Output, options: argparse.Namespace, value: dict[str, Any], sa
         output.json(value)
     else:
         for each in said:
-            output.text(safe(each))
+            output.say(each)
 
 
 def _asked_by(options: argparse.Namespace) -> tuple[set[str], list[str]]:
