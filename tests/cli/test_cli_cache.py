@@ -756,7 +756,7 @@ def test_diff_says_what_is_damaged(folder, cache, cache_json) -> None:
         (["a", "b", "--against", "HEAD"], "diff takes two recordings"),
         (["a", "b"], "a is no file"),
         (["a.txt", "a.txt"], "this is not a recording"),
-        ([], "git: fatal: not a git repository"),
+        ([], "is in no git repository. Name two recordings instead"),
         (["--against=-p"], "that is no commit"),
     ],
 )
