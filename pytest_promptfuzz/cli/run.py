@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -82,7 +83,13 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--gate",
         metavar=f"{{{','.join(GATES)}}}",
         default="point",
-        help="what must reach it: point, the score; confident, its lower bound (point)",
+        help="what must reach it: point, the score; confident, its lower bound; no-worse holds the trials against those"
+        " of --against instead (point)",
+    )
+    group.add_argument(
+        "--against",
+        metavar="FILE",
+        help="a run before, as --json wrote it, for --gate no-worse",
     )
     group.add_argument("--task", metavar="NAME", help="how answers are compared (inferred from the baseline)")
     group.add_argument(
@@ -191,6 +198,7 @@ def _reports(
         resolve(name)
     if options.embedder is not None:
         embeddings(options.embedder)
+    before = _before(options)
     limits = limits_of(options)
     store = ResponseStore(options.cache_dir, warn=output.error)
     embedder = installed_embedder(
@@ -213,6 +221,7 @@ def _reports(
                     only=options.trial,
                     progress=ran,
                     expected=options.expected,
+                    before=before.get(name),
                     **settings,
                 )
             )
@@ -222,6 +231,27 @@ def _reports(
         progress.clear()
         store.close()
     return reports
+
+
+def _before(options: argparse.Namespace) -> dict[str, Any]:
+    """The reports of the run before, by target.
+
+    Raises:
+        UsageError: The file cannot be read, or holds none; or the gate does not ask for it.
+    """
+    if options.against is None:
+        return {}
+    if options.gate != "no-worse":
+        raise UsageError("--against is for --gate no-worse; give both, or leave it out.")
+    try:
+        found = json.loads(Path(options.against).read_text(encoding="utf-8"))
+        reports = found if isinstance(found, list) else [found]
+        return {each["target"]: each for each in reports if each["trials"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"--against {options.against}: no report of a run ({type(error).__name__}: {error}). Write one with "
+            "`promptfuzz run … --json`."
+        ) from None
 
 
 def _judging(options: argparse.Namespace) -> dict[str, Any]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.mutations.mutation import Relation
+    from pytest_promptfuzz.scoring.paired import Paired
     from pytest_promptfuzz.scoring.repeats import Evidence
     from pytest_promptfuzz.scoring.trial import Spent, Trial
 
@@ -51,6 +52,7 @@ def conclude(
     oracle_only: bool = False,
     alone: bool = False,
     certain: bool = True,
+    paired: Paired | None = None,
     notes: Iterable[str] = (),
 ) -> Robustness:
     """The result of one evaluation.
@@ -70,6 +72,7 @@ def conclude(
         oracle_only: Whether nothing was compared.
         certain: Whether trials that were not needed could not have changed the outcomes' verdict.
         alone: Whether one trial of the plan was picked out, and the others, controls included, left out.
+        paired: The trials beside those of a run before, for the gate ``no-worse``.
         notes: For the reader.
     """
     by_relation = _groups(trials, lambda trial: (trial.mutation.relation,))
@@ -88,6 +91,7 @@ def conclude(
             max_deviations=contract.max_deviations,
             evidence=evidence if relation == "invariance" else ALONE,
             sampled=sampled,
+            paired=paired,
         )
         # A brittle prompt has shown that its test notices changes.
         if judgement.verdict == "pass" or relation == "must-change":
@@ -103,6 +107,7 @@ def conclude(
         noise=evidence,
         interval=sampled.interval(),
         gate=contract.gate,
+        paired=paired,
         outcomes=counts,
         by_dimension=_groups(scored, lambda trial: (trial.mutation.dimension,)),
         by_operator=_groups(scored, _operators),
@@ -168,7 +173,12 @@ def _excused(judgement: Judgement) -> list[str]:
 
 
 def says_brittle(
-    trials: Sequence[Trial], contract: Contract, evidence: Evidence, *, waiting: int = 0
+    trials: Sequence[Trial],
+    contract: Contract,
+    evidence: Evidence,
+    *,
+    waiting: int = 0,
+    paired: Paired | None = None,
 ) -> bool:
     """Whether trials and evidence say "brittle", whatever ``waiting`` trials show; before it is said, more is asked."""
     scored = [trial for trial in trials if trial.mutation.relation == "invariance"]
@@ -176,7 +186,12 @@ def says_brittle(
         return False
     counts = replace(Counts.of(trial.outcome for trial in scored), not_needed=waiting)
     known = decide_at(
-        contract.gate, counts, contract.threshold, max_deviations=contract.max_deviations, evidence=evidence
+        contract.gate,
+        counts,
+        contract.threshold,
+        max_deviations=contract.max_deviations,
+        evidence=evidence,
+        paired=paired,
     )
     return known.verdict == "brittle"
 

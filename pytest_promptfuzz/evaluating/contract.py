@@ -126,6 +126,8 @@ class Contract:
         if not isinstance(checked.get("mutations", 0), int):
             checked["operators"] = checked["mutations"]
             checked["mutations"] = checked["operators"].n
+        if checked.get("gate") == "no-worse":
+            checked["stop"] = "never"  # it is over all trials that both runs made
         contract = cls(**checked)
         low, high = contract.minor_at, contract.equivalent_at
         if low is not None and high is not None and low > high:

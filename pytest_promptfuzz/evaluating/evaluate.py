@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.asking import Asker, watch_of_the_run
+from pytest_promptfuzz.evaluating.compared import Before, outcomes_of
 from pytest_promptfuzz.evaluating.contract import Contract
 from pytest_promptfuzz.evaluating.gold import read_expected
 from pytest_promptfuzz.evaluating.inputs import Cases, Input, read_inputs
@@ -42,6 +43,7 @@ def evaluate(
     *,
     inputs: Any = None,
     expected: Any = None,
+    before: Robustness | Mapping[str, Any] | None = None,
     mutate: str | None = None,
     call: int | None = None,
     match: str | re.Pattern[str] | None = None,
@@ -66,6 +68,8 @@ def evaluate(
             one verdict: inputs × (1 + mutations) calls.
         expected: The gold answer, of the kind that is answered: text, a label, JSON; with ``inputs`` a list of them,
             or a mapping by ID. ``result.gold`` says how often answers are as expected; it changes no verdict.
+        before: For ``gate="no-worse"``: the result of a run before, or its JSON report, which the same trials are held
+            against.
         mutate: ``"role:system"`` or ``"role:user"``: what an application's function is given stays as it is, and that
             role's text in its model requests is mutated on the wire.
         call: Which request's text is meant, by its index among the baseline's.
@@ -95,6 +99,7 @@ def evaluate(
         target,
         inputs,
         expected,
+        before,
         {"mutations": mutations, "threshold": threshold, "seed": seed, **settings},
         (mutate, call, match),
         parameters,
@@ -115,6 +120,7 @@ async def aevaluate(
     *,
     inputs: Any = None,
     expected: Any = None,
+    before: Robustness | Mapping[str, Any] | None = None,
     mutate: str | None = None,
     call: int | None = None,
     match: str | re.Pattern[str] | None = None,
@@ -133,6 +139,7 @@ async def aevaluate(
         target,
         inputs,
         expected,
+        before,
         {"mutations": mutations, "threshold": threshold, "seed": seed, **settings},
         (mutate, call, match),
         parameters,
@@ -166,6 +173,7 @@ class _Evaluation:
         target: AnyTarget,
         inputs: Any,
         expected: Any,
+        before: Robustness | Mapping[str, Any] | None,
         settings: Mapping[str, Any],
         place: tuple[Any, Any, Any],
         parameters: Mapping[str, Any] | None,
@@ -207,6 +215,10 @@ class _Evaluation:
             only=only,
             on_wire=self._on_wire,
         )
+        if before is not None:
+            if contract.gate != "no-worse":
+                raise UsageError("evaluate: before= is for gate='no-worse'; give both, or leave it out.")
+            self.job.before = Before(outcomes_of(before, "evaluate"))
         if inputs is None and self.prompt.slots and not self.prompt.inputs and not function:
             names = ", ".join(self.prompt.slots)
             self.job.notes.append(

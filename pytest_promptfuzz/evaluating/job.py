@@ -13,6 +13,7 @@ from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.baseline import BaselineFailed, baseline_error
 from pytest_promptfuzz.evaluating.case import Case
+from pytest_promptfuzz.evaluating.compared import NOTHING, Before, paired_of, said_of
 from pytest_promptfuzz.evaluating.conclude import conclude
 from pytest_promptfuzz.evaluating.control import controlled
 from pytest_promptfuzz.evaluating.feasible import refuse_too_few
@@ -81,6 +82,7 @@ class Job:
         mistaken: Whether a call was made early that a run did not ask for.
         overruled: A judgement that stands whatever the trials say.
         evidence: What repeated answers show.
+        before: What the gate ``no-worse`` holds the trials against.
         certain: Whether what was not asked could not have changed the outcomes' verdict.
     """
 
@@ -109,6 +111,7 @@ class Job:
     names: list[str] = field(default_factory=list)
     overruled: Judgement | None = None
     evidence: Evidence = ALONE
+    before: Before = NOTHING
     certain: bool = True
     _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
@@ -259,6 +262,7 @@ class Job:
 
     def conclude(self) -> Robustness:
         """The result over all cases."""
+        self.notes[:0] = said_of(self)
         if self.only is not None:
             self.notes.insert(0, f"only trial {self.only} was run: the verdict covers it alone")
         self.spent += spent_embedding(self._ended_cases, self.notes)
@@ -281,6 +285,7 @@ class Job:
             oracle_only=self._oracle_only,
             alone=self.only is not None,
             certain=self.certain,
+            paired=paired_of(self),
             notes=[
                 *varying(self._ended_cases, self.names, self.evidence),
                 *self.notes,

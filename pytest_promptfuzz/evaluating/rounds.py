@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.evaluating.compared import paired_of
 from pytest_promptfuzz.evaluating.conclude import says_brittle
 from pytest_promptfuzz.evaluating.instability import of_one_model, refuse_mixed
 from pytest_promptfuzz.evaluating.pacing import Pace
@@ -67,7 +68,7 @@ def _repeated(job: Job, pace: Pace, alpha: float) -> Steps:
     waiting = pace.waiting if job.certain else 0
 
     def brittle(evidence: Evidence) -> bool:
-        return says_brittle(job.trials, job.contract, evidence, waiting=waiting)
+        return says_brittle(job.trials, job.contract, evidence, waiting=waiting, paired=paired_of(job))
 
     def proves(evidence: Evidence) -> bool:
         return brittle(evidence) and pace.settled(job.trials, evidence)

@@ -21,6 +21,7 @@ from pytest_promptfuzz.evaluating.on_wire import OnWire
 from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.evaluating.speculating import speculating
 from pytest_promptfuzz.plugin import commands, examples, freshness, subtests
+from pytest_promptfuzz.plugin.accepting import before_of
 from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
 from pytest_promptfuzz.plugin.checking import acheck, check
 from pytest_promptfuzz.plugin.choosing import laid_over
@@ -81,6 +82,8 @@ class Engine:
             run["task"] = None  # the mark's own way to compare wins over the run's
         contract = laid_over(run, {key: keys[key] for key in CONTRACT_KEYS if key in keys})
         overridden = {key: value for key, value in state.overrides.items() if contract.get(key) != value}
+        if state.config.getoption("promptfuzz_update"):
+            contract["stop"] = "never"  # what is kept is the whole plan
         if "task" in overridden:
             contract["profile"] = None
         job = Job(
@@ -98,6 +101,8 @@ class Engine:
             skips=lambda error: isinstance(error, pytest.skip.Exception),
             describe=functools.partial(_traceback, self.item),
         )
+        if job.contract.gate == "no-worse":
+            job.before = before_of(self.item)
         job.notes.extend(
             f"overridden on the command line: {key}={value!r} (the test's own is {contract.get(key)!r})"
             for key, value in overridden.items()

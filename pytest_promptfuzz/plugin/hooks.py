@@ -153,6 +153,8 @@ class Results:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Keep it for the table; give one that came from another process its rendering back."""
+        if self._state.updates:
+            self._state.accepted.see(report)
         if hasattr(report, "promptfuzz"):
             from pytest_promptfuzz.plugin.terminal import collect
 
@@ -192,7 +194,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["promptfuzz_unused_calls"] = state.unused_calls
-    if state.settings["mode"] == "record" and not hasattr(session.config, "workerinput"):
+    if hasattr(session.config, "workerinput"):
+        return
+    if state.updates:
+        state.accepted.write(session.config.rootpath)
+    if state.settings["mode"] == "record":
         from pytest_promptfuzz.plugin.recording import write
 
         write(state.folder, state.written, state.warnings.append)

@@ -77,6 +77,11 @@ def add_options(parser: pytest.Parser) -> None:
         help="ask nothing: print the calls, tokens and cost that the robust tests need, and skip them",
     )
     group.addoption(
+        "--promptfuzz-update",
+        action="store_true",
+        help="store the outcomes of tests that pass beside them, for the gate no-worse of later runs; not in CI",
+    )
+    group.addoption(
         "--promptfuzz-trial",
         metavar="ID",
         default=None,

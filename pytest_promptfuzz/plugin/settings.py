@@ -60,10 +60,10 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "gate",
-        values.one_of("point", "confident"),
+        values.one_of("point", "confident", "no-worse"),
         "point",
         "what must reach the threshold in a test whose mark does not say: point (the score) or confident (its lower "
-        "bound)",
+        "bound); no-worse holds it against the stored run instead",
         "GATE",
     ),
     Setting("task", values.text, None, "task profile of a test whose mark does not say", "NAME"),

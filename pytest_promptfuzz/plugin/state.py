@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_promptfuzz.plugin.accepting import Accepted, check_update
 from pytest_promptfuzz.plugin.choosing import Choice, read_choice
 from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_profiles, read_tables
 from pytest_promptfuzz.plugin.modes import check_mode, check_shared, chosen_mode
@@ -38,6 +39,7 @@ class State:
     reports: dict[str, TestSummary] = field(default_factory=dict)
     expected: dict[str, TestReport] = field(default_factory=dict)
     let_through: dict[str, str] = field(default_factory=dict)
+    accepted: Accepted = field(default_factory=Accepted)
     unmutated: dict[str, None] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     mode_reason: str = ""
@@ -62,6 +64,7 @@ class State:
             settings, overrides = read_settings(config, tables), read_overrides(config)
             settings["mode"], reason = chosen_mode(config, settings)
             check_mode(config, settings["mode"], overrides)
+            check_update(config, overrides)
             check_shared(config, settings["store"])
             choice = read_choice(config, tables, overrides)
             patterns = read_patterns(config)
@@ -84,6 +87,11 @@ class State:
     def enabled(self) -> bool:
         """Whether robust tests are mutated at all."""
         return bool(self.config.getoption("promptfuzz") == "on")
+
+    @property
+    def updates(self) -> bool:
+        """Whether this process keeps the outcomes of tests that pass."""
+        return bool(self.config.getoption("promptfuzz_update")) and not hasattr(self.config, "workerinput")
 
     @property
     def dry(self) -> bool:

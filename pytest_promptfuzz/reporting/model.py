@@ -12,6 +12,7 @@ from pytest_promptfuzz.reporting.varying import VarianceReport, variance_report
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.intervals import Interval
+    from pytest_promptfuzz.scoring.paired import Paired
     from pytest_promptfuzz.scoring.robustness import Group, Robustness
     from pytest_promptfuzz.scoring.trial import Spent, Trial
 
@@ -81,6 +82,17 @@ class NoiseReport(TypedDict):
     alpha: float
 
 
+class PairedReport(TypedDict):
+    """How the trials compare with those of the run before, for the gate ``no-worse``, and the sign test's p."""
+
+    worse: int
+    better: int
+    same: int
+    unknown: int
+    p: float
+    alpha: float
+
+
 class TrialReport(TypedDict):
     """One trial. ``diff`` is ``[["=", same], ["-", removed], ["+", added], ...]`` over the prompt."""
 
@@ -140,6 +152,7 @@ class TestReport(TestSummary):
     location: tuple[str, int] | None
     explanation: str
     gate: str
+    paired: PairedReport | None
     noise: NoiseReport | None
     planned: int
     seed: int
@@ -174,6 +187,7 @@ def report_test(
         reason=robustness.reason,
         explanation=robustness.explanation,
         gate=robustness.gate,
+        paired=_paired(robustness.paired),
         score=robustness.score,
         bounds=robustness.bounds,
         threshold=robustness.threshold,
@@ -272,6 +286,19 @@ def _noise(robustness: Robustness) -> NoiseReport | None:
         floor=robustness.floor,
         baselines=found.baselines,
         repeats=found.repeats,
+        p=found.p,
+        alpha=found.alpha,
+    )
+
+
+def _paired(found: Paired | None) -> PairedReport | None:
+    if found is None:
+        return None
+    return PairedReport(
+        worse=found.worse,
+        better=found.better,
+        same=found.same,
+        unknown=found.unknown,
         p=found.p,
         alpha=found.alpha,
     )

@@ -1,26 +1,27 @@
 """Gates: what a score must show for a test to pass.
 
 ``point`` holds the score itself against the threshold (``scoring.verdict``). ``confident`` holds what the score exceeds
-at 95 %, one-sided: a test passes only if its mutations prove as much.
+at 95 %, one-sided: a test passes only if its mutations prove as much. ``no-worse`` is ``point``, and besides holds the
+trials against those of a run before: a test that became worse fails, whatever its score.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from pytest_promptfuzz.scoring.repeats import ALONE
-from pytest_promptfuzz.scoring.verdict import Judgement, decide, plain
+from pytest_promptfuzz.scoring.verdict import Judgement, decide, p_text, plain
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
+    from pytest_promptfuzz.scoring.paired import Paired
     from pytest_promptfuzz.scoring.repeats import Evidence
     from pytest_promptfuzz.scoring.sampled import Sampled
     from pytest_promptfuzz.scoring.score import Counts
 
-GateName = Literal["point", "confident"]
-GATES: tuple[GateName, ...] = ("point", "confident")
+GateName = Literal["point", "confident", "no-worse"]
+GATES: tuple[GateName, ...] = ("point", "confident", "no-worse")
 
 
 def decide_at(
@@ -31,6 +32,7 @@ def decide_at(
     max_deviations: int | None = None,
     evidence: Evidence = ALONE,
     sampled: Sampled | None = None,
+    paired: Paired | None = None,
 ) -> Judgement:
     """The verdict of one test at a gate.
 
@@ -41,11 +43,54 @@ def decide_at(
         max_deviations: More deviations are brittle whatever the score.
         evidence: What repeated answers show.
         sampled: What the score was made of; ``None`` while only failing is looked for.
+        paired: The trials beside those of a run before; ``None`` where there is none.
     """
     found = decide(counts, threshold, max_deviations=max_deviations, evidence=evidence)
     if gate == "confident" and found.verdict == "pass" and sampled is not None:
         return _confident(found, counts, threshold, sampled)
+    if gate == "no-worse" and paired is not None and tells(paired):
+        if paired.before < threshold:  # what was accepted then is not asked for now
+            found = decide(counts, Fraction(0), max_deviations=max_deviations, evidence=evidence)
+            then = f"The stored run's score, {plain(paired.before)}, was below the threshold {plain(threshold)}, too."
+            if found.verdict == "pass":
+                found = Judgement("pass", "no-worse", then)
+        return _no_worse(found, counts, evidence, paired) if found.verdict == "pass" else found
     return found
+
+
+def tells(paired: Paired) -> bool:
+    """Whether so many pairs could show that a run is worse."""
+    return paired.least <= paired.alpha
+
+
+def _no_worse(passed: Judgement, counts: Counts, evidence: Evidence, paired: Paired) -> Judgement:
+    """A pass, unless the trials came out worse than before: by more than chance, and today by more than noise."""
+    said = _compared(paired)
+    if not paired.is_worse:
+        if paired.may_be_worse:
+            return Judgement(
+                "inconclusive",
+                "errors-decide" if counts.error else "undecided-decide",
+                f"{said}, which {paired.unknown} without an outcome could change.",
+            )
+        return replace(passed, explanation=f"{passed.explanation} {said}: no more than chance makes.")
+    lasting = paired if evidence.confirmed is None else paired.lasting(evidence.confirmed)
+    if evidence.p is None or (evidence.significant and lasting.is_worse):
+        proved = (
+            "" if evidence.p is None else f" That is more than the model's own noise ({p_text(evidence)})."
+        )
+        return Judgement("brittle", "worse-than-before", f"{said}.{proved}")
+    noise = f"{said}, but of what came again when it was asked again no more than chance makes."
+    if not evidence.significant:
+        noise = f"{said}, but today the mutations do no more than the model's own noise ({p_text(evidence)})."
+    return replace(passed, explanation=f"{passed.explanation} {noise}")
+
+
+def _compared(paired: Paired) -> str:
+    return (
+        f"Of {paired.pairs} trials that the stored run made, too, {paired.worse} came out worse and {paired.better} "
+        f"better (p = {paired.p:.2g}, held against {paired.alpha:.2g})"
+    )
 
 
 def _confident(passed: Judgement, counts: Counts, threshold: Fraction, sampled: Sampled) -> Judgement:

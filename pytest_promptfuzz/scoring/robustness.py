@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.gold import Gold
     from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.judging import Judging
+    from pytest_promptfuzz.scoring.paired import Paired
     from pytest_promptfuzz.scoring.trial import Trial
     from pytest_promptfuzz.scoring.variance import Variance
     from pytest_promptfuzz.scoring.verdict import Reason, Verdict
@@ -87,6 +88,7 @@ class Robustness:
         seed: Of the plan.
         planned: Mutations asked for.
         notes: What a reader should know, loudest first.
+        paired: The trials beside those of the run before; ``None`` but for the gate ``no-worse``.
         gold: How often the answers are as expected; ``None`` where no gold answer was given.
         judging: What the judge said in all; ``None`` where there was none.
     """
@@ -119,6 +121,7 @@ class Robustness:
     gate: str = "point"
     notes: tuple[str, ...] = ()
     judging: Judging | None = None
+    paired: Paired | None = None
     gold: Gold | None = None
 
     @property

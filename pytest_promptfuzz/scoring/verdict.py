@@ -21,6 +21,8 @@ Reason = Literal[
     "noise-floor",
     "not-significant",
     "not-confident",
+    "no-worse",
+    "worse-than-before",
     "errors-decide",
     "undecided-decide",
     "not-exercised",
@@ -110,7 +112,7 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
     if evidence.significant and not enough and (few or lasting > limit):
         besides = f", and {plain(adjusted)} when adjusted for noise" if few and adjusted is not None else ""
         return Judgement(
-            "brittle", reason, f"{said}{besides}. {asked} That is more than noise ({_p(evidence)})."
+            "brittle", reason, f"{said}{besides}. {asked} That is more than noise ({p_text(evidence)})."
         )
     if evidence.highest is not None and evidence.highest < threshold:
         return Judgement(
@@ -133,7 +135,9 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
             f"{said}, but what differed did not come again. {asked} So counted, the score is {plain(confirmed)}.",
         )
     return Judgement(
-        "inconclusive", "not-significant", f"{said}, which may be noise ({_p(evidence)}): {floor}. {asked}"
+        "inconclusive",
+        "not-significant",
+        f"{said}, which may be noise ({p_text(evidence)}): {floor}. {asked}",
     )
 
 
@@ -175,7 +179,8 @@ def _asked(evidence: Evidence) -> str:
     return f"Asked again, there are {evidence.baselines} answers to the unmutated prompt{more}."
 
 
-def _p(evidence: Evidence) -> str:
+def p_text(evidence: Evidence) -> str:
+    """The p of a test over labels, and what it was held against."""
     least = ""
     if evidence.least is not None and evidence.least > evidence.alpha:
         least = f"; so few answers cannot show less than {evidence.least:.2g}"

@@ -88,3 +88,28 @@ def test_a_gold_answer_is_held_against_and_changes_no_verdict(
     )
     assert main([*run, "--expected", "positive", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["gold"]["accuracy"] == 1
+
+
+def test_a_run_is_held_against_the_report_of_one_before(
+    run: tuple[str, ...], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main([*run, "--stop", "never", "--json"]) == 0
+    (tmp_path / "before.json").write_text(capsys.readouterr().out)
+    assert main([*run, "--gate", "no-worse", "--against", "before.json", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["paired"]["same"], report["paired"]["worse"], report["notes"]) == (8, 0, [])
+    assert main([*run, "--gate", "no-worse"]) == 0
+    assert "there is no stored run to compare with" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("content", [None, "{}", "[", '{"target": "simulated", "trials": 3}'])
+def test_a_report_of_a_run_before_that_is_none_is_refused(
+    run: tuple[str, ...], capsys: pytest.CaptureFixture[str], tmp_path: Path, content: str | None
+) -> None:
+    if content is not None:
+        (tmp_path / "before.json").write_text(content)
+    assert main([*run, "--gate", "no-worse", "--against", "before.json"]) == 2
+    error = capsys.readouterr().err
+    assert "--against before.json: no report of a run" in error or "before= must be the result" in error
+    assert main([*run, "--against", "before.json"]) == 2
+    assert "--against is for --gate no-worse" in capsys.readouterr().err

@@ -123,3 +123,76 @@ def test_a_misspelt_gate_is_told_what_was_meant() -> None:
         evaluate(PROMPT, Application(), inputs=ONE, gate="confidnet")
     with pytest.raises(UsageError, match="gate=3 must be a name"):
         evaluate(PROMPT, Application(), inputs=ONE, gate=3)
+
+
+def worse_and_better(
+    *no: int, before: object = None, mutations: int = 32, threshold: float = 0.7, **settings: object
+) -> object:
+    given = {"gate": "no-worse", **({"before": before} if before is not None else {}), **settings}
+    return evaluate(
+        PROMPT,
+        Application(*no),
+        inputs=ONE,
+        mutations=mutations,
+        threshold=threshold,
+        session=quiet(),
+        **given,  # type: ignore[arg-type]
+    )
+
+
+def test_a_run_is_held_against_the_one_before() -> None:
+    before = evaluate(
+        PROMPT, Application(), inputs=ONE, mutations=32, threshold=0.7, session=quiet(), stop="never"
+    )
+    same = worse_and_better(before=before)
+    assert (same.verdict, same.paired.worse, same.paired.pairs) == ("pass", 0, 32)
+    assert not any("no-worse" in note for note in same.notes)
+    few = worse_and_better(3, 4, before=before)
+    assert (few.verdict, few.reason, few.paired.p) == ("pass", "score-reached", 0.25)
+    worse = worse_and_better(*range(2, 9), before=before)
+    assert (worse.verdict, worse.reason, worse.paired.worse) == ("brittle", "worse-than-before", 7)
+    assert worse.score > 0.7
+    assert worse.noise.significant
+    found = report_test(worse, test="t")
+    assert found["paired"] == {
+        "worse": 7,
+        "better": 0,
+        "same": 25,
+        "unknown": 0,
+        "p": 0.0078125,
+        "alpha": 0.05,
+    }
+    again = worse_and_better(*range(2, 9), before=report_test(before, test="t"))
+    assert again.reason == "worse-than-before"
+    no_better = worse_and_better(*range(2, 9), before=worse)
+    assert no_better.verdict == "pass"
+    assert evaluate(PROMPT, Application(), inputs=ONE, session=quiet()).paired is None
+
+
+def test_where_there_is_nothing_to_hold_it_against_it_says_so_and_is_the_point_gate() -> None:
+    none = worse_and_better()
+    assert none.verdict == "pass"
+    assert none.notes[0] == (
+        "gate='no-worse': there is no stored run to compare with, so the gate is 'point'; keep a result and give it as "
+        "before="
+    )
+    assert worse_and_better(*range(1, 20)).reason == "score-below-threshold"
+    other = evaluate("Is {ticket} about money? Say yes or no.", Application(), inputs=ONE, session=quiet())
+    unlike = worse_and_better(before=other)
+    assert unlike.notes[0].startswith(
+        "gate='no-worse': the stored run made none of these trials (another prompt,"
+    )
+    few = evaluate(PROMPT, Application(), inputs=ONE, mutations=4, session=quiet())
+    assert (
+        "4 trials could not show that a run is worse (p is 0.062 at least"
+        in (worse_and_better(before=few, mutations=4).notes[0])
+    )
+
+
+def test_a_run_before_that_is_none_is_refused() -> None:
+    with pytest.raises(
+        UsageError, match="before= must be the result of a run, or its JSON report, not 'main'"
+    ):
+        worse_and_better(before="main")
+    with pytest.raises(UsageError, match="before= is for gate='no-worse'"):
+        worse_and_better(before={"trials": []}, gate="point")

@@ -1,0 +1,1 @@
+"""What behaviour was: outcomes of runs that were accepted, in git beside the tests."""

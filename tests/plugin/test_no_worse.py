@@ -1,0 +1,149 @@
+"""``gate="no-worse"`` through real runs: what passes is stored when asked, and later runs are held against it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.plugin.conftest import summary_of
+
+TESTS = """
+import os
+
+SEEN = {}
+
+def application(name, text):
+    seen = SEEN.setdefault(name, {})
+    number = seen.setdefault(str(text), len(seen))
+    return "OTHER" if number in range(1, 1 + int(os.environ.get("LOST_" + name.upper(), 0))) else "BILLING"
+
+@robust(TRIAGE, mutations=32, threshold=0.6, gate="no-worse")
+def test_one(prompt):
+    return application("one", prompt)
+
+@robust(TRIAGE, mutations=32, threshold=0.6, gate="no-worse")
+def test_two(prompt):
+    return application("two", prompt)
+"""
+FILE = "__promptfuzz__/test_it.outcomes.jsonl"
+
+
+def stored(pytester: pytest.Pytester) -> dict[str, dict]:
+    header, *rows = (json.loads(line) for line in (pytester.path / FILE).read_text().splitlines())
+    assert header == {"promptfuzz": "outcomes", "format": 1}
+    assert [row["test"] for row in rows] == sorted(row["test"] for row in rows)
+    return {row["test"]: row for row in rows}
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_what_became_worse_fails_though_its_score_reaches_the_threshold(
+    project, pytester, monkeypatch, workers
+):
+    first = project(TESTS, *workers)
+    first.assert_outcomes(passed=2)
+    first.stdout.fnmatch_lines(["note *: gate='no-worse': there is no stored run to compare with, *"])
+    assert not (pytester.path / FILE).exists()
+    update = project(TESTS, "--promptfuzz-update", *workers)
+    update.assert_outcomes(passed=2)
+    update.stdout.fnmatch_lines([f"promptfuzz: stored the outcomes of 2 tests in {FILE}"])
+    assert set(stored(pytester)) == {"test_one", "test_two"}
+    assert stored(pytester)["test_one"]["score"] == 1.0
+    assert set(stored(pytester)["test_one"]["trials"]["0"].values()) == {"E"}
+    monkeypatch.setenv("LOST_TWO", "9")
+    worse = project(TESTS, *workers)
+    worse.assert_outcomes(passed=1, failed=1)
+    assert summary_of(worse) == {"test_one": "pass", "test_two": "brittle"}
+    worse.stdout.fnmatch_lines(
+        [
+            "Brittle. Of 32 trials that the stored run made, too, 9 came out worse and 0 better (p = 0.002, held *"
+        ]
+    )
+
+
+def test_a_test_that_fails_is_never_stored_and_one_that_was_not_run_is_never_lost(
+    project, pytester, monkeypatch
+):
+    project(TESTS, "--promptfuzz-update").assert_outcomes(passed=2)
+    before = stored(pytester)
+    monkeypatch.setenv("LOST_TWO", "9")
+    update = project(TESTS, "--promptfuzz-update", "-n", "2")
+    update.stdout.fnmatch_lines(["promptfuzz: not stored: test_it.py::test_two (brittle)"])
+    assert stored(pytester) == before
+    monkeypatch.setenv("LOST_ONE", "2")
+    project(TESTS, "--promptfuzz-update", "-k", "one").assert_outcomes(passed=1, deselected=1)
+    after = stored(pytester)
+    assert after["test_two"] == before["test_two"]
+    assert sorted("".join(after["test_one"]["trials"]["0"].values())) == ["D", "D", *"E" * 30]
+    failing = (
+        TESTS + "\n@__import__('pytest').fixture(autouse=True)\ndef broken():\n    yield\n    raise OSError\n"
+    )
+    project(failing, "--promptfuzz-update", "-k", "one").assert_outcomes(passed=1, errors=1, deselected=1)
+    assert stored(pytester) == after
+
+
+def test_what_is_stored_is_the_whole_plan_of_every_robust_test(project, pytester):
+    source = TESTS.replace(', gate="no-worse"', "").replace("threshold=0.6", 'threshold=0.6, stop="certain"')
+    project(source, "--promptfuzz-update").assert_outcomes(passed=2)
+    assert "".join(stored(pytester)["test_one"]["trials"]["0"].values()) == "E" * 32
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--promptfuzz=off",), "--promptfuzz=off runs no mutations"),
+        (("--promptfuzz-trial=abc",), "--promptfuzz-trial runs one trial of a test"),
+        (
+            ("--promptfuzz-override=mutations=2",),
+            "--promptfuzz-override mutations=* makes another test of each",
+        ),
+    ],
+)
+def test_what_is_not_the_tests_own_is_not_stored(project, arguments, reason):
+    result = project(TESTS, "--promptfuzz-update", *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --promptfuzz-update: {reason}*"])
+
+
+def test_nothing_is_stored_in_ci(project, pytester, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    result = project(TESTS, "--promptfuzz-update")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["ERROR: --promptfuzz-update: CI is set, and what is stored is to be reviewed *"]
+    )
+    assert not (pytester.path / FILE).exists()
+    project(TESTS).assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("<<<<<<< ours\n", "line 3: a merge left conflict markers. Keep one side of each."),
+        (
+            '{"test": "test_one", "trials": {"0": {"a": "EX"}}}\n',
+            "line 3 holds no outcomes of a test. Restore it",
+        ),
+        ('{"test": \n', "line 3 holds no outcomes of a test. Restore it"),
+        (
+            '{"test": "test_two", "trials": {}}\n',
+            "line 3: test_two stands there twice. Keep one of the lines.",
+        ),
+        (None, "is of format 2, and this version of pytest-promptfuzz reads 1."),
+        ("", "does not begin as a file of outcomes does."),
+    ],
+)
+def test_a_damaged_file_is_one_clear_error_and_is_left_as_it_is(project, pytester, damage, message):
+    project(TESTS, "--promptfuzz-update", "-k", "two").assert_outcomes(passed=1, deselected=1)
+    path = pytester.path / FILE
+    header, two = path.read_text().splitlines(keepends=True)
+    damaged = header + two + damage if damage else header.replace("1", "2") + two if damage is None else two
+    path.write_text(damaged)
+    result = project(TESTS, "-k", "one")
+    result.assert_outcomes(errors=1, deselected=1)
+    output = " ".join(result.stdout.str().split())
+    assert message in output
+    update = project(TESTS.replace('gate="no-worse"', 'gate="point"'), "--promptfuzz-update", "-k", "one")
+    update.assert_outcomes(passed=1, deselected=1)
+    update.stdout.fnmatch_lines(["promptfuzz: nothing was stored of test_it.py: *"])
+    assert path.read_text() == damaged
