@@ -10,7 +10,7 @@ from pytest_promptfuzz.comparing.profiles import OTHER_NAMES, TASKS, Profile, pr
 from pytest_promptfuzz.errors import UsageError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pytest_promptfuzz.comparing.profiles import Options
 
@@ -55,11 +55,13 @@ def named(settings: Mapping[str, Any], profiles: Mapping[str, Profile], where: s
     """Settings in which ``task=`` or ``profile=`` that names one of these profiles is that profile.
 
     Raises:
-        UsageError: ``task`` is no name that is known.
+        UsageError: ``task`` or ``profile`` is no name that is known.
     """
     task, profile = settings.get("task"), settings.get("profile")
     if isinstance(profile, str) and profile in profiles:
         return {**settings, "profile": profiles[profile]}
+    if isinstance(profile, str) and profile != quirx.NAME:
+        raise UsageError(f"{where}: {unknown_profile(profile, profiles)}")
     if not isinstance(task, str) or task in TASKS or task in OTHER_NAMES:
         return dict(settings)
     if task not in profiles:
@@ -67,3 +69,26 @@ def named(settings: Mapping[str, Any], profiles: Mapping[str, Profile], where: s
     if profile is not None:
         raise UsageError(f"{where}: give task={task!r} or profile=, not both.")
     return {**settings, "task": None, "profile": profiles[task]}
+
+
+def unknown_profile(name: str, profiles: Iterable[str] = ()) -> str:
+    """What to say of a name that is no profile's.
+
+    Args:
+        name: As it was written.
+        profiles: The names of the project's own.
+
+    >>> unknown_profile("quirks")
+    "unknown profile 'quirks'. Did you mean 'quirx'?"
+    >>> unknown_profile("clasification")
+    "unknown profile 'clasification'. Did you mean task='classification'?"
+    """
+    hint = nearest(name, [quirx.NAME, *profiles])
+    if hint.startswith("Known"):
+        task = nearest(name, TASKS)
+        hint = (
+            task.replace("'", "task='", 1)
+            if not task.startswith("Known")
+            else f"{hint.rstrip('.')}, or what profile_for() makes."
+        )
+    return f"unknown profile {name!r:.80}. {hint}"

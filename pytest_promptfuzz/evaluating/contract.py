@@ -193,10 +193,14 @@ def _profile(_: str, value: Any, where: str) -> Profile | str:
 
     if isinstance(value, Profile):
         return value
+    if not isinstance(value, str):
+        raise UsageError(
+            f"{where}: profile={value!r:.80} must be 'quirx', or a profile that profile_for() made."
+        )
     if value != "quirx":
-        said = "'quirx', or a profile that profile_for() made"
-        hint = f"; for a task's own profile write task={value!r}" if value in _tasks() else ""
-        raise UsageError(f"{where}: profile={value!r:.80} must be {said}{hint}.")
+        from pytest_promptfuzz.comparing.named import unknown_profile
+
+        raise UsageError(f"{where}: {unknown_profile(value)}")
     return "quirx"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.parts import asked_of, check_name
 from pytest_promptfuzz.comparing.registry import Registry
-from pytest_promptfuzz.errors import PartError, UsageError
+from pytest_promptfuzz.errors import PartError, UsageError, nearest
 from pytest_promptfuzz.judging.judge import ModelJudge
 from pytest_promptfuzz.judging.model import RATINGS, Grader, Judge, JudgedPair, Rating
 
@@ -74,6 +74,9 @@ def judge_of(value: AnyJudge, *, repeats: int, where: str) -> Judge:
     try:
         return ModelJudge(value, repeats=repeats)
     except UsageError as error:
+        close = nearest(value, JUDGES.names()) if isinstance(value, str) else ""
+        if close.startswith("Did"):
+            raise UsageError(f"{where}: unknown judge {value!r}. {close}") from None
         names = ", ".join(JUDGES.names())
         known = f" Judges by name: {names}." if names else ""
         raise UsageError(f"{where}: {error}{known}") from None

@@ -75,6 +75,9 @@ def test_a_judge_of_the_project(project):
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*the judge kind was shown 1 pair of answers*"])
     project(body("judge='kind', threshold=0.7"), "-n1", conftest=conftest).assert_outcomes(passed=1)
+    misspelt = project(body("judge='kint'"), conftest=conftest)
+    misspelt.assert_outcomes(errors=1)
+    misspelt.stdout.fnmatch_lines(["UsageError: judge: unknown judge 'kint'. Did you mean 'kind'[?]*"])
 
 
 def test_a_judge_that_fails_is_an_error_and_said(project):
