@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.evaluating.sensitivity import insensitive, no_control
 from pytest_promptfuzz.mutations.mutation import RELATIONS
-from pytest_promptfuzz.mutations.selection import wanted
 from pytest_promptfuzz.scoring.gates import decide_at
 from pytest_promptfuzz.scoring.matrix import CREDITS
 from pytest_promptfuzz.scoring.repeats import ALONE
@@ -18,7 +18,6 @@ from pytest_promptfuzz.scoring.verdict import Judgement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from fractions import Fraction
 
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.mutations.mutation import Relation
@@ -95,9 +94,9 @@ def conclude(
         )
         # A brittle prompt has shown that its test notices changes.
         if judgement.verdict == "pass" or relation == "must-change":
-            judgement = _insensitive(relation, by_relation, contract.threshold) or judgement
+            judgement = insensitive(relation, trials, contract.threshold, evidence.floor) or judgement
         if judgement.verdict == "pass" and "must-change" not in by_relation and not alone:
-            judgement = _no_control(contract) or judgement
+            judgement = no_control(contract) or judgement
     judgement = _with_unasked(_for_the_budget(judgement, scored), counts)
     return Robustness(
         score=None if score is None else float(score),
@@ -210,43 +209,6 @@ def _judged(by_relation: Mapping[str, Group]) -> Relation:
         return "invariance"
     there: list[Relation] = [each for each in RELATIONS if each in by_relation]
     return min(there, key=lambda each: (by_relation[each].score or 0.0, each == "must-change"))
-
-
-def _insensitive(relation: str, by_relation: Mapping[str, Group], threshold: Fraction) -> Judgement | None:
-    """A plan's controls change what the answer depends on; if no answer changes, none would show brittleness."""
-    controls = by_relation.get("must-change")
-    if controls is None or not controls.counts.deviation:
-        return None
-    number = controls.counts.deviation
-    changed = controls.counts.equivalent
-    if changed:
-        if relation != "must-change" or (robustness(controls.counts) or 0) >= threshold:
-            return None
-        return Judgement(
-            "inconclusive",
-            "insensitive",
-            f"Only {changed} of {changed + number} controls changed the answer: this test would miss changes that "
-            "matter.",
-        )
-    return Judgement(
-        "inconclusive",
-        "insensitive",
-        f"{number} control{'s' if number > 1 else ''} should have changed the answer, and none did: this test would "
-        "pass whatever the prompt says. Compare the answer itself, or give an input that the answer depends on.",
-    )
-
-
-def _no_control(contract: Contract) -> Judgement | None:
-    """Controls were asked for and none found a place: whether the test can fail is as open as before."""
-    names = wanted(contract.mutations, contract.operators).controls
-    if not names:
-        return None
-    return Judgement(
-        "inconclusive",
-        "no-control",
-        f"No control asked for ({', '.join(names)}) found a place in the prompt, so nothing proved that this test can "
-        "fail. Name another control, such as answer-fixed, or ask for none.",
-    )
 
 
 def _apart(relation: str, by_relation: Mapping[str, Group]) -> list[str]:
