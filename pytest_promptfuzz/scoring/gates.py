@@ -122,7 +122,7 @@ def _exceeds(least: float, gate: str, *, reaches: bool = True) -> str:
 
 def _mend(sampled: Sampled, threshold: float) -> str:
     needed = sampled.needed(threshold)
-    if needed is not None and needed > len(sampled.credits):
+    if needed is not None:
         return f"If they go on as these did, it takes about {needed} mutations."
     if sampled.floor is not None and sampled.floor < 1:
         return "Ask the unmutated prompt more often (baseline_runs=), or have the model vary less."

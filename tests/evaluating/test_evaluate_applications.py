@@ -264,3 +264,9 @@ def test_plans_that_take_turns_are_sent_their_own_runs_and_closed() -> None:
     next(merged)
     merged.close()
     assert told == [("a", "closed"), ("b", "closed")]
+
+
+def test_a_gate_that_cannot_pass_is_refused_before_the_application_asks(app, server):
+    with pytest.raises(UsageError, match="cannot pass with 8 mutations: it needs at least mutations=19"):
+        evaluate("Where is my parcel?", app.reply, mutate="role:system", gate="confident", session=quiet())
+    assert server.calls == 0

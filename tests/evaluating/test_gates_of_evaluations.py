@@ -95,6 +95,8 @@ def test_stopping_early_does_not_cut_short_what_a_sure_pass_needs() -> None:
     good = Application()
     result = evaluate(PROMPT, good, session=quiet(), **settings)  # type: ignore[arg-type]
     assert (result.verdict, result.outcomes.not_needed, result.outcomes.equivalent) == ("pass", 0, 32)
+    settings["stop"] = "sprt"  # ends a good run early at the gate 'point'
+    assert evaluate(PROMPT, Application(), session=quiet(), **settings).outcomes.equivalent == 32  # type: ignore[arg-type]
     bad = evaluate(PROMPT, Application(*range(1, 40)), session=quiet(), **settings)  # type: ignore[arg-type]
     assert bad.verdict == "brittle"
     assert bad.outcomes.not_needed > 8
