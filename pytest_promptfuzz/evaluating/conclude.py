@@ -136,8 +136,7 @@ def _sampled(
     """What the score was made of: with all unmutated answers where there are several, else with the first."""
     asked: dict[str, list[Trial]] = {}
     for trial in trials:
-        if trial.outcome != "not-needed":
-            asked.setdefault(trial.id, []).append(trial)
+        asked.setdefault(trial.id, []).append(trial)
     tenths = {
         name: [CREDITS[trial.outcome] for trial in own if trial.outcome in CREDITS]
         for name, own in asked.items()

@@ -13,23 +13,30 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.evaluating.job import Job
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
 
 _MOST_TRIED = 500  # mutations up to which a plan is made to see whether it suffices
 
 
-def refuse_too_few(contract: Contract, where: str) -> None:
+def sole(job: Job) -> bool:
+    """Whether a test's verdict is over one plan, the same for every input, and over the whole of it."""
+    return job.only is None and not job.whole and not job.contract.part.wants_input
+
+
+def refuse_too_few(job: Job) -> None:
     """Refuse a gate that no plan of so many mutations can pass, be they as different as they may.
 
     Raises:
         UsageError: Naming gate, threshold, and how many it takes.
     """
-    if contract.gate != "confident":
+    contract = job.contract
+    if contract.gate != "confident" or not sole(job):
         return
     needed = smallest_n(contract.threshold)
     if needed is None or contract.mutations < needed:
-        raise UsageError(_hopeless(contract, contract.mutations, needed, where))
+        raise UsageError(_hopeless(contract, contract.mutations, needed, job.where))
 
 
 def refuse_hopeless(mutations: Sequence[Mutation], prompt: Prompt, contract: Contract, where: str) -> None:
@@ -46,22 +53,23 @@ def refuse_hopeless(mutations: Sequence[Mutation], prompt: Prompt, contract: Con
     """
     if contract.gate != "confident" or _suffices(mutations, contract):
         return
+    count = sum(each.relation == "invariance" for each in mutations)
     needed = smallest_n(contract.threshold)
     if needed is None or contract.operators is not None:
-        raise UsageError(_hopeless(contract, len(mutations), needed, where))
+        raise UsageError(_hopeless(contract, count, needed, where))
     size = max(needed, contract.mutations + 1)
     while size <= _MOST_TRIED:
         made = plan(prompt, size, seed=contract.seed)
         if _suffices(made.mutations, contract):
-            message = _hopeless(contract, len(mutations), len(made.mutations), where)
+            message = _hopeless(contract, count, len(made.mutations), where)
             raise UsageError(message.replace("at least ", ""))
         if made.shortage:
             raise UsageError(
-                f"{_cannot(contract, len(mutations), where)}, and this prompt allows no plan that could. Ask for less, "
+                f"{_cannot(contract, count, where)}, and this prompt allows no plan that could. Ask for less, "
                 "with threshold= or gate='point'."
             )
         size += max(1, size // 20)
-    raise UsageError(_hopeless(contract, len(mutations), needed, where))
+    raise UsageError(_hopeless(contract, count, needed, where))
 
 
 def _suffices(mutations: Sequence[Mutation], contract: Contract) -> bool:

@@ -16,7 +16,7 @@ from pytest_promptfuzz.evaluating.case import Case
 from pytest_promptfuzz.evaluating.compared import NOTHING, Before, paired_of, said_of
 from pytest_promptfuzz.evaluating.conclude import conclude
 from pytest_promptfuzz.evaluating.control import controlled
-from pytest_promptfuzz.evaluating.feasible import refuse_too_few
+from pytest_promptfuzz.evaluating.feasible import refuse_too_few, sole
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.gold import with_gold
 from pytest_promptfuzz.evaluating.instability import in_one_line, noisy, of_one_model
@@ -148,8 +148,8 @@ class Job:
         self._baselines.append(None)
         if self.on_wire is None and (prompt.inputs or not self.contract.part.wants_input):
             case.plan(self.plan)
-        elif self._sole:
-            refuse_too_few(self.contract, self.where)
+        else:
+            refuse_too_few(self)
         try:
             trials = yield from self.epoch(case)
         except BaselineFailed:
@@ -174,14 +174,9 @@ class Job:
         """
         if prompt not in self._plans:
             self._plans[prompt] = planned(
-                prompt, self.contract, self.session, self.where, self.notes, alone=self._sole
+                prompt, self.contract, self.session, self.where, self.notes, alone=sole(self)
             )
         return self._plans[prompt]
-
-    @property
-    def _sole(self) -> bool:
-        """Whether the verdict is over one plan, the same for every input, and over the whole of it."""
-        return self.only is None and not self.whole and not self.contract.part.wants_input
 
     def _ended(self, case: Case, *, failed: bool = False) -> None:
         """Every run of the case was made: what is recorded of it is complete."""

@@ -50,7 +50,7 @@ class Paired:
         worse = better = same = unknown = tenths = 0
         for key, outcome in today.items():
             was, now = CREDITS.get(before.get(key, "error")), CREDITS.get(outcome)
-            if was is None or outcome == "not-needed":
+            if was is None:
                 continue
             tenths += was
             worse += now is not None and now < was

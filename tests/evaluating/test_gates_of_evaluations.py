@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz import Session, UsageError, evaluate
+from pytest_promptfuzz import Session, TargetError, UsageError, evaluate
 from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.wire.answers import MemoryStore
 
@@ -61,6 +61,24 @@ def test_a_threshold_of_one_is_never_proved() -> None:
 def test_mutations_of_one_operator_are_worth_less() -> None:
     message = refused(inputs=ONE, mutations={"keyboard-typo": 20, "upper-case": 4})
     assert "at least mutations=19, and of more operators" in message
+
+
+def test_controls_do_not_count() -> None:
+    message = refused(inputs=ONE, mutations={"lexical": 10, "semantic": 7, "answer-fixed": 1})
+    assert "cannot pass with 17 mutations: it needs at least mutations=19." in message
+
+
+def test_errors_that_could_decide_leave_a_sure_pass_open() -> None:
+    class Failing(Application):
+        def __call__(self, prompt: str) -> str:
+            if super().__call__(prompt) == "no":
+                raise TargetError("Too many requests", kind="rate-limit", status=429)
+            return "yes"
+
+    settings = {"inputs": ONE, "mutations": 32, "gate": "confident"}
+    result = evaluate(PROMPT, Failing(4, 5), session=quiet(), **settings)  # type: ignore[arg-type]
+    assert (result.verdict, result.reason, result.outcomes.error) == ("inconclusive", "errors-decide", 2)
+    assert "would be passed but for the 2 without an outcome" in result.explanation
 
 
 def test_a_prompt_that_allows_too_few_is_named() -> None:

@@ -87,6 +87,24 @@ def test_prose_around_a_label_and_json_written_otherwise_are_right() -> None:
     )
 
 
+def test_a_number_is_right_however_it_is_written_and_a_minor_variation_is_not() -> None:
+    answers = {"charged": "The answer is 42.", "parcel": "41", "login": "42"}
+    result = found(answers, expected=42)
+    assert (round(result.gold.accuracy, 2), [each.case for each in result.gold.wrong]) == (0.67, [1])
+    noted = dict.fromkeys(
+        RIGHT, 'Here: ```json\n{"kind": "billing"}\n```'
+    )  # of which the comparison says "minor"
+    minor = found(noted, expected={name: {"kind": "billing"} for name in RIGHT})
+    assert minor.gold.accuracy == 0
+
+
+def test_a_schema_that_answers_keep_is_nothing_to_the_gold_answer() -> None:
+    answers = dict.fromkeys(RIGHT, '{"kind": "billing"}')
+    schema = {"type": "object", "properties": {"kind": {"enum": ["billing", "other"]}}}
+    result = found(answers, expected={name: {"kind": "shipping"} for name in RIGHT}, schema=schema)
+    assert (result.verdict, result.gold.accuracy) == ("pass", 0)
+
+
 def test_one_for_all_a_list_and_inputs_without_one() -> None:
     same = dict.fromkeys(RIGHT, "billing")
     assert found(same, expected="billing").gold.inputs == 3

@@ -13,6 +13,8 @@ from pytest_promptfuzz.scoring.intervals import lower_bound, smallest_n
 from pytest_promptfuzz.scoring.repeats import Evidence
 from pytest_promptfuzz.scoring.sampled import Sampled
 from pytest_promptfuzz.scoring.score import Counts
+from pytest_promptfuzz.scoring.settling import settled
+from pytest_promptfuzz.scoring.stopping import Ending, Gate, Stopping
 from pytest_promptfuzz.scoring.verdict import decide
 
 GATE = Fraction(85, 100)
@@ -108,3 +110,30 @@ def test_few_prompts_at_or_below_the_threshold_pass_a_confident_gate(broken: flo
     assert passed / 400 <= 0.065
     if broken == 0.15:
         assert passed  # at the threshold itself it does err now and then
+
+
+class Enough:
+    """A rule that has seen enough of good answers."""
+
+    def ending(self, counts: Counts) -> Ending:
+        return "brittle" if counts.deviation else "pass"
+
+
+def test_where_a_score_is_not_enough_no_pass_is_certain_early_and_a_failure_is() -> None:
+    by_score, sure = Gate(16, GATE), Gate(16, GATE, by_score=False)
+    good, bad = Counts(equivalent=15), Counts(equivalent=8, deviation=5)
+    assert (by_score.ending(good), sure.ending(good)) == ("pass", None)
+    assert sure.to_pass(good) is None
+    assert by_score.ending(bad) == sure.ending(bad) == "brittle"
+    assert Stopping(by_score, Enough()).ending(Counts(equivalent=4)) == "pass"
+    assert Stopping(sure, Enough()).ending(Counts(equivalent=4)) is None
+    assert Stopping(sure, Enough()).ending(Counts(equivalent=4, deviation=1)) == "brittle"
+
+
+def test_what_noise_excuses_is_not_settled_before_the_plan_was_asked() -> None:
+    excused = Evidence(
+        Fraction(7, 10), 0.9, Fraction(1), p=0.5, baselines=16, answers=16, confirmed=Fraction(1)
+    )
+    counts = Counts(equivalent=10, deviation=5)
+    assert settled(Stopping(Gate(16, GATE)), counts, excused)
+    assert not settled(Stopping(Gate(16, GATE, by_score=False)), counts, excused)
