@@ -11,7 +11,7 @@ from pytest_promptfuzz.comparing.guards.polarity import signed
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.comparing.tokens import canonical_words
-from pytest_promptfuzz.comparing.words import canonical, split_words
+from pytest_promptfuzz.comparing.words import canonical
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def is_label(text: Text) -> bool:
 
 
 def _key(label: str) -> tuple[str, ...]:
-    tokens = canonical_words(split_words(label))
+    tokens = canonical_words(label)
     return tuple(token for token in tokens if token not in {"a", "an", "the"}) or (label,)
 
 
@@ -138,7 +138,7 @@ def found_in(label: Text, answer: Text) -> str:
     said = [_key(bare(analyse(each))) for each in stated.declared(answer.clean)]
     if said and not any(_within(key, each) for each in said):
         return "denied"
-    tokens = canonical_words(split_words(re.sub(r"(?<=\w)[_-](?=\w)", " ", answer.clean)))
+    tokens = canonical_words(re.sub(r"(?<=\w)[_-](?=\w)", " ", answer.clean))
     at = next(
         (
             index

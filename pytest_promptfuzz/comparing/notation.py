@@ -27,6 +27,7 @@ _ANY = expression(
     r"|\s(?:in the (?:morning|afternoon|evening)|noon\b|o'clock|out of\b))",
     re.IGNORECASE,
 )
+_DIGIT = expression(r"\d")
 _WORDED = {
     "past": (
         (rf"\bhalf past {_HOUR}\b", 30),
@@ -64,7 +65,6 @@ _OFTEN = expression(
     r"\b(?:every|each|once (?:an?|per|every)) (hour|day|week|month|year)\b(?! of\b)", re.IGNORECASE
 )
 _ADVERBS = {"hour": "hourly", "day": "daily", "week": "weekly", "month": "monthly", "year": "yearly"}
-_OFTEN_CUES = ("very ", "ach ", "nce ")
 _MONEY = expression(r"(?:\b(USD|EUR|GBP|CHF|JPY) ?|([$€£¥]) )(\d[\d.,]*\d|\d)", re.IGNORECASE)
 _CURRENCIES = ("€ ", "$ ", "£ ", "USD", "EUR", "GBP", "CHF", "usd ", "eur ", "gbp ", "chf ")
 
@@ -84,10 +84,12 @@ def plainly(text: str) -> str:
         text = _NOON.sub(_middle, text)
     if " of " in text and _OF_MONTH.search(text):
         text = _WORDED_DAY.sub(_worded_day, text)
-    if any(cue in text for cue in _OFTEN_CUES):
+    if "very " in text or "ach " in text or "nce " in text:
         text = _OFTEN.sub(lambda found: _ADVERBS[found[1].lower()], text)
     if " out of " in text:
         text = _SHARE.sub(_share, text)
+    if not _DIGIT.search(text):
+        return text
     if _ANY.search(text):
         for pattern, written in _DIGITS:
             text = pattern.sub(written, text)

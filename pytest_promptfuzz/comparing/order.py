@@ -9,7 +9,7 @@ from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.long import shared_ends
 from pytest_promptfuzz.comparing.tokens import canonical_words
-from pytest_promptfuzz.comparing.words import split_words, stem
+from pytest_promptfuzz.comparing.words import stem
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _joined(text: Text) -> list[str]:
     # "Shopping list: eggs, flour" begins a list; where there are several such heads, each has its own.
     if clean.count(": ") == 1 and clean.find(": ") < clean.find(","):
         clean = clean.replace(": ", " and ")
-    return canonical_words(split_words(_JOINT.sub(" and ", clean)))
+    return canonical_words(_JOINT.sub(" and ", clean))
 
 
 def _whole(text: Text) -> list[tuple[str, ...]]:

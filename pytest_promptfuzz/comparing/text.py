@@ -122,6 +122,11 @@ def _is_sentence(piece: str) -> bool:
     )
 
 
+def _is_plain(text: str) -> bool:
+    """Whether a text is one sentence without anything that ``clean`` takes away."""
+    return text.isascii() and not ("*" in text or "_" in text or "`" in text) and _is_sentence(text)
+
+
 class Text:
     """One answer and what the tiers ask of it.
 
@@ -135,8 +140,11 @@ class Text:
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
-        self.clean = clean(raw)
-        self.sentences = _sentences(self.clean)
+        if raw[:1].isalpha() and ". " not in raw and _is_plain(raw):
+            self.clean, self.sentences = raw, [raw]  # a sentence of a text, as many are asked for
+        else:
+            self.clean = clean(raw)
+            self.sentences = _sentences(self.clean)
         self.tokens = canonical_tokens(self.sentences)
         self.token_set = frozenset(self.tokens)
         self._known: dict[Callable[[Text], Any], Any] = {}

@@ -72,9 +72,9 @@ def written_as(token: str, sentences: list[str]) -> str | None:
     return None
 
 
-def canonical_words(words: list[str]) -> list[str]:
-    """The canonical tokens of a text's words, phrases and counted units rewritten."""
-    return _rewritten(list(chain.from_iterable(map(canonical, words))))
+def canonical_words(text: str) -> list[str]:
+    """The canonical tokens of a text read as a whole, phrases and counted units rewritten."""
+    return _rewritten(list(chain.from_iterable(map(_tokens_of, chunks(text)))))
 
 
 def _rewritten(tokens: list[str]) -> list[str]:

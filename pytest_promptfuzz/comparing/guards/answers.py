@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.tokens import canonical_words
-from pytest_promptfuzz.comparing.words import split_words
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -79,4 +78,4 @@ _ECHOES = word_set(
 def denies(text: Text) -> bool:
     """Whether a negator stands in the answer's first clause."""
     clause = _CLAUSE_END.split(text.clean, maxsplit=1)[0]
-    return not lexicon.NEGATORS.isdisjoint(canonical_words(split_words(clause)))
+    return not lexicon.NEGATORS.isdisjoint(canonical_words(clause))

@@ -61,6 +61,8 @@ def check(pair: Pair) -> Finding | None:
         found = _other(pair.a.once(_letters), pair.b.once(_letters))
         if found:
             return found
+    if not pair.a.once(_intricate):
+        return None
     if "`" in pair.a.raw and "`" in pair.b.raw:
         found = _other(_spans(pair.a.raw), _spans(pair.b.raw))
         if found:
@@ -90,6 +92,13 @@ def _letters(text: Text) -> dict[str, None]:
 def _spans(text: str) -> dict[str, None]:
     """What a text sets as code within a line."""
     return dict.fromkeys(" ".join(found[1].split()) for found in _SPAN.finditer(text))
+
+
+def _intricate(text: Text) -> bool:
+    """Whether a text may name a file, a version, keys to press, or set anything as code."""
+    clean = text.clean
+    stops = clean.count(". ") + clean.endswith(".")
+    return clean.count(".") > stops or "+" in clean or "`" in text.raw
 
 
 def _has_ending(text: Text) -> bool:
