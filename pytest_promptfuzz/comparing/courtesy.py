@@ -160,7 +160,9 @@ def substance(text: str) -> str:
     """
     whole = text
     for _ in range(_MOST):
-        found = _OPENING.match(text, 0, _WINDOW) if _may_open(text) else None
+        if not _may_open(text):
+            break
+        found = _OPENING.match(text, 0, _WINDOW)
         if not found or not found.end():
             break
         text = text[found.end() :]

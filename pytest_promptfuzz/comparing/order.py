@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.text import Text
 
+_LINKS = frozenset({"and", "or"})
 _MOVES = word_set("in on at by during after before when while because since if once as to for with and or")
 
 
@@ -29,14 +30,17 @@ def rotated(one: list[str], two: list[str]) -> bool:
         return False
     start, end = shared_ends(one, two)
     a, b = one[start : len(one) - end], two[start : len(two) - end]
-    for size in range(1, len(a)):
-        if a[size] == b[0] and a[size:] + a[:size] == b:
-            heads = a[0], a[size]
+    turns = {*_LINKS, *b[:1]}
+    for size, word in enumerate(a):
+        if word not in turns or not size:
+            continue
+        if word == b[0] and a[size:] + a[:size] == b:
+            heads = a[0], word
             return bool(_MOVES & set(heads)) or (
                 min(size, len(a) - size) == 1 and bool(_TIMES & {a[0], a[-1]})
             )
         # "X and Y" against "Y and X"
-        if a[size] in {"and", "or"} and [*a[size + 1 :], a[size], *a[:size]] == b:
+        if word in _LINKS and [*a[size + 1 :], word, *a[:size]] == b:
             return True
     return False
 
@@ -162,19 +166,13 @@ _AUXILIARY = 5
 """Words between "by" and the form of "be" before it: "has been partly closed by"."""
 
 
-def _clauses(tokens: list[str]) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = []
-    current: list[str] = []
-    for token in [*tokens, "and"]:
-        if token in _JOINERS:
-            found.append(tuple(current))
-            current = []
-        elif token not in lexicon.FUNCTION_WORDS:
-            current.append(token)
-    return sorted(clause for clause in found if clause)
+def _clauses(tokens: list[str]) -> list[str]:
+    """The clauses between joining words, each with its words of meaning, in no order."""
+    kept = ["|" if token in _JOINERS else token for token in tokens if token not in _UNHEARD]
+    return sorted(filter(None, [clause.strip() for clause in " ".join(kept).split("|")]))
 
 
-_JOINT = expression(r"[,;.!?](?=\s)|\n+")
+_JOINT = expression(r"[,;.!?\n](?:(?<=\n)\n*|(?<!\n)(?=\s))")
 _BINDING = expression(
     r"\b(?:if|when|whenever|unless|while|whereas|where|respectively|wenn|falls|während|si|cuando|quand|se|als)\b"
     r"|,\s(?:the|our|his|her|their|its|my|your|an?)\s[^,;.!?\n]{1,40},\s(?:and\s)?[^,;.!?\n]{1,40},\s(?:the|our|his|her|their|its|my"
@@ -190,6 +188,7 @@ _RANKED = expression(
 )
 """What a list in a certain order begins with: "Ranking:"."""
 _JOINERS = frozenset({"and", "or", "but"})
+_UNHEARD = lexicon.FUNCTION_WORDS - _JOINERS
 _SEQUENCE = expression(
     r"(?:\A|[.!?;:,\n]\s*|\band\s+)(?:first(?!-|\s+(?:\w+day|aid|class|floor|name|prize)\b)|firstly|next|second|secondly|third|finally|last|lastly|afterwards"
     r"|now)\b|\b(?:before|after|then)\b",

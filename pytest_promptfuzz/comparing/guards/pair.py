@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -87,16 +88,15 @@ class Pair:
     @lazy
     def changed(self) -> tuple[frozenset[str], frozenset[str]]:
         """Tokens that stand in the baseline more often than in the response, and the other way round."""
-        if self._apart:
-            return frozenset(self.middle_a), frozenset(self.middle_b)
-        more: dict[str, int] = {}
-        for token in self.middle_a:
-            more[token] = more.get(token, 0) + 1
-        for token in self.middle_b:
-            more[token] = more.get(token, 0) - 1
+        here, there = frozenset(self.middle_a), frozenset(self.middle_b)
+        gone, come = here - there, there - here
+        if len(here) == len(self.middle_a) and len(there) == len(self.middle_b):
+            return gone, come
+        more, less = Counter(self.middle_a), Counter(self.middle_b)
+        both = here & there if more != less else ()
         return (
-            frozenset([token for token, count in more.items() if count > 0]),
-            frozenset([token for token, count in more.items() if count < 0]),
+            gone | {token for token in both if more[token] > less[token]},
+            come | {token for token in both if more[token] < less[token]},
         )
 
     @lazy
