@@ -69,7 +69,7 @@ _SHARED = 0.35
 
 def _evaded(pair: Pair) -> Comparison | None:
     """An answer against a platitude or a question asked back, which shares next to nothing with it."""
-    if pair.shared >= _SHARED or not any(pair.changed):
+    if pair.shared >= _SHARED:
         return None
     one, two = pair.a, pair.b
     evasions = one.once(refusals.evades), two.once(refusals.evades)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -160,6 +161,11 @@ class Text:
     def substance(self) -> str:
         """The clean text without the courtesies around what it says; see ``courtesy.substance``."""
         return substance(self.clean)
+
+    @lazy
+    def repeats(self) -> dict[str, int]:
+        """How often each token stands there that stands there more than once."""
+        return {token: count for token, count in Counter(self.tokens).items() if count > 1}
 
     @lazy
     def words(self) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -88,16 +87,18 @@ class Pair:
     @lazy
     def changed(self) -> tuple[frozenset[str], frozenset[str]]:
         """Tokens that stand in the baseline more often than in the response, and the other way round."""
-        here, there = frozenset(self.middle_a), frozenset(self.middle_b)
-        gone, come = here - there, there - here
-        if len(here) == len(self.middle_a) and len(there) == len(self.middle_b):
-            return gone, come
-        more, less = Counter(self.middle_a), Counter(self.middle_b)
-        both = here & there if more != less else ()
-        return (
-            gone | {token for token in both if more[token] > less[token]},
-            come | {token for token in both if more[token] < less[token]},
-        )
+        if self._apart:
+            return frozenset(self.middle_a), frozenset(self.middle_b)
+        gone, come = set(), set()
+        repeats_a, repeats_b = self.a.repeats, self.b.repeats
+        for token, _ in repeats_a.items() ^ repeats_b.items():
+            here = repeats_a.get(token, 1 if token in self.a.token_set else 0)
+            there = repeats_b.get(token, 1 if token in self.b.token_set else 0)
+            if here > there:
+                gone.add(token)
+            elif there > here:
+                come.add(token)
+        return self.only_a | gone, self.only_b | come
 
     @lazy
     def residue(self) -> tuple[list[str], list[str]]:
