@@ -14,7 +14,6 @@ from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.stated import NOUN
 from pytest_promptfuzz.comparing.tokens import canonical_words
-from pytest_promptfuzz.comparing.words import split_words
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ _FIELD = expression(
 
 
 def _tokens_of(value: str) -> list[str]:
-    return [token for token in canonical_words(split_words(value)) if token not in lexicon.FUNCTION_WORDS]
+    return [token for token in canonical_words(value) if token not in lexicon.FUNCTION_WORDS]
 
 
 def check(pair: Pair) -> Finding | None:
