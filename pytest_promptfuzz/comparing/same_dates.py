@@ -10,6 +10,8 @@ from pytest_promptfuzz.expressions import expression
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from pytest_promptfuzz.comparing.text import Text
+
 _DAY = expression(
     r"(?<![\w./-])(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4}"
     r"|\d{1,2}(?:st|nd|rd|th|er|º|\.)?\s(?:of\s|de\s)?[^\W\d_]{3,12}\.?,?\s(?:de\s|del\s)?\d{4}"
@@ -18,9 +20,9 @@ _DAY = expression(
 _IN_DIGITS = expression(r"\d[/.-]\d{1,2}[/.-]\d")
 
 
-def in_digits(text: str) -> bool:
+def in_digits(text: Text) -> bool:
     """Whether a text may write a day in digits."""
-    return bool(_IN_DIGITS.search(text))
+    return bool(_IN_DIGITS.search(text.clean))
 
 
 def days(text: str, other: str) -> list[tuple[datetime, int, int]]:

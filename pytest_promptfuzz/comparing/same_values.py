@@ -139,7 +139,7 @@ def _may_agree(pair: Pair) -> bool:
         for token in tokens:
             if len(token) >= _FEWEST and (token[0] in _NUMERALS or token[2] in _NUMERALS):
                 return True
-    if same_dates.in_digits(pair.a.clean) or same_dates.in_digits(pair.b.clean):
+    if pair.a.once(same_dates.in_digits) or pair.b.once(same_dates.in_digits):
         return True
     if not (_TIMES.isdisjoint(here) and _TIMES.isdisjoint(there)) and not _measures(
         pair.a.tokens, _TIMES

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ADDRESS = expression(r"https?://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _CODE = expression(r"(?<![\w.-])(?=[\w./-]*\d)(?=[\w./-]*[A-Z])[A-Z\d]+(?:[-/.][A-Z\d]+)*(?![\w-])")
 _LETTER = expression(
-    r"(?<![\w.'’&/°-])(?:[B-HJ-Z]\d{0,3}|(?:(?<=: )|(?<=option )|(?<=grade )|(?<=type )|(?<=class )"
+    r"(?<![\w.'’&/°+-])(?:[B-HJ-Z]\d{0,3}|(?:(?<=: )|(?<=option )|(?<=grade )|(?<=type )|(?<=class )"
     r"|(?<=group )|(?<=vitamin )|(?<=hepatitis )|(?<=plan )|(?<=answer ))A\d{0,3})(?![\w'’&]|\.\w|\. [A-Z]\w*, )"
 )
 """A letter that stands for itself: vitamin D, option B, B12."""

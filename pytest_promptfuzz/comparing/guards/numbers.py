@@ -73,7 +73,7 @@ def check(pair: Pair) -> Finding | None:
 def _other_day(pair: Pair) -> Finding | None:
     """A day for another one, where one of the texts writes it in digits."""
     one, two = pair.a.clean, pair.b.clean
-    if not (same_dates.in_digits(one) or same_dates.in_digits(two)):
+    if not (pair.a.once(same_dates.in_digits) or pair.b.once(same_dates.in_digits)):
         return None
     here, there = (
         {day for day, _, _ in days} for days in (same_dates.days(one, two), same_dates.days(two, one))

@@ -40,10 +40,11 @@ def check(pair: Pair) -> Finding | None:
     exchanged = _exchanged(pair)
     if exchanged:
         return exchanged
-    for side in pair.sides:
-        found = _declined(side) or _stood_in(side)
-        if found:
-            return found
+    if pair.middle_a and pair.middle_b:
+        for side in pair.sides:
+            found = _declined(side) or _stood_in(side)
+            if found:
+                return found
     if len(pair.edits) < _SWAP_EDITS and "by" not in pair.only_a and "by" not in pair.only_b:
         return None
     for side in pair.sides:
