@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz import Session, TargetError, UsageError, evaluate
+from pytest_promptfuzz import Session, TargetError, UsageError, evaluate, mutate
 from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.wire.answers import MemoryStore
 
@@ -64,8 +64,10 @@ def test_mutations_of_one_operator_are_worth_less() -> None:
 
 
 def test_controls_do_not_count() -> None:
-    message = refused(inputs=ONE, mutations={"lexical": 10, "semantic": 7, "answer-fixed": 1})
-    assert "cannot pass with 17 mutations: it needs at least mutations=19." in message
+    different = {each.operators: each for each in mutate(PROMPT, 48)}
+    controls = mutate(PROMPT, {"answer-fixed": 1, "instruction-negated": 1})
+    message = refused(inputs=ONE, mutations=[*list(different.values())[:18], *controls])
+    assert "cannot pass with 18 mutations: it needs at least mutations=19." in message
 
 
 def test_errors_that_could_decide_leave_a_sure_pass_open() -> None:
