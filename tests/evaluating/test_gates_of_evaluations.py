@@ -157,8 +157,7 @@ def worse_and_better(
         inputs=ONE,
         mutations=mutations,
         threshold=threshold,
-        session=quiet(),
-        **given,  # type: ignore[arg-type]
+        **{"session": quiet(), **given},  # type: ignore[arg-type]
     )
 
 
@@ -186,9 +185,29 @@ def test_a_run_is_held_against_the_one_before() -> None:
     }
     again = worse_and_better(*range(2, 9), before=report_test(before, test="t"))
     assert again.reason == "worse-than-before"
+    shared = worse_and_better(*range(2, 9), before=before, session=Session(store=MemoryStore(), tests=20))
+    assert (shared.verdict, shared.paired.alpha) == ("pass", 0.05 / 20)
     no_better = worse_and_better(*range(2, 9), before=worse)
     assert no_better.verdict == "pass"
     assert evaluate(PROMPT, Application(), inputs=ONE, session=quiet()).paired is None
+
+
+def test_what_was_accepted_below_the_threshold_is_asked_in_full_and_may_stay_there() -> None:
+    lost = range(1, 17)
+    before = evaluate(PROMPT, Application(*lost), inputs=ONE, mutations=32, session=quiet(), stop="never")
+    assert before.verdict == "brittle"
+    same = worse_and_better(*lost, before=before, stop="certain")
+    assert (same.verdict, same.reason, same.paired.pairs) == ("pass", "no-worse", 32)
+    assert same.outcomes.not_needed == 0
+
+
+def test_only_trials_that_are_scored_are_paired() -> None:
+    plan = {"lexical": 6, "semantic": 4, "answer-fixed": 1}
+    settings = {"inputs": ONE, "mutations": plan, "stop": "never"}
+    before = evaluate(PROMPT, Application(*range(1, 2)), session=quiet(), **settings)  # type: ignore[arg-type]
+    assert len(before.trials) == 11
+    after = worse_and_better(before=before, mutations=plan)  # type: ignore[arg-type]
+    assert after.paired.pairs == 10
 
 
 def test_where_there_is_nothing_to_hold_it_against_it_says_so_and_is_the_point_gate() -> None:
