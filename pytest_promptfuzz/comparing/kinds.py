@@ -81,7 +81,7 @@ def _evaded(pair: Pair) -> Comparison | None:
 
 def _nothing(one: Text, two: Text, profile: Profile) -> Comparison | None:
     """An answer that there is nothing to give, against another such answer, or against a value."""
-    if profile.kind == "label":
+    if profile.kind == "label" and labels.is_label(one) and labels.is_label(two):
         return None
     first, second = one.once(absent.absent), two.once(absent.absent)
     if first and second:

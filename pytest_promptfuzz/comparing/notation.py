@@ -62,7 +62,8 @@ _WORDED_DAY = expression(
 )
 _SHARE = expression(rf"\b(\d+|{'|'.join(_UNITS)}) out of (\d+|{'|'.join(_UNITS)})\b", re.IGNORECASE)
 _OFTEN = expression(
-    r"\b(?:every|each|once (?:an?|per|every)) (hour|day|week|month|year)\b(?! of\b)", re.IGNORECASE
+    r"\b(?:every|each|once (?:an?|per|every)) (hour|day|week|month|year)\b(?: of the week)?(?! of\b)",
+    re.IGNORECASE,
 )
 _ADVERBS = {"hour": "hourly", "day": "daily", "week": "weekly", "month": "monthly", "year": "yearly"}
 _MONEY = expression(r"(?:\b(USD|EUR|GBP|CHF|JPY) ?|([$€£¥]) )(\d[\d.,]*\d|\d)", re.IGNORECASE)

@@ -105,6 +105,8 @@ incumbent challenger|champion challenger|favorite underdog|favourite underdog|bo
 grandfather grandmother|grandson granddaughter|widow widower|actor actress|waiter waitress|prince princess
 duke duchess|mr mrs|uphold overturn|affirm overturn|uphold quash|valid expired|current former|current previous
 lit unlit|thankful ungrateful|profitable lossmaking|refrigerate heat|ancient recent|harvest sow|plant uproot
+open locked|open shut|dismiss uphold|dismiss grant|support refute|confirm refute|prove disprove|verify debunk
+cheaper dearer|decide consider|decide mull|decide ponder|approve consider|approve propose|adopt propose
 mit ohne|avec sans|con senza|con sin|met zonder|med utan|с без
 genehmigt abgelehnt|erlaubt verboten|offen geschlossen|geöffnet geschlossen|steigt sinkt|gestiegen gesunken
 richtig falsch|gewonnen verloren|gesendet empfangen|angenommen abgelehnt|ouvert fermé|ouverte fermée|accepté refusé
@@ -150,6 +152,8 @@ swedish norwegian danish icelandic polish czech
 english french german spanish italian dutch portuguese chinese japanese russian
 first second third fourth fifth
 to from
+by to
+except even including
 up down
 in out
 on off
@@ -215,3 +219,35 @@ maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
 lunes martes miércoles jueves viernes sábado domingo
 """.strip()
 """Each line: words of which, in one place, only one can hold."""
+
+KINDS = """
+by after
+by until
+before until
+arm leg hand foot knee elbow shoulder hip ankle wrist neck toe finger
+heart liver kidney lung stomach brain pancreas spleen
+oxygen nitrogen hydrogen methane helium argon
+iron copper silver gold zinc aluminium nickel steel brass
+wheat rice oat rye barley maize
+beef pork chicken lamb turkey fish
+milk water juice wine beer coffee tea
+salt sugar pepper flour
+apple pear banana lemon cherry plum peach grape
+carrot potato tomato onion garlic cabbage
+wood metal plastic glass paper leather
+cotton wool silk linen nylon
+football tennis basketball hockey golf cricket rugby
+piano violin guitar flute cello trumpet drum clarinet
+kitchen bedroom bathroom cellar attic garage
+mathematics physics chemistry biology geography
+oak pine birch beech maple
+dog cat horse cow pig sheep goat rabbit
+bus train tram plane ferry taxi
+bluetooth wifi cable
+vowel consonant
+comma semicolon
+""".strip()
+"""Each line: things of one kind, and limits of time, of which one for another changes an answer.
+
+Unlike the words above, one that only one of two answers has decides nothing.
+"""

@@ -155,11 +155,16 @@ def _one_voiced(side: Pair) -> bool:
             continue
         verb = active.index(passive[at - 1])
         agent = next((each for each in passive[at + 1 :] if each not in lexicon.FUNCTION_WORDS), None)
-        patient = next(
-            (each for each in reversed(passive[:begin]) if each not in lexicon.FUNCTION_WORDS), None
-        )
-        return agent in active[:verb] and patient in active[verb + 1 :]
+        patient, target = _meaning(passive[:begin]), _meaning(active[verb + 1 :])
+        if not target or target[0] not in patient:
+            return False
+        patient = patient[patient.index(target[0]) :]
+        return agent in active[:verb] and patient == target[: len(patient)]
     return False
+
+
+def _meaning(tokens: list[str]) -> list[str]:
+    return [token for token in tokens if token not in lexicon.FUNCTION_WORDS]
 
 
 _AUXILIARY = 5
@@ -174,7 +179,8 @@ def _clauses(tokens: list[str]) -> list[str]:
 
 _JOINT = expression(r"[,;.!?\n](?:(?<=\n)\n*|(?<!\n)(?=\s))")
 _BINDING = expression(
-    r"\b(?:if|when|whenever|unless|while|whereas|where|respectively|wenn|falls|während|si|cuando|quand|se|als)\b"
+    r"\b(?:if|when|whenever|unless|while|whereas|where|respectively|wenn|falls|während|si|cuando|quand|se|als"
+    r"|because|since|although|though|whereas|therefore|weil|obwohl|parce que|puisque|porque|perché|omdat)\b"
     r"|,\s(?:the|our|his|her|their|its|my|your|an?)\s[^,;.!?\n]{1,40},\s(?:and\s)?[^,;.!?\n]{1,40},\s(?:the|our|his|her|their|its|my"
     r"|your|an?)\s|[;,]\s[^,;.!?\n]{1,60}:\s",
     re.IGNORECASE,

@@ -27,6 +27,7 @@ GUARDS = (
     "choices",
     "modality",
     "conditions",
+    "fields",
     "roles",
     "sequence",
     "names",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing import lexicon, same_dates
@@ -33,6 +34,7 @@ _SHARES = {
     "three quarters": "75", "three-quarters": "75", "a fifth": "20", "one fifth": "20", "one-fifth": "20",
     "two fifths": "40", "three fifths": "60", "four fifths": "80", "a tenth": "10", "one tenth": "10",
     "one in ten": "10", "one in five": "20", "one in four": "25", "1 in 10": "10", "1 in 5": "20", "1 in 4": "25",
+    "a third": "1/3", "one third": "1/3", "one-third": "1/3", "two thirds": "2/3", "two-thirds": "2/3",
 }  # fmt: skip
 
 
@@ -72,7 +74,8 @@ _QUANTITY = expression(
 )
 _FRACTIONS = "|".join(sorted(_SHARES, key=len, reverse=True))
 _SHARE = expression(
-    rf"(?<![\w.,])(?:(?P<percent>\d+(?:\.\d+)?) ?(?:%|per ?cent\b)|(?P<words>{_FRACTIONS}))(?= of\b)",
+    rf"(?<![\w.,])(?:(?P<percent>\d+(?:\.\d+)?) ?(?:%|per ?cent\b)|(?P<ratio>[1-9]/(?:10|[2-9]))"
+    rf"|(?P<words>{_FRACTIONS}))(?= of\b)",
     re.IGNORECASE,
 )
 _PERCENT_OF = expression(r"(?:%|cent) of\b", re.IGNORECASE)
@@ -144,6 +147,8 @@ def _may_agree(pair: Pair) -> bool:
     if not (_TIMES.isdisjoint(here) and _TIMES.isdisjoint(there)) and not _measures(
         pair.a.tokens, _TIMES
     ).isdisjoint(_measures(pair.b.tokens, _TIMES)):
+        return True
+    if ("/" in pair.a.clean) != ("/" in pair.b.clean):
         return True
     if here.isdisjoint(_TOKENS) or there.isdisjoint(_TOKENS):
         return False
@@ -233,8 +238,12 @@ def _amount(written: str) -> Decimal | None:
 
 def _shares(text: str) -> Iterator[_Value]:
     for found in _SHARE.finditer(text):
-        percent = found["percent"] or _SHARES[found["words"].lower()]
-        yield _Value(("share", Decimal(percent).normalize()), *found.span())
+        if found["ratio"]:
+            share = 100 * Fraction(found["ratio"])
+        else:
+            written = found["percent"] or _SHARES[found["words"].lower()]
+            share = 100 * Fraction(written) if "/" in written else Fraction(written)
+        yield _Value(("share", share), *found.span())
 
 
 def _runs(text: str) -> Iterator[_Value]:

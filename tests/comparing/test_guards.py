@@ -65,6 +65,99 @@ LONG = "The parcel left our depot on 4 May. It should reach you within two days.
         ('{"a": [1, 2]}', '{"a": [2, 1]}', "minor", "$.a: the items stand in another order"),
         ('{"a": true}', "{'a': True}", "minor", "not written as JSON"),
         ("Sure.", '{"a": 1}', "deviation", ""),
+        ("Bring a coat, boots and gloves.", "Bring a coat, boots,", "deviation", "the response stops after"),
+        (
+            "The committee that met in Oslo on Monday morning voted to approve.",
+            "The committee that met in Oslo on Monday morning reached a verdict: reject.",
+            "deviation",
+            "'approve' in the baseline became 'reject'",
+        ),
+        (
+            "The mayor thanked the driver of the bus.",
+            "The driver of the bus was thanked by the mayor.",
+            "equivalent",
+            "passive",
+        ),
+        (
+            "The mayor thanked the driver of the bus.",
+            "The bus was thanked by the mayor of the driver.",
+            "minor",
+            "",
+        ),
+        (
+            "The mayor of the town thanked the driver of the bus.",
+            "The driver of the town was thanked by the mayor of the bus.",
+            "minor",
+            "",
+        ),
+        (
+            "The correct option is B because the angle is obtuse.",
+            "The correct option is D because the angle is obtuse.",
+            "deviation",
+            "'B' in the baseline became 'D'",
+        ),
+        (
+            "Leider ist heute der Aufzug im Rathaus kaputt.",
+            "Leider ist heute der Fahrstuhl im Rathaus kaputt.",
+            "minor",
+            "'Fahrstuhl'",
+        ),
+        (
+            "The phone number of the shop is not stated.",
+            "The fax number of the shop is not stated.",
+            "minor",
+            "",
+        ),
+        ("She plays the cello in the band.", "She plays the flute in the band.", "deviation", "'flute'"),
+        ("You must not enter.", "You do not have to enter.", "deviation", "leaves open"),
+        ("Drivers need not stop.", "Drivers do not have to stop.", "equivalent", ""),
+        (
+            "Refunds are paid within a week.",
+            "Refunds are paid within a week if the receipt is enclosed.",
+            "deviation",
+            "only the response puts a condition on what both say ('if')",
+        ),
+        ("The key is under the mat.", "The key is under the mat, if you need it.", "minor", "'need'"),
+        ("Hepatitis B is mild.", "Hepatitis C is mild.", "deviation", "'B' in the baseline became 'C'"),
+        (
+            "City: Leeds\nName: Ruth\nAge: 41",
+            "Name: Ruth\nAge: 41",
+            "deviation",
+            "the field 'city' is missing",
+        ),
+        ("Name: Ruth\nAge: 41", "Name: Ruth\nAge: 41\nNote: a guess", "minor", ""),
+        ("Estado del pedido: enviado", "Estado del pedido: en camino", "deviation", "became 'en camino'"),
+        ("None", "No allergies are mentioned.", "equivalent", "nothing to give"),
+        ("Fax: none", "Phone: not stated", "deviation", ""),
+        (
+            "Name: Dr. Amina Rahal",
+            "Name: none",
+            "deviation",
+            "only the response says that there is nothing to give",
+        ),
+        ("Please note that the pool is closed.", "The pool is closed.", "equivalent", ""),
+        (
+            "The tenant shall insure the car.",
+            "The tenant may insure the car.",
+            "deviation",
+            "'may' for 'shall'",
+        ),
+        ("It takes 1.5 hours.", "It takes 1 hour 30 minutes.", "equivalent", ""),
+        ("It takes 1.5 hours.", "It takes 1 hour 50 minutes.", "deviation", ""),
+        ("El 4 de julio de 2025.", "El 04/07/2025.", "equivalent", ""),
+        ("Le 15 mars 2027 à Lyon.", "Le 15/04/2027 à Lyon.", "deviation", "the day 2027-03-15"),
+        ("Der Aufzug ist heute kaputt.", "Der Fahrstuhl ist heute kaputt.", "minor", "Fahrstuhl"),
+        ("Der Zug nach Leipzig ist voll.", "Der Zug nach Dresden ist voll.", "deviation", "Dresden"),
+        (
+            "Der Lehrer lobte die Schülerin.",
+            "Die Schülerin lobte den Lehrer.",
+            "deviation",
+            "der lehrer became den lehrer",
+        ),
+        ("Den Fuchs verfolgt der Hund.", "Der Hund verfolgt den Fuchs.", "minor", ""),
+        ("It is not uncommon here.", "It is common here.", "minor", ""),
+        ("It is not impossible here.", "It is impossible here.", "deviation", ""),
+        ("Because demand fell, the mill closed.", "Because the mill closed, demand fell.", "minor", ""),
     ],
 )
 def test_guard(first: str, second: str, outcome: str, explanation: str) -> None:
@@ -72,6 +165,17 @@ def test_guard(first: str, second: str, outcome: str, explanation: str) -> None:
     found = compare(first, second, task=task)
     assert found.outcome == outcome, found.explanation
     assert explanation in found.explanation
+
+
+def test_nothing_to_give_of_two_fields_is_not_the_same() -> None:
+    assert compare("Fax: none", "Fax: not stated", task="extraction").outcome == "equivalent"
+    assert compare("Fax: none", "Phone: not stated", task="extraction").outcome != "equivalent"
+
+
+def test_a_label_that_a_longer_list_goes_on_from_is_cut_off() -> None:
+    found = compare("Toppings: ham, olives, corn", "Toppings: ham", task="classification")
+    assert (found.outcome, found.reason) == ("deviation", "guard:sequence")
+    assert compare("Topping: ham (as asked)", "Topping: ham", task="classification").outcome == "equivalent"
 
 
 def test_tool_calls_in_another_order_are_minor_and_speak_of_calls() -> None:

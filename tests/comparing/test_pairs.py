@@ -15,7 +15,14 @@ from pytest_promptfuzz.comparing.courtesy import substance
 from pytest_promptfuzz.comparing.notation import plainly
 
 DATA = Path(__file__).parent / "data"
-FILES = ("open.jsonl", "imagined.jsonl", "unseen.jsonl", "imagined_second.jsonl")
+FILES = (
+    "open.jsonl",
+    "imagined.jsonl",
+    "unseen.jsonl",
+    "imagined_second.jsonl",
+    "later.jsonl",
+    "imagined_third.jsonl",
+)
 WRONG = {"altered": "equivalent", "harmless": "deviation"}
 RIGHT = {"altered": "deviation", "harmless": "equivalent"}
 

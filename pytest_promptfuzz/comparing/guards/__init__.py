@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.comparing.guards import (
     choices,
     conditions,
+    fields,
     identifiers,
     modality,
     names,
@@ -30,6 +31,7 @@ CHECKS: dict[str, Callable[[Pair], Finding | None]] = {
     "choices": choices.check,
     "modality": modality.check,
     "conditions": conditions.check,
+    "fields": fields.check,
     "roles": roles.check,
     "sequence": sequence.check,
     "names": names.check,

@@ -21,17 +21,19 @@ double/twice doubled/twice triple/thrice tripled/thrice
 _SPARED = frozenset(frozenset(canonical(word)[0] for word in pair.split("/")) for pair in _NEAR.split())
 
 
-def _sets() -> dict[str, list[frozenset[str]]]:
+def _sets(lines: str) -> dict[str, list[frozenset[str]]]:
     table: dict[str, list[frozenset[str]]] = {}
-    for line in opposites.EXCLUSIVE.splitlines():
+    for line in lines.splitlines():
         members = frozenset(word if "-" in word else canonical(word)[0] for word in line.split())
         for member in members:
             table.setdefault(member, []).append(members)
     return table
 
 
-_SETS = _sets()
+_SETS = _sets(f"{opposites.EXCLUSIVE}\n{opposites.KINDS}")
 TRIGGERS = frozenset(_SETS)
+DECIDING = frozenset(_sets(opposites.EXCLUSIVE))
+"""Words that decide an answer even where nothing stands in their place in the other text."""
 _HEDGES = frozenset(canonical(word)[0] for word in lexicon.HEDGES)
 _FRAME = 0.6
 _NARROW = 2

@@ -57,12 +57,8 @@ def check(pair: Pair) -> Finding | None:
         found = _other(pair.a.once(_codes), pair.b.once(_codes))
         if found:
             return found
-    if any(map(_is_short, pair.only_a)) and any(map(_is_short, pair.only_b)):
-        found = _other(pair.a.once(_letters), pair.b.once(_letters))
-        if found:
-            return found
     if not pair.a.once(_intricate):
-        return None
+        return _other_letter(pair)
     if "`" in pair.a.raw and "`" in pair.b.raw:
         found = _other(_spans(pair.a.raw), _spans(pair.b.raw))
         if found:
@@ -72,7 +68,15 @@ def check(pair: Pair) -> Finding | None:
         if found:
             return found
     if ("." in one and ("0" in one or "0" in two)) or "+" in one:
-        return _other(pair.a.once(_exact), pair.b.once(_exact))
+        found = _other(pair.a.once(_exact), pair.b.once(_exact))
+        if found:
+            return found
+    return _other_letter(pair)
+
+
+def _other_letter(pair: Pair) -> Finding | None:
+    if any(map(_is_short, pair.only_a)) and any(map(_is_short, pair.only_b)):
+        return _other(pair.a.once(_letters), pair.b.once(_letters))
     return None
 
 

@@ -69,6 +69,11 @@ _USED_UP = frozenset(
     )
 )
 """Words that say without a "not" that something is no more, or did not come to be."""
+_ENDING = frozenset(
+    canonical(word)[0] for word in ("stop", "cease", "quit", "fail", "refuse", "decline", "discontinued")
+)
+"""Verbs that deny what follows them."""
+_DENYING = frozenset({"not"})
 TRIGGERS = lexicon.NEGATORS | frozenset(_POLES)
 
 
@@ -102,10 +107,14 @@ def signed(tokens: Iterable[str]) -> Signed:
     words: list[str] = []
     pending = False
     waiting = 0
-    weak = last = ""
-    for token in tokens:
+    weak = last = token = ""
+    for each in tokens:
+        previous, token = token, each
         if token in _UNSIGNED:
             if token in lexicon.NEGATORS:
+                if pending and token == previous and token in _DENYING:
+                    pending = False  # "not uncommon" affirms
+                    continue
                 if pending:
                     words.append(weak or last)
                 pending, waiting, weak = True, 0, ""
@@ -162,6 +171,17 @@ def _wide(pair: Pair) -> Finding | None:
 _WIDE_FRAME = 0.5
 
 
+_BUT = lexicon.word_set("unless until except before without")
+
+
+def _only_if(pair: Pair) -> bool:
+    """Whether one text denies but for a case that the other allows alone: "not unless", "only if"."""
+    return any(
+        "only" in some and not _BUT.isdisjoint(others)
+        for some, others in ((pair.only_a, pair.only_b), (pair.only_b, pair.only_a))
+    )
+
+
 def check(pair: Pair) -> Finding | None:
     """Whether something affirmed in one text is denied in the other."""
     if not pair.a.clean.isascii() and not pair.b.clean.isascii():
@@ -173,6 +193,8 @@ def check(pair: Pair) -> Finding | None:
     doubt: Finding | None = None
     for side in pair.sides:
         found = _statement(side)
+        if found and found.kind == "contradiction" and found.guard == "negation" and _only_if(side):
+            found = Finding(found.guard, "doubt", found.explanation)
         if found and found.kind == "contradiction":
             if side is pair or found.guard != "negation" or side.similarity >= _SAME_STATEMENT:
                 return found
@@ -256,25 +278,28 @@ def _poles_in(tokens: frozenset[str], concept: str) -> set[str]:
 
 
 def _contradiction(pair: Pair, concept: str, *, lost: bool) -> Finding | None:
-    if "#" not in concept:
-        denier = "response" if lost else "baseline"
-        other = pair.only_a if lost else pair.only_b
-        reworded = pair.similarity < _EQUAL and not other.isdisjoint(_USED_UP)
-        kind: Literal["contradiction", "doubt"] = "doubt" if reworded else "contradiction"
-        return Finding("negation", kind, f"only the {denier} denies {written(pair, concept)!r}")
-    poles = _WORDS[concept]
-    if _inverted(pair, poles):
+    poles = _WORDS.get(concept, {concept})
+    if len(poles) > 1 and _inverted(pair, poles):
         return None
-    here = next((word for word in pair.a.tokens if word in poles), "")
-    there = next((word for word in pair.b.tokens if word in poles), "")
+    here = next((word for word in pair.a.tokens if word in poles), concept)
+    there = next((word for word in pair.b.tokens if word in poles), here)
     if here == there:
         denier = "response" if lost else "baseline"
-        return Finding("negation", "contradiction", f"only the {denier} denies {written(pair, here)!r}")
+        kind: Literal["contradiction", "doubt"] = (
+            "doubt" if _denied_otherwise(pair, lost=lost) else "contradiction"
+        )
+        return Finding("negation", kind, f"only the {denier} denies {written(pair, here)!r}")
     return Finding(
         "opposites",
         "contradiction" if _comparable(pair, here, there) else "doubt",
         f"{written(pair, here)!r} in the baseline became {written(pair, there, response=True)!r}",
     )
+
+
+def _denied_otherwise(pair: Pair, *, lost: bool) -> bool:
+    """Whether the text that denies nothing may say so by a verb: "has stopped working", "is sold out"."""
+    other = pair.only_a if lost else pair.only_b
+    return not other.isdisjoint(_ENDING) or (pair.similarity < _EQUAL and not other.isdisjoint(_USED_UP))
 
 
 _FRAME = 0.5

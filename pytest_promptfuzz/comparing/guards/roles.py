@@ -35,7 +35,7 @@ _LIST = expression(r"(?:[^,;.]{1,40},)+ ?(?:and|or|&)\s+[^,;.]{1,40}")
 
 def check(pair: Pair) -> Finding | None:
     """Whether two parties changed places."""
-    if pair.similarity > 0.999 or pair.similarity < 0.4:
+    if pair.similarity > 0.999 or (pair.similarity < 0.4 and (pair.only_a or pair.only_b)):
         return None
     exchanged = _exchanged(pair)
     if exchanged:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.guards.choices import TRIGGERS as _CHOICES
+from pytest_promptfuzz.comparing.guards.choices import DECIDING as _CHOICES
 from pytest_promptfuzz.comparing.guards.conditions import CONDITIONS
 from pytest_promptfuzz.comparing.guards.modality import forces
 from pytest_promptfuzz.comparing.guards.polarity import TRIGGERS as _POLARITY
