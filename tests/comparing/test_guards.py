@@ -109,6 +109,13 @@ LONG = "The parcel left our depot on 4 May. It should reach you within two days.
             "",
         ),
         ("She plays the cello in the band.", "She plays the flute in the band.", "deviation", "'flute'"),
+        (
+            "If it leaks, the landlord pays for the repair and the tenant keeps the receipt.",
+            "If it leaks, the tenant pays for the repair and keeps the receipt.",
+            "deviation",
+            "'landlord' in the baseline became 'tenant'",
+        ),
+        ("The lamp in the hall no longer glows.", "The lamp in the hall ceases to glow.", "minor", ""),
         ("You must not enter.", "You do not have to enter.", "deviation", "leaves open"),
         ("Drivers need not stop.", "Drivers do not have to stop.", "equivalent", ""),
         (
