@@ -59,7 +59,7 @@ grazie (?:mille )?(?:per|di)\b<REST>
 """.strip()
 
 _CLOSINGS = r"""
-(?:please |just )?let me know\b
+(?:please |just )?let (?:me|us) know\b
 (?:please |just )tell me (?:if|whether|which|what)\b
 dites-moi\b
 (?:sagen sie|sag) mir\b

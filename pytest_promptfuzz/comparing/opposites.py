@@ -106,7 +106,7 @@ grandfather grandmother|grandson granddaughter|widow widower|actor actress|waite
 duke duchess|mr mrs|uphold overturn|affirm overturn|uphold quash|valid expired|current former|current previous
 lit unlit|thankful ungrateful|profitable lossmaking|refrigerate heat|ancient recent|harvest sow|plant uproot
 open locked|open shut|dismiss uphold|dismiss grant|support refute|confirm refute|prove disprove|verify debunk
-cheaper dearer|decide consider|decide mull|decide ponder|approve consider|approve propose|adopt propose
+cheaper dearer|decide consider|decide mull|decide ponder|approve consider|approve propose|adopt propose|stable critical
 mit ohne|avec sans|con senza|con sin|met zonder|med utan|с без
 genehmigt abgelehnt|erlaubt verboten|offen geschlossen|geöffnet geschlossen|steigt sinkt|gestiegen gesunken
 richtig falsch|gewonnen verloren|gesendet empfangen|angenommen abgelehnt|ouvert fermé|ouverte fermée|accepté refusé
@@ -221,6 +221,7 @@ lunes martes miércoles jueves viernes sábado domingo
 """Each line: words of which, in one place, only one can hold."""
 
 KINDS = """
+once several
 by after
 by until
 before until

@@ -57,7 +57,7 @@ def _exclusive(pair: Pair) -> Finding | None:
     for word in sorted(pair.only_a & TRIGGERS):
         for members in _SETS[word]:
             for other in sorted(pair.only_b & members):
-                if frozenset({word, other}) in _SPARED:
+                if frozenset({word, other}) in _SPARED or ({word, other} == _IF and _one_denies(pair)):
                     continue
                 if not lexicon.FUNCTION_WORDS.isdisjoint((word, other)):
                     same = _put_for(pair, word, other)
@@ -70,6 +70,15 @@ def _exclusive(pair: Pair) -> Finding | None:
                         f"{written(pair, word)!r} in the baseline became {written(pair, other, response=True)!r}",
                     )
     return None
+
+
+_IF = {"if", "unless"}
+
+
+def _one_denies(pair: Pair) -> bool:
+    """Whether one of the texts has a negator more than the other, as "if you do not" has for "unless you"."""
+    one, two = (sum(map(lexicon.NEGATORS.__contains__, text.tokens)) for text in (pair.a, pair.b))
+    return one != two
 
 
 def _put_for(pair: Pair, word: str, other: str) -> bool:

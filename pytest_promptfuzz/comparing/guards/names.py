@@ -42,6 +42,10 @@ def _names(text: Text) -> list[tuple[str, bool]]:
         before = text.clean[max(0, match.start() - _WORD_BEFORE) : match.start()]
         if german and match[0] in _ADDRESSED:
             continue
+        article, _, noun = match[0].partition(" ")
+        if german and noun and article.lower() in _GERMAN:
+            found.append((noun, " " not in noun))
+            continue
         opening = (
             match.start() == 0
             or bool(_OPENING.search(before[-3:]))

@@ -69,9 +69,7 @@ _USED_UP = frozenset(
     )
 )
 """Words that say without a "not" that something is no more, or did not come to be."""
-_ENDING = frozenset(
-    canonical(word)[0] for word in ("stop", "cease", "quit", "fail", "refuse", "decline", "discontinued")
-)
+_ENDING = frozenset(canonical(word)[0] for word in lexicon.word_set("stop cease quit fail refuse free"))
 """Verbs that deny what follows them."""
 _DENYING = frozenset({"not"})
 TRIGGERS = lexicon.NEGATORS | frozenset(_POLES)
@@ -175,9 +173,9 @@ _BUT = lexicon.word_set("unless until except before without")
 
 
 def _only_if(pair: Pair) -> bool:
-    """Whether one text denies but for a case that the other allows alone: "not unless", "only if"."""
+    """Whether one text denies but for a case that the other allows alone: "not unless", "only if"; "if not"."""
     return any(
-        "only" in some and not _BUT.isdisjoint(others)
+        ("only" in some and not _BUT.isdisjoint(others)) or ("if" in some and "unless" in others)
         for some, others in ((pair.only_a, pair.only_b), (pair.only_b, pair.only_a))
     )
 

@@ -35,7 +35,8 @@ _NAMES = {
     "ASKING": r"(?:reading|consulting|checking|contacting|speaking|talking|asking|visiting)",
     "TELL": r"(?:rephrase|clarify|provide|share|tell me|specify|give me|send|paste)",
     "MORE": r"(?:some |a few |a bit |a little )?(?:more|further|additional) (?:information|details?|context)",
-    "MATTER": r"(?:information|file|article|message|context)",
+    "MATTER": r"(?:information|file|article|message|context|sentence|words?|phrase|passage|question|code"
+    r"|paragraph|e-?mail)",
     "SORRY": r"(?:i(?:'m| am)(?: really| very| so)? (?:sorry|afraid)|i apologi[sz]e|unfortunately|sorry)",
     "UNABLE": r"(?:can(?:'t|not| not)|(?:do|could|wo) ?n't|will not|must decline to"
     r"|(?:am|'m) (?:unable|not able)(?: to)?)",
@@ -51,6 +52,7 @@ _HARD = r"""
 
 _SOFT = r"""
 \bi(?:'d| would) (?:rather|prefer) not\b
+\bi (?:don't|do not) have (?:real-time|current|live|up-to-date) (?:information|data)\b
 \bi have no (?:access to|way of|information (?:on|about))\b
 \bi(?:'m| am) not a (?:doctor|lawyer|physician|financial advis[eo]r|medical professional)\b
 \bi(?:'m| am) not (?:comfortable|permitted|allowed|in a position|at liberty|authori[sz]ed|able to <DOING>)\b
@@ -98,6 +100,8 @@ _EVASIVE = r"""
 \bwe appreciate your (?:patience|understanding|interest)\b
 \bi(?:'d| would) (?:recommend|suggest|advise) <ASKING>\b
 \b(?:consult|ask|speak (?:to|with)|talk to|see|contact) (?:an?|your) <EXPERT>\b
+\bit (?:would be|is|might be) (?:best|better|advisable|wise) to (?:discuss|consult|speak|talk|check|ask)\b
+\b(?:discuss|talk|check|speak)\b[^.!?]{0,30} with (?:an?|your) <EXPERT>\b
 \bfor (?:accurate|reliable|up-to-date|detailed|more|further) information\b
 \bi(?:'ll| will|'d| would)? need <MORE>\b
 \b(?:which|what) [^.!?]{1,40}\b(?:do|would|did) you (?:mean|want|need|like|have in mind)\b[^.!]*\?

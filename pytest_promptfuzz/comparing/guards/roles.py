@@ -69,10 +69,13 @@ _NUMBERED = expression(r"(?<!\S)1[.)]\s+\S")
 def _exchanged(pair: Pair) -> Finding | None:
     """The same words in the same places, but two of them, or two names, stand throughout in each other's place."""
     a, b = pair.middle_a, pair.middle_b
-    if len(a) != len(b) or len(a) < _FEWEST or pair.only_a or pair.only_b or _NUMBERED.search(pair.a.raw):
+    only = (pair.only_a | pair.only_b) - _OWNERS
+    if len(a) != len(b) or len(a) < _FEWEST or only or _NUMBERED.search(pair.a.raw):
         return None
     swaps: dict[str, str] = {}
     for one, two in zip(a, b, strict=True):
+        if one in _OWNERS and two in _OWNERS:
+            continue
         if swaps.setdefault(one, two) != two:
             return None
     moved = {one: two for one, two in swaps.items() if one != two}
@@ -135,6 +138,8 @@ def _stood_in(side: Pair) -> Finding | None:
 _EQUAL = 0.8
 
 _FEWEST = 3
+_OWNERS = word_set("his her their its")
+"""What goes with who does it: "Marta lent Igor her bicycle", "Igor lent Marta his"."""
 _CLOSE = 4
 """Words between two that stand in one clause."""
 _MOST_MOVED = 8
