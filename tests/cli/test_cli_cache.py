@@ -746,7 +746,9 @@ def test_diff_says_what_is_damaged(folder, cache, cache_json) -> None:
     found = cache_json("diff")[1]
     assert [each["kind"] for each in found["recordings"][0]["changes"]] == ["edited"]
     assert (found["edited"], len(found["problems"])) == (1, 1)
-    assert cache("verify")[1].count("test_it.calls.jsonl") == 1, "what was edited is not missing, too"
+    path.write_bytes(path.read_bytes().replace(b'"BILLING"', b'"ACCOUNT"'))
+    told = cache("verify")[1].count("test_it.calls.jsonl")
+    assert (told, cache_json("diff")[1]["edited"]) == (2, 2), "what was edited is not missing, too"
 
 
 @pytest.mark.parametrize(

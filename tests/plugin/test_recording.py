@@ -327,7 +327,7 @@ def test_in_ci_what_stands_in_a_recordings_place_and_cannot_be_read_is_an_error_
         result = run(LLM, *arguments, CI="true")
         result.assert_outcomes(errors=1)
         assert "mode replay (CI is set and there are recordings)" in said(result)
-        assert "the test cannot be replayed from __promptfuzz__/test_it.calls.jsonl: " in said(result)
+        assert "nothing of __promptfuzz__/test_it.calls.jsonl can be used: " in said(result)
         assert (
             sum("recording cannot be read" in line for line in result.outlines if "promptfuzz: " in line) == 1
         )

@@ -56,6 +56,8 @@ def test_no_line_is_wider_than_the_terminal(narrow, width, color):
     assert [too_long(each, width) for each in (recorded, planned, missed)] == [[], [], []]
     said = " ".join(" ".join(each.split()) for each in (recorded.stdout.str(), missed.stdout.str()))
     said = re.sub(r"\x1b\[[0-9;]*m", "", said)
+    assert "Traceback" not in said
+    assert "has no attribute" not in said
     assert (
         "promptfuzz: failed on the unmutated prompt, so nothing was mutated: test_it.py::test_whose" in said
     )

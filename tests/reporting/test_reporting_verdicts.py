@@ -41,6 +41,14 @@ def test_samples_of_a_mutation_are_one_change_and_one_name() -> None:
     assert "also 3 answers of this trial in all, of the same kind and 1 more of the same: synonym" in text
 
 
+def test_samples_of_other_mutations_are_named_once_and_counted() -> None:
+    first, second = trial(1, "typo"), trial(2, "synonym")
+    trials: list[Any] = [{**first, "outcome": "deviation"}]
+    trials += [{**second, "outcome": "deviation", "sample": sample} for sample in range(2)]
+    text = text_of(report(verdict="brittle", reason="score-below-threshold", score=0.0, trials=trials))
+    assert f"also and 2 more of the same: synonym ({second['id']}, 2 times)" in text
+
+
 def test_what_was_asked_again_is_counted_once_for_all_samples() -> None:
     noise = {"floor": 1.0, "baselines": 8, "repeats": 4, "p": 0.01, "alpha": 0.05}
     data = report(
