@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _ADDRESS = expression(r"https?://[^\s<>\"'`)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _CODE = expression(r"(?<![\w.-])(?=[\w./-]*\d)(?=[\w./-]*[A-Z])[A-Z\d]+(?:[-/.][A-Z\d]+)*(?![\w-])")
 _LETTER = expression(
-    r"(?<![\w.'’&/°+-])(?:[B-HJ-Z]\d{0,3}|(?:(?<=: )|(?<=option )|(?<=grade )|(?<=type )|(?<=class )"
-    r"|(?<=group )|(?<=vitamin )|(?<=hepatitis )|(?<=plan )|(?<=answer ))A\d{0,3})(?![\w'’&]|\.\w|\. [A-Z]\w*, )"
+    r"[A-HJ-Z](?<![\w.'’&/°+-][A-Z])(?:(?<!A)|(?<=: A)|(?<=option A)|(?<=grade A)|(?<=type A)|(?<=class A)"
+    r"|(?<=group A)|(?<=vitamin A)|(?<=hepatitis A)|(?<=plan A)|(?<=answer A))\d{0,3}(?![\w'’&]|\.\w|\. [A-Z]\w*, )"
 )
 """A letter that stands for itself: vitamin D, option B, B12."""
 _SPAN = expression(r"(?<!`)`([^`\n]{1,80})`(?!`)")
