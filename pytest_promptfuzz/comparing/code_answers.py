@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pytest_promptfuzz.comparing import code
 from pytest_promptfuzz.comparing.guards import refusals
 from pytest_promptfuzz.comparing.text import analyse
@@ -15,7 +17,9 @@ def cut_off(whole: str, start: str) -> bool:
         return False
     if code.python_form(whole) is not None:
         return code.python_form(begun) is None
-    return any(begun.count(left) > begun.count(right) for left, right in ("()", "[]", "{}"))
+    return bool(_DANGLING.search(begun)) or any(
+        begun.count(left) > begun.count(right) for left, right in ("()", "[]", "{}")
+    )
 
 
 def declines(text: str) -> bool:
@@ -32,5 +36,9 @@ def is_prose(text: str) -> bool:
     return len(text.split()) >= _SENTENCE and bool(_PROSE.match(text.strip())) and not code.looks_like(text)
 
 
+_DANGLING = expression(
+    r"(?:\b(?:by|where|and|or|from|select|on|join|set|values|in|not)|[=,+(\[{&|<>])\Z", re.IGNORECASE
+)
+"""What no program in any language ends with."""
 _SENTENCE = 4
 _PROSE = expression(r"\A[A-Z\"'`][^{};=<>\n]*[.!?]\Z")

@@ -106,7 +106,8 @@ grandfather grandmother|grandson granddaughter|widow widower|actor actress|waite
 duke duchess|mr mrs|uphold overturn|affirm overturn|uphold quash|valid expired|current former|current previous
 lit unlit|thankful ungrateful|profitable lossmaking|refrigerate heat|ancient recent|harvest sow|plant uproot
 open locked|open shut|dismiss uphold|dismiss grant|support refute|confirm refute|prove disprove|verify debunk
-cheaper dearer|decide consider|decide mull|decide ponder|approve consider|approve propose|adopt propose|stable critical
+cheaper dearer|decide consider|decide mull|decide ponder|approve consider|approve propose|adopt propose
+stable critical|agree doubt
 mit ohne|avec sans|con senza|con sin|met zonder|med utan|с без
 genehmigt abgelehnt|erlaubt verboten|offen geschlossen|geöffnet geschlossen|steigt sinkt|gestiegen gesunken
 richtig falsch|gewonnen verloren|gesendet empfangen|angenommen abgelehnt|ouvert fermé|ouverte fermée|accepté refusé
@@ -222,6 +223,7 @@ lunes martes miércoles jueves viernes sábado domingo
 
 KINDS = """
 once several
+full part half
 by after
 by until
 before until

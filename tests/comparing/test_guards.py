@@ -116,6 +116,11 @@ LONG = "The parcel left our depot on 4 May. It should reach you within two days.
             "'landlord' in the baseline became 'tenant'",
         ),
         ("The lamp in the hall no longer glows.", "The lamp in the hall ceases to glow.", "minor", ""),
+        ("Morgen fährt der Bus nicht.", "Der Bus fährt morgen nicht.", "minor", ""),
+        ("You must not feed the ducks.", "Feeding the ducks is forbidden.", "minor", ""),
+        ("Unless you cancel, it is extended.", "If you do not cancel, it is extended.", "minor", ""),
+        ("Unless you cancel, it is extended.", "If you cancel, it is extended.", "deviation", "'if'"),
+        ("Born: 14.02.1988", "Born: I could not find this in the text.", "deviation", "nothing to give"),
         ("You must not enter.", "You do not have to enter.", "deviation", "leaves open"),
         ("Drivers need not stop.", "Drivers do not have to stop.", "equivalent", ""),
         (

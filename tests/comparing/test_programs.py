@@ -57,6 +57,7 @@ CODE = [
     ("timeout = 5 * 60", "timeout = 300", "equivalent"),
     ("def f(xs):\n    return sorted(xs)[0]", "def f(xs):\n    return sorted(x", "deviation"),
     ("docker stop web-1", "docker stop db-1", "deviation"),
+    ("psql -c 'SELECT a FROM t'", "psql -c 'SELECT a FROM", "deviation"),
     ("docker stop web-1", "docker kill web-1", "deviation"),
     ("docker run -d web", "docker run --detach web", "undecided"),
     ("import os\nos.remove(p)", "I can't help with deleting files.", "deviation"),

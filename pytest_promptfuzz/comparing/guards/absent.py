@@ -22,6 +22,7 @@ _SOURCE = (
 _IN = rf"(?: (?:in|by|on|from) (?:the|this|your)(?: \w+)? {_SOURCE}| here| anywhere)?"
 _BARE = expression(
     rf"(?:none|n/?a|null|nil|unknown|nothing|-|–|—|not {_GIVEN}{_IN}|none {_GIVEN}{_IN}|unspecified|missing"
+    rf"|i (?:could not|couldn't|cannot|can't|did not|didn't) find (?:it|this|that|any|one){_IN}"
     r"|keine(?: angaben?)?|nicht (?:angegeben|genannt|bekannt|vorhanden|erwähnt)|unbekannt|aucune?|inconnue?"
     r"|non (?:précisée?|mentionnée?|indiquée?|renseignée?|specificato|indicato|menzionato)|ningun[oa]|desconocid[oa]"
     r"|no (?:especificad|mencionad|indicad)[oa]|nessun[oa]?|sconosciut[oa]|geen|onbekend"

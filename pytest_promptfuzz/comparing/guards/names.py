@@ -58,7 +58,7 @@ def _names(text: Text) -> list[tuple[str, bool]]:
 _WORD_BEFORE = 16
 _GERMAN = word_set(
     """der die das und ist nicht ein eine einen den dem mit für auf wir sie im am zu von bei hat werden wird sind keine
-    wurde sich auch bitte ihre ihr"""
+    viel nur noch aber oder wenn kann muss wurde sich auch bitte ihre ihr"""
 )
 _TITLES = word_set("frau herr herrn dr prof professor familie firma stadt in nach aus von bei")
 _ADDRESSED = frozenset(

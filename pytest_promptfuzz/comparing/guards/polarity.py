@@ -69,7 +69,9 @@ _USED_UP = frozenset(
     )
 )
 """Words that say without a "not" that something is no more, or did not come to be."""
-_ENDING = frozenset(canonical(word)[0] for word in lexicon.word_set("stop cease quit fail refuse free"))
+_ENDING = frozenset(
+    canonical(word)[0] for word in lexicon.word_set("stop cease quit fail refuse free forbidden banned")
+)
 """Verbs that deny what follows them."""
 _DENYING = frozenset({"not"})
 TRIGGERS = lexicon.NEGATORS | frozenset(_POLES)
@@ -169,11 +171,18 @@ def _wide(pair: Pair) -> Finding | None:
 _WIDE_FRAME = 0.5
 
 
+_AT_THE_END = frozenset({"nicht", "niet"})
+"""What may stand at the end of a sentence and deny its verb."""
 _BUT = lexicon.word_set("unless until except before without")
 
 
-def _only_if(pair: Pair) -> bool:
-    """Whether one text denies but for a case that the other allows alone: "not unless", "only if"; "if not"."""
+def _may_agree(pair: Pair) -> bool:
+    """Whether one text may deny as much as the other: "not unless" and "only if", "if not" and "unless".
+
+    A "nicht" that moved to the end of a sentence denies what it denied.
+    """
+    if not pair.only_a and not pair.only_b and not _AT_THE_END.isdisjoint(pair.a.token_set):
+        return True
     return any(
         ("only" in some and not _BUT.isdisjoint(others)) or ("if" in some and "unless" in others)
         for some, others in ((pair.only_a, pair.only_b), (pair.only_b, pair.only_a))
@@ -191,7 +200,7 @@ def check(pair: Pair) -> Finding | None:
     doubt: Finding | None = None
     for side in pair.sides:
         found = _statement(side)
-        if found and found.kind == "contradiction" and found.guard == "negation" and _only_if(side):
+        if found and found.kind == "contradiction" and found.guard == "negation" and _may_agree(side):
             found = Finding(found.guard, "doubt", found.explanation)
         if found and found.kind == "contradiction":
             if side is pair or found.guard != "negation" or side.similarity >= _SAME_STATEMENT:

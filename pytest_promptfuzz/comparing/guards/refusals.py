@@ -17,7 +17,7 @@ _NAMES = {
     "TASK": r"(?:help|assist|provide|answer|comply|do that|do this|fulfil|generate|create|write|classify|extract"
     r"|summari[sz]e|translate|process|complete|discuss|engage|share|offer|give|support|respond|continue|advise|reveal"
     r"|disclose|access|read|recommend|draft|compose|perform|make|say (?:anything|more|for certain)|comment|speculate"
-    r"|verify|view|open|diagnose|prescribe|go into|judge)",
+    r"|verify|view|open|diagnose|prescribe|go into|judge|determine|identify)",
     "DOING": r"(?:help|assist|provide|answer|share|offer|give|walk|browse|see|access|read|write|translate)",
     "HELFEN": r"(?:weiterhelfen|helfen|unterstützen|erfüllen|beantworten|bereitstellen|geben|machen|erteilen|nennen"
     r"|sagen|zusammenfassen|übersetzen|erstellen|schreiben|verfassen|öffnen|einsehen|zugreifen|beurteilen|preisgeben)",
@@ -74,6 +74,9 @@ _SOFT = r"""
 \bich habe (?:leider )?keine?n? (?:zugriff|zugang|informationen|angaben)\b
 \b(?:leider|tut mir leid)\b[^.!?]{0,30}\b(?:kann|darf) ich\b[^.!?]{0,60}\b(?:nicht|keine?n?)\b
 \bich bin (?:leider )?nicht in der lage\b
+\bals (?:ki|künstliche intelligenz|(?:großes )?sprachmodell)\b
+\ben tant qu'(?:ia|intelligence artificielle|assistant)\b
+\bcomo (?:modelo de lenguaje|ia|inteligencia artificial)\b
 \bje (?:ne peux|ne suis)(?: malheureusement)? pas (?:(?:y|vous|te|en|le|la|les|de) )?(?:\w+ )?<AIDER>
 \bje n'(?:y )?ai (?:malheureusement )?pas (?:accès|assez d'informations|la possibilité)
 \bdésolée?,? (?:mais )?je ne (?:peux|suis)\b
@@ -110,6 +113,9 @@ _EVASIVE = r"""
 \b(?:could|can|would) you (?:please |first |also |kindly |perhaps )*<TELL>\b[^.!]*\?
 \bplease (?:provide|share|paste|send|upload|specify)\b[^.!?]*\b(?:text|document|details|<MATTER>)\b
 \bwould you like me to\b
+\b(?:happy|glad) to help\b[^?]{0,80}\?
+\bhard to (?:say|tell|give (?:an?|any) (?:\w+ )?(?:answer|advice|recommendation))\b
+\bich bin mir nicht sicher, was sie meinen\b
 \b(?:könnten|können) sie (?:mir )?(?:bitte )?(?:mehr|näher|den text)
 \bpourriez-vous (?:préciser|fournir|reformuler)
 \b(?:podrías?|puedes?) (?:aclarar|proporcionar|reformular)
