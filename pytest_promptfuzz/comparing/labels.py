@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon, stated
+from pytest_promptfuzz.comparing.concluded import concluded, joined
 from pytest_promptfuzz.comparing.guards.identifiers import GLAD, SORRY
 from pytest_promptfuzz.comparing.guards.polarity import signed
 from pytest_promptfuzz.comparing.lexicon import word_set
@@ -32,6 +33,9 @@ _DRESSED = expression(
 _SIGN = expression(r"(?<!\w)[-−](?=\d)")
 _TAIL = expression(rf"(?<=\w)\s+(?:{stated.NOUN}|review|text|ticket|message)s?\Z", re.IGNORECASE)
 _LEAD = expression(r"\A(?:it's|it is|this is|that's|that is|in (?=\d)|on (?=\d)|at (?=\d))\s*(?=\w)")
+_INSTEAD = expression(
+    r"\Anot [\w-]+[:;,] ?(?:but )?(?=\w)|(?<=\w)(?:,| -|;)? (?:and |but |rather than )?not [\w-]+\Z"
+)
 _WIDE = expression(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WIDE_CHARACTERS = 6
 """Characters of a script without spaces up to which an answer is taken for a label."""
@@ -44,10 +48,11 @@ _DEGREES = frozenset(
     for word in word_set(
         """very highly extremely somewhat slightly mostly partly partially semi rather quite fairly strongly
         weakly mildly possible potential possibly potentially probable probably likely suspected not non un
-        almost nearly low high medium more less most least"""
+        almost nearly low high medium more less most least anything far false fake pseudo free pre ex anti former"""
     )
     for token in (word, canonical(word)[0])
 )
+_SUBJECTS = word_set("i he she we they you")
 _EDGES = " \t\r\n.!?,;:\"'`*_()[]{}<>。！？"
 
 
@@ -63,8 +68,14 @@ def bare(text: Text) -> str:
         inner = found[1].strip(_EDGES)
     inner = " ".join(re.sub(r"[_\s]+|(?<=\w)-(?=\w)", " ", inner).casefold().split())
     if len(inner.split()) <= MAX_WORDS:
-        inner = _TAIL.sub("", _LEAD.sub("", inner))
+        inner = _INSTEAD.sub("", _LEAD.sub("", inner))
+        short = _TAIL.sub("", inner)
+        inner = inner if short in _RANKS else short
     return inner
+
+
+_RANKS = word_set("first second third business economy premium world high low top middle working")
+"""What is another thing with a noun behind it: "first" and "first class"."""
 
 
 def is_label(text: Text) -> bool:
@@ -72,8 +83,11 @@ def is_label(text: Text) -> bool:
     if len(text.tokens) > 2 * MAX_SENTENCE or len(text.raw) > LONGEST:
         return False
     label = bare(text)
-    if not label or len(label.split()) > MAX_WORDS or "\n" in text.clean:
+    words = label.split()
+    if not label or len(words) > MAX_WORDS or "\n" in text.clean:
         return False
+    if len(words) > 1 and words[0] in _SUBJECTS:
+        return False  # "He cannot attend" is a statement, however short
     return label.isascii() or len(_WIDE.findall(label)) <= _WIDE_CHARACTERS
 
 
@@ -85,12 +99,28 @@ def _key(label: str) -> tuple[str, ...]:
 def same(first: Text, second: Text) -> bool:
     """Whether two answers are the same label."""
     one, two = bare(first), bare(second)
-    if one == two:
+    if one == two or (one in _INAPPLICABLE and two in _INAPPLICABLE):
         return True
     if _key(one) == _key(two):
         return len(_SIGN.findall(one)) == len(_SIGN.findall(two)) and not _opposed(one, two)
     first_value, second_value = _number(one), _number(two)
     return first_value is not None and first_value == second_value
+
+
+_INAPPLICABLE = frozenset({"n/a", "n.a", "not applicable", "n. a"})
+
+
+def separated(first: Text, second: Text) -> bool:
+    """Whether two labels are one number that may be read as two: 1,000 and 1.000, 1,5 and 1.5."""
+    one, two = bare(first), bare(second)
+    return (
+        one != two
+        and all(map(_SEPARATED.fullmatch, (one, two)))
+        and one.replace(",", ".") == two.replace(",", ".")
+    )
+
+
+_SEPARATED = expression(r"\D?-?\d+[.,]\d+\D{0,2}")
 
 
 def same_set(first: Text, second: Text) -> bool:
@@ -136,6 +166,11 @@ def found_in(label: Text, answer: Text) -> str:
     if gives(label, answer):
         return "stated"
     said = [_key(bare(analyse(each))) for each in stated.declared(answer.clean)]
+    end = None if said else concluded(answer.clean)
+    if end is not None:
+        if same(analyse(end), label):
+            return "stated"
+        said = [_key(bare(analyse(end)))]
     if said and not any(_within(key, each) for each in said):
         return "denied"
     tokens = canonical_words(re.sub(r"(?<=\w)[_-](?=\w)", " ", answer.clean))
@@ -153,6 +188,8 @@ def found_in(label: Text, answer: Text) -> str:
             return "denied"
     if at is None:
         return "absent"
+    if joined(key, at, tokens):
+        return "named"
     before = tokens[at - 1] if at else ""
     if before in _DEGREES and not key[0].isdigit():
         return "qualified"
@@ -187,6 +224,15 @@ def stands_in(label: Text, answer: Text) -> bool:
     return tuple(answer.tokens[: len(key)]) != key and found_in(label, answer) == "stated"
 
 
+def rejected(label: Text, answer: Text) -> bool:
+    """Whether an answer mentions a label and draws another as its conclusion."""
+    return (
+        concluded(answer.clean) is not None
+        and _within(_key(bare(label)), tuple(answer.tokens))
+        and found_in(label, answer) == "denied"
+    )
+
+
 def breaks_off(label: Text, answer: Text) -> bool:
     """Whether a label is the beginning of a list that goes on: "Present: Wu, Lee" of "Present: Wu, Lee, Osei"."""
     start = label.clean.rstrip(_EDGES)
@@ -207,6 +253,9 @@ def extends(first: Text, second: Text) -> str:
         return "longer"
     one, two = set(_key(bare(first))), set(_key(bare(second)))
     if not (one < two or two < one):
+        return "no"
+    if all(any(each[0].isdigit() for each in some) for some in (one & two, one ^ two)):
+        # range(10) and range(1, 10)
         return "no"
     if all(each[0].isdigit() for each in (one & two)):
         # 42 and 42 %, 5 and 5 apples: what is counted is part of a number.

@@ -113,6 +113,9 @@ def _may_be_label(one: Text, two: Text, profile: Profile) -> bool:
 def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     first, second = labels.bare(one), labels.bare(two)
     if labels.is_label(one) and labels.is_label(two):
+        if labels.separated(one, two):
+            apart = f"{shown(first)} and {shown(second)} differ in what separates their digits"
+            return decided("minor", "label", apart)
         if labels.same(one, two) or labels.gives(one, two) or labels.gives(two, one):
             return decided("equivalent", "label", f"both answers are the label {first!r}")
         if labels.same_set(one, two):
@@ -123,7 +126,9 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
         return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
     if labels.is_label(one):
         label, answer, which = one, two, "response"
-    elif labels.is_label(two) and (named or labels.stands_in(two, one) or declared(one.clean)):
+    elif labels.is_label(two) and (
+        named or labels.stands_in(two, one) or declared(one.clean) or labels.rejected(two, one)
+    ):
         label, answer, which = two, one, "baseline"
     elif named and (both := labels.both_give(one, two)):
         first, second = (labels.bare(each) for each in both)

@@ -13,6 +13,7 @@ from pytest_promptfuzz.comparing.guards import (
     modality,
     names,
     numbers,
+    particles,
     polarity,
     roles,
     sequence,
@@ -35,6 +36,7 @@ CHECKS: dict[str, Callable[[Pair], Finding | None]] = {
     "roles": roles.check,
     "sequence": sequence.check,
     "names": names.check,
+    "particles": particles.check,
     "wording": wording.check,
 }
 """The guards over a pair of texts, by the names ``Profile.guards`` uses."""

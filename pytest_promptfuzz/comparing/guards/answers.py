@@ -18,14 +18,21 @@ _CLAUSE_END = expression(r"[.;!?]\s|,? (?:but|unless|except|however|although|tho
 _STATED = r"(?=\s*(?:[,.!;:–—-]|\Z)|\s+(?:you|it|the|this|that|we|they|i|he|she|there|sir|please)\b)"
 _ANSWER = r"\A(?:answer:\s*)?"
 _AGREES = "yeah|yep|yup|affirmative|absolutely|certainly|definitely|of course|sure|correct|true|ja|si|sí|oui"
-_DENIES = "no|nope|nah|negative|incorrect|false|(?:absolutely|certainly|definitely|of course) not|nein|non"
+_DENIES = (
+    "no|nope|nah|negative|incorrect|false|(?:absolutely|certainly|definitely|of course) not"
+    "|not at all|by no means|nein|non"
+)
 _YES = expression(rf"{_ANSWER}(?:yes\b|(?:{_AGREES}){_STATED})", re.IGNORECASE)
 _NO = expression(rf"{_ANSWER}(?:{_DENIES}){_STATED}", re.IGNORECASE)
 
 
 def polarity(text: Text) -> int:
-    """+1 where an answer opens with yes, -1 where it opens with no, 0 where with neither."""
-    return _opening(text.clean[:24])
+    """+1 where an answer opens with yes, -1 where it opens with no, 0 where with neither, or with both."""
+    return 0 if _BOTH.match(text.clean) else _opening(text.clean[:24])
+
+
+_LINK = r"\b[ ,]{0,2}(?:and|or|but)(?: also)?\b[ ,]{0,2}"
+_BOTH = expression(rf"{_ANSWER}(?:yes{_LINK}no|no{_LINK}yes)(?=\s*(?:[,.!;:–—-]|\Z))", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
@@ -70,7 +77,7 @@ _FEW = 2
 _ECHO = 5
 _ECHOES = word_set(
     """yes no not it they you we i he she this that there is are was were do does did can could will would should must
-    may might has have had am"""
+    may might has have had am at all by means"""
 )
 """What a yes or a no repeats of the question without saying anything of its own."""
 

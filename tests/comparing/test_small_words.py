@@ -1,0 +1,119 @@
+"""Labels that are mentioned, not given, and small words that carry meaning; with what looks like them and is harmless."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_promptfuzz.comparing.compare import compare
+from pytest_promptfuzz.comparing.concluded import concluded
+
+NOT_EQUIVALENT = [
+    ("billing", "The ticket is about billing and shipping."),
+    ("billing", "shipping and billing."),
+    ("refund", "It is about refund and exchange."),
+    ("yes", "Yes and no."),
+    ("no", "No and yes."),
+    ("yes", "Yes or no."),
+    ("yes", "Yes but also no."),
+    ("1,000", "1.000"),
+    ("1,5", "1.5"),
+    ("first", "first class"),
+    ("The cat is under the table.", "The cat is on the table."),
+    ("The keys are in the car.", "The keys are on the car."),
+    ("Write on the form.", "Write under the form."),
+    ("Put the cake in the oven.", "Put the cake on the oven."),
+    ("It lies behind the wall.", "It lies on the wall."),
+    ("This is your fault.", "This is my fault."),
+    ("Their car is new.", "Our car is new."),
+    ("We lost his luggage.", "We lost her luggage."),
+    ("The bill was paid.", "The bill will be paid."),
+    ("She is a doctor.", "She was a doctor."),
+    ("The shop will be open.", "The shop was open."),
+    ("He works with the police.", "He works for the police."),
+    ("She spoke about him.", "She spoke to him."),
+    ("Delivery in 5 days.", "Delivery for 5 days."),
+    ("Send the bill to the buyer.", "Send the bill for the buyer."),
+]
+REVERSED = [
+    ("billing", "Shipping (the customer mentions billing)"),
+    ("spam", "Newsletter (some would call it spam)"),
+    ("positive", "Negative (though one positive remark)"),
+    ("refund", "The customer asks for a refund, hence: exchange."),
+    ("refund", "The customer asks for a refund, so: exchange."),
+    ("bug", "They report a bug; thus: feature."),
+    ("sports", "It mentions sports → politics"),
+    ("billing", "anything but billing"),
+    ("positive", "far from positive"),
+    ("positive", "false positive"),
+    ("spam", "spam-free"),
+    ("refund", "Exchange. The customer first asked for a refund."),
+    ("billing", "It looks like billing at first, but shipping is the right label."),
+    ("refund", "Although it mentions refund, exchange fits best."),
+    ("urgent", "They say urgent, however routine fits best."),
+    ("range(10)", "range(1, 10)"),
+    ("He ran into the house.", "He ran out of the house."),
+    ("She voted for the motion.", "She voted against the motion."),
+    ("Swim with the current.", "Swim against the current."),
+    ("Send it to Berlin.", "Send it from Berlin."),
+    ("Walk up the stairs.", "Walk down the stairs."),
+    ("The lamp hangs over the desk.", "The lamp hangs under the desk."),
+    ("Reply within 5 days.", "Reply after 5 days."),
+    ("He owes me 50 euros.", "I owe him 50 euros."),
+    ("You owe us 20 euros.", "We owe you 20 euros."),
+    ("She trusts him.", "He trusts her."),
+]
+HARMLESS = [
+    ("refund", "Refund (the customer asks for their money back)"),
+    ("billing", "They mention an invoice, hence: billing."),
+    ("exchange", "The customer first asked for a refund, but exchange is the right label."),
+    ("shipping", "Although it mentions billing, shipping fits best."),
+    ("refund", "Refund. The customer wants money back."),
+    ("billing", "billing, not shipping"),
+    ("billing", "Not shipping: billing."),
+    ("positive", "positive and not negative"),
+    ("N/A", "not applicable"),
+    ("no", "Not at all."),
+    ("no", "By no means."),
+    ("He cannot attend.", "He is unable to attend."),
+    ("You can find it in the app.", "You can find it on the app."),
+    ("The order was shipped.", "The order has been shipped."),
+    ("The train goes from Bonn to Kiel.", "The train goes to Kiel from Bonn."),
+    ("The store will close at 5 pm.", "The store closes at 5 pm."),
+    ("He looked out of the window.", "He looked out the window."),
+    ("The file is in the folder.", "You find the file inside the folder."),
+    ("We met on Monday in Rome.", "In Rome we met on Monday."),
+]
+
+
+def outcomes(first: str, second: str) -> list[str]:
+    return [compare(*way).outcome for way in ((first, second), (second, first))]
+
+
+@pytest.mark.parametrize(("first", "second"), NOT_EQUIVALENT)
+def test_what_differs_in_a_small_word_is_not_equivalent(first: str, second: str) -> None:
+    assert "equivalent" not in outcomes(first, second)
+
+
+@pytest.mark.parametrize(("first", "second"), REVERSED)
+def test_what_is_turned_round_is_a_deviation(first: str, second: str) -> None:
+    assert outcomes(first, second) == ["deviation", "deviation"]
+
+
+@pytest.mark.parametrize(("first", "second"), HARMLESS)
+def test_what_says_the_same_is_no_deviation(first: str, second: str) -> None:
+    assert "deviation" not in outcomes(first, second)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Shipping (the customer mentions billing)", "shipping"),
+        ("A refund is asked for, so: exchange.", "exchange"),
+        ("It looks like spam, but ham is the better choice.", "ham"),
+        ("Yes (see the second page)", None),
+        ("The customer asks for a refund.", None),
+        ("hence: spam. hence: ham.", None),
+    ],
+)
+def test_the_conclusion_of_an_answer(text: str, label: str | None) -> None:
+    assert concluded(text) == label
