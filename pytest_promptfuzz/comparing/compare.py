@@ -24,7 +24,7 @@ from pytest_promptfuzz.comparing.textual import compare_texts
 from pytest_promptfuzz.embedding.choose import default_embedder
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.targets.model import Response
-from pytest_promptfuzz.wire.paths import parse_path, without
+from pytest_promptfuzz.wire.paths import parse_paths, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -99,9 +99,7 @@ def compare(
     language = None if requested_language is None else check_language(requested_language)
     if wanted == "renaming" and renaming:
         response, wanted = answer_under_renaming(baseline, response, renaming), "invariance"
-    ignored = (ignore,) if isinstance(ignore, str) else tuple(ignore)
-    for path in ignored:
-        parse_path(path)
+    ignored = parse_paths(ignore)
     embedder = default_embedder() if semantic is True else (semantic or None)
     first = baseline if type(baseline) is str else without(plain(baseline), ignored)
     second = response if type(response) is str else without(plain(response), ignored)

@@ -58,6 +58,8 @@ def named(settings: Mapping[str, Any], profiles: Mapping[str, Profile], where: s
         UsageError: ``task`` or ``profile`` is no name that is known.
     """
     task, profile = settings.get("task"), settings.get("profile")
+    if profile is not None and isinstance(task, str) and task in profiles:
+        raise UsageError(f"{where}: give task={task!r} or profile=, not both.")
     if isinstance(profile, str) and profile in profiles:
         return {**settings, "profile": profiles[profile]}
     if isinstance(profile, str) and profile != quirx.NAME:
@@ -66,8 +68,6 @@ def named(settings: Mapping[str, Any], profiles: Mapping[str, Profile], where: s
         return dict(settings)
     if task not in profiles:
         raise UsageError(f"{where}: unknown task {task!r}. {nearest(task, [*TASKS, *profiles])}")
-    if profile is not None:
-        raise UsageError(f"{where}: give task={task!r} or profile=, not both.")
     return {**settings, "task": None, "profile": profiles[task]}
 
 

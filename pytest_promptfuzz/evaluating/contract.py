@@ -272,18 +272,13 @@ def _flag(name: str, value: Any, where: str) -> bool:
     return value
 
 
-def _paths(name: str, value: Any, where: str) -> tuple[str, ...]:
-    from pytest_promptfuzz.wire.paths import parse_path
+def _paths(_: str, value: Any, where: str) -> tuple[str, ...]:
+    from pytest_promptfuzz.wire.paths import parse_paths
 
-    values = (value,) if isinstance(value, str) else value
-    if not isinstance(values, list | tuple) or not all(isinstance(each, str) for each in values):
-        raise UsageError(f"{where}: {name}={value!r} must be JSON paths such as '$.id'.")
-    for path in values:
-        try:
-            parse_path(path)
-        except UsageError as error:
-            raise UsageError(f"{where}: {error}") from None
-    return tuple(values)
+    try:
+        return parse_paths(value)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
 
 
 _CHECKS: Mapping[str, Any] = {

@@ -26,6 +26,7 @@ from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
 from pytest_promptfuzz.plugin.checking import acheck, check
 from pytest_promptfuzz.plugin.choosing import laid_over
 from pytest_promptfuzz.plugin.declared import declaration
+from pytest_promptfuzz.plugin.junit import properties
 from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged, refuse_unused_prompt
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
 from pytest_promptfuzz.plugin.placing import Argument, Wire, find
@@ -241,7 +242,7 @@ class Engine:
         self.item.stash[REPORT] = report
         # On the item, before pytest makes its report: JUnit reads them there.
         self.item.user_properties.extend(
-            (f"promptfuzz_{key}", report[key]) for key in ("verdict", "score", "threshold")
+            (f"promptfuzz_{name}", value) for name, value in properties(report).items()
         )
         if result.verdict == "pass":
             return

@@ -172,6 +172,10 @@ class Results:
         elif report.when == "call":
             self._state.written.incomplete.pop(report.nodeid, None)
         yield
+        if hasattr(report, "promptfuzz") or hasattr(report, "promptfuzz_message"):
+            from pytest_promptfuzz.plugin.junit import name_phase
+
+            name_phase(report, self._state.config)
         if hasattr(report, "promptfuzz"):
             # pytest keeps every report to its end; by now whoever wanted all of it has had it.
             report.promptfuzz = self._state.reports[report.promptfuzz["test"]]  # type: ignore[attr-defined]  # ours

@@ -67,6 +67,7 @@ def _stores(settings: Mapping[str, Any]) -> str:
 def collect(report: pytest.TestReport, state: State) -> None:
     """Keep a finished test's report for the table; a rerun replaces what the run before it left."""
     from pytest_promptfuzz.plugin.outcome import RobustnessRepr
+    from pytest_promptfuzz.plugin.translate import UNEXPECTED
     from pytest_promptfuzz.reporting.model import summarised
 
     data = report.promptfuzz
@@ -76,7 +77,11 @@ def collect(report: pytest.TestReport, state: State) -> None:
     state.let_through.pop(data["test"], None)
     if report.passed and data["verdict"] != "pass":
         state.let_through[data["test"]] = data["verdict"]
-    if isinstance(report.longrepr, str) and data["verdict"] != "pass":  # it crossed a process
+    if (
+        isinstance(report.longrepr, str)  # it crossed a process
+        and data["verdict"] != "pass"
+        and not report.longrepr.startswith(UNEXPECTED)
+    ):
         report.longrepr = RobustnessRepr(data)  # type: ignore[assignment]  # a TerminalRepr by its methods
 
 

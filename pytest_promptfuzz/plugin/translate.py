@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # pytest's phases are setup, call and teardown. A failed "call" is a failure in JUnit whatever the terminal says, so
 # an untrusted verdict is reported as a phase of its own, which is an error everywhere.
 PHASE = "verdict"
+UNEXPECTED = "[XPASS(strict)]"  # how pytest says that a strict xfail passed
 
 
 def translate(
@@ -45,7 +46,7 @@ def translate(
     if isinstance(error, BrittlePrompt) and report.skipped:
         _show(report, error.report)  # a mark expects it
     elif isinstance(error, BrittlePrompt | UntrustedVerdict):
-        _against(report, error, effects[_verdict(error)])
+        _against(report, error, effects[_verdict(error)], strict=_strict_xfail(item))
     elif isinstance(error, PromptfuzzError):
         # A mistake in the test or the environment: the message says all, and no xfail is satisfied by it.
         if call.when == "call":
@@ -75,7 +76,7 @@ def laid_out(report: pytest.TestReport) -> None:
 
 def translate_unmutated(report: pytest.TestReport) -> None:
     """A strict xfail waits for brittleness, which an unmutated run cannot show: it passes."""
-    if report.failed and isinstance(report.longrepr, str) and report.longrepr.startswith("[XPASS(strict)]"):
+    if report.failed and isinstance(report.longrepr, str) and report.longrepr.startswith(UNEXPECTED):
         report.outcome, report.longrepr = "passed", None
 
 
@@ -90,11 +91,14 @@ def _verdict(error: BrittlePrompt | UntrustedVerdict) -> str:
     return "inconclusive" if error.report is None else error.report["verdict"]
 
 
-def _against(report: pytest.TestReport, error: BrittlePrompt | UntrustedVerdict, effect: str) -> None:
+def _against(
+    report: pytest.TestReport, error: BrittlePrompt | UntrustedVerdict, effect: str, *, strict: bool
+) -> None:
     """A verdict other than ``pass``, as what the user wants it to be."""
     if effect == "pass":
-        report.outcome, report.longrepr = "passed", None
-    elif effect == "skip":
+        _as_pass(report, strict=strict)
+        return
+    if effect == "skip":
         path, line = (
             error.report["location"] if error.report and error.report["location"] else (report.nodeid, 0)
         )
@@ -110,6 +114,14 @@ def _against(report: pytest.TestReport, error: BrittlePrompt | UntrustedVerdict,
         report.outcome = "failed"
         _show(report, error.report)
     if hasattr(report, "wasxfail"):
+        del report.wasxfail
+
+
+def _as_pass(report: pytest.TestReport, *, strict: bool) -> None:
+    """A pass; where a mark xfail waits for a failure, an unexpected one, as pytest has it."""
+    report.outcome, report.longrepr = "passed", None
+    if strict and hasattr(report, "wasxfail"):
+        report.outcome, report.longrepr = "failed", f"{UNEXPECTED} {report.wasxfail}"
         del report.wasxfail
 
 

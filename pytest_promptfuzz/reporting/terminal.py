@@ -37,7 +37,8 @@ def one_line(report: TestReport) -> str:
     For example ``brittle: 0.62 < 0.85, 3 of 8 deviate (synonym, sentence-shuffle)``.
     """
     counts, threshold = report["counts"], report["threshold"]
-    total = sum(counts.values())
+    unneeded = counts["not-needed"]
+    total = sum(counts.values()) - unneeded
     score = number(report["score"], against=threshold)
     gate = number(threshold)
     if report["verdict"] == "inconclusive":
@@ -58,6 +59,8 @@ def one_line(report: TestReport) -> str:
     for outcome, verb in (("deviation", "deviate"), ("error", "errors"), ("undecided", "undecided")):
         if counts[outcome]:
             parts.append(f"{counts[outcome]} of {total} {verb}{_who(report, outcome)}")
+    if unneeded and total:
+        parts.append(f"{unneeded} not needed")
     return _shown(f"{head}: {', '.join(parts) or report['explanation']}")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_promptfuzz.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 _STEP = re.compile(r"""\.(\*|[^\W\d][\w-]*)|\[(\*|-?\d+)\]|\[("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]""")
 _PLAIN = re.compile(r"[^\W\d][\w-]*")
@@ -33,6 +34,21 @@ def parse_path(path: str) -> tuple[tuple[str, Step], ...]:
             f"ignore={path!r}: a JSON path starts with '$', for example '$.id' or '$.items[*].date'"
         )
     return _steps(path)
+
+
+def parse_paths(paths: object) -> tuple[str, ...]:
+    """Paths as they were given, one or several, each known to be one that can be read.
+
+    Raises:
+        UsageError: They are no texts, or ``parse_path`` refuses one.
+    """
+    several = (paths,) if isinstance(paths, str) else paths
+    if not isinstance(several, Iterable) or isinstance(several, Mapping | bytes):
+        raise UsageError(f"ignore={paths!r:.80} must be JSON paths such as '$.id'.")
+    found = tuple(several)
+    for path in found:
+        parse_path(path)
+    return found
 
 
 @lru_cache(maxsize=256)

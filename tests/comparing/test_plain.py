@@ -9,6 +9,7 @@ import enum
 import json
 import pathlib
 import uuid
+from typing import Any
 
 import pydantic
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.plain import plain
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.contract import Contract
 from pytest_promptfuzz.targets.model import Response, ToolCall
 from pytest_promptfuzz.wire.paths import at, equal, json_diff, parse_path, without
 
@@ -151,3 +153,12 @@ def test_a_bad_path_is_refused(path) -> None:
         parse_path(path)
     with pytest.raises(UsageError, match="ignore="):
         compare({"a": 1}, {"a": 1}, ignore=[path])
+
+
+@pytest.mark.parametrize("paths", [5, None, True, {"$.a": 1}, b"$.a", [5]])
+def test_what_is_no_path_is_named(paths: Any) -> None:
+    with pytest.raises(UsageError, match="ignore="):
+        compare({"a": 1}, {"a": 2}, ignore=paths)
+    with pytest.raises(UsageError, match="here: ignore="):
+        Contract.of({"ignore": paths}, where="here")
+    assert compare({"a": 1}, {"a": 2}, ignore=(each for each in ["$.a"])).outcome == "equivalent"

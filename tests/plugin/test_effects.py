@@ -94,12 +94,20 @@ def test_the_defaults(project, pytester):
 
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("effect", EFFECTS)
-def test_an_xfail_mark_is_satisfied_by_brittleness_only(project, effect, strict):
+def test_an_xfail_mark_is_satisfied_by_brittleness_only(project, pytester, effect, strict):
     marked = TESTS.replace("@robust", f"@pytest.mark.xfail(strict={strict})\n@robust")
     options = [f"--promptfuzz-{verdict}={effect}" for verdict in VERDICTS.values()]
-    result = project("import pytest\n" + marked, *options)
+    result = project("import pytest\n" + marked, "--junitxml=out.xml", *options)
     expected = {"xfailed": 1}
-    _, outcome, _ = EFFECTS[effect]
+    kind, outcome, status = EFFECTS[effect]
+    if effect == "pass":  # what passes as the user wants it, passes under the mark: unexpectedly
+        kind, outcome, status = ("failure", "failed", 1) if strict else (None, "xpassed", 0)
+        lines = (
+            ["[[]XPASS(strict)[]]*"] if strict else ["promptfuzz: let through by promptfuzz_noisy=pass: *"]
+        )
+        result.stdout.fnmatch_lines(lines)
+    assert result.ret == status
+    assert junit(pytester) == {"test_brittle": "skipped", "test_noisy": kind, "test_inconclusive": kind}
     expected[outcome] = expected.get(outcome, 0) + 2
     result.assert_outcomes(**expected)
     result.stdout.fnmatch_lines(["*expected: test_it.py::test_brittle*", "Brittle: the score*"])
@@ -113,3 +121,58 @@ def test_a_misspelt_effect_is_one_message(project):
             "ERROR: --promptfuzz-noisy: 'eror' is not one of fail, error, skip, xfail, pass. Did you mean 'error'[?]"
         ]
     )
+
+
+OPEN = """
+from pytest_promptfuzz import TargetError, robust
+
+asked = []
+
+@robust("Name the colour of the sky. Answer with one word only.", mutations=8)
+def test_open(prompt):
+    asked.append(str(prompt))
+    if len(asked) > 7:
+        raise TargetError("429 Too many requests", kind="rate-limit", status=429)
+    return "blue"
+
+@robust("Name the colour of the sky. Answer with one word only.", mutations=4)
+def test_untold(prompt):
+    if str(prompt) != "Name the colour of the sky. Answer with one word only.":
+        raise TargetError("429 Too many requests", kind="rate-limit", status=429)
+    return "blue"
+
+@robust("Name the colour of the sky. Answer with one word only.", mutations=4, samples=2, baseline_runs=4)
+def test_known(prompt):
+    return "blue" if str(prompt) else ""
+
+@robust("Name the colour of the sky. Answer with one word only.", threshold=2)
+def test_wrong(prompt):
+    return "blue"
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_junit_names_the_phase_and_says_what_the_terminal_says(project, pytester, workers):
+    project(OPEN, "--junitxml=out.xml", *workers)
+    cases = {str(case.get("name")): case for case in ET.parse(pytester.path / "out.xml").iter("testcase")}
+    said = {
+        name: {str(each.get("name")): str(each.get("value")) for each in case.iter("property")}
+        for name, case in cases.items()
+    }
+    errors = {
+        name: str(node.get("message"))
+        for name, case in cases.items()
+        if (node := case.find("error")) is not None
+    }
+    assert errors["test_open"].startswith('failed on verdict with "inconclusive (errors-decide)')
+    assert errors["test_wrong"].startswith('failed on verdict with "UsageError: threshold=2')
+    assert "None" not in {value for each in said.values() for value in each.values()}
+    opened = said["test_open"]
+    assert "promptfuzz_score" not in opened
+    assert 0 < float(opened["promptfuzz_score_lowest"]) < 0.85 < float(opened["promptfuzz_score_highest"])
+    assert not {"promptfuzz_score", "promptfuzz_interval_low"} & {*said["test_untold"]}
+    known = said["test_known"]
+    assert known["promptfuzz_verdict"] == "pass"
+    assert (known["promptfuzz_score"], known["promptfuzz_adjusted_score"]) == ("1.0", "1.0")
+    assert 0 < float(known["promptfuzz_interval_low"]) < float(known["promptfuzz_interval_high"]) == 1
+    assert said["test_wrong"] == {}

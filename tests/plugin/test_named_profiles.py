@@ -139,3 +139,15 @@ def test_missing(prompt):
         ]
     )
     assert result.parseoutcomes() == {"failed": 1, "errors": 2}
+
+
+def test_a_task_and_a_profile_contradict_each_other_even_by_one_name(run):
+    result = run(
+        """
+@robust(TEXT, mutations=2, task="invoices", profile="invoices")
+def test_it(prompt):
+    return read(prompt)
+"""
+    )
+    result.stdout.fnmatch_lines(["*give task='invoices' or profile=, not both*"])
+    result.stdout.no_fnmatch_line("*unknown task*")

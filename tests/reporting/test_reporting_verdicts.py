@@ -122,3 +122,10 @@ def test_an_odd_first_answer_is_told_from_what_mutations_do() -> None:
     assert said in text_of(report_test(found, test="it"))
     usual = evaluate(PROMPT, answering("good"), mutations=4, baseline_runs=4)
     assert not any("agree with each other" in note for note in usual.notes)
+
+
+def test_one_line_counts_what_was_asked() -> None:
+    trials = [trial(n, outcome="deviation" if n < 3 else "not-needed") for n in range(8)]
+    data = report(verdict="brittle", reason="score-below-threshold", score=0.0, trials=trials)
+    assert data["counts"]["not-needed"] == 5
+    assert one_line(data) == "brittle: 0.00 < 0.85, 3 of 3 deviate (upper-case), 5 not needed"
