@@ -47,7 +47,7 @@ def rotated(one: list[str], two: list[str]) -> bool:
 
 def parts_moved(pair: Pair) -> bool:
     """Whether the same clauses or list items stand in another order, in a text whose order is not a sequence."""
-    if pair.a.once(_sequential):
+    if pair.a.once(_sequential) or pair.a.once(ordered):
         return False
     one, two = pair.a.once(_joined), pair.b.once(_joined)
     start, end = shared_ends(one, two)
@@ -58,6 +58,26 @@ def parts_moved(pair: Pair) -> bool:
     ):
         return False
     return not _bound_together(pair) or pair.a.once(_whole) == pair.b.once(_whole)
+
+
+def ordered(text: Text) -> bool:
+    """Whether a text gives steps one sentence each, or says who came first: its order is part of what it says."""
+    return bool(_ORDERLY.search(text.clean)) or _steps(text)
+
+
+def _steps(text: Text) -> bool:
+    heads = [words[0] for sentence in text.sentences if (words := sentence.lower().split())]
+    return len(heads) > 1 and sum(stem(head) in IMPERATIVES for head in heads) * 2 > len(heads)
+
+
+_ORDERLY = expression(
+    r"\bin (?:this|that|the following|the given|exactly this|descending|ascending) order\b|\bpodium\b"
+    r"|\b(?:finished|arrived|ranked|came in|placed)\b[^.]{0,30}\border\b"
+    r"|\b(?:fast|slow|tall|small|short|long|large|bigg|high|low|cheap|old|young|strong|earli|clos|near|great|rich|bus|b)i?est"
+    r"\b(?: [\w']+){0,3} (?:were|are|is|was|:)",
+    re.IGNORECASE,
+)
+"""What ranks, with what follows or stands before it."""
 
 
 def _sequential(text: Text) -> bool:

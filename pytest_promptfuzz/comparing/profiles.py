@@ -31,6 +31,7 @@ GUARDS = (
     "roles",
     "sequence",
     "names",
+    "literal",
     "particles",
     "wording",
     "stakes",

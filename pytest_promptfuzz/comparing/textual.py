@@ -8,6 +8,7 @@ from pytest_promptfuzz.comparing import guards, labels
 from pytest_promptfuzz.comparing.by_meaning import by_meaning
 from pytest_promptfuzz.comparing.by_words import by_words, same_words
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier, decided
+from pytest_promptfuzz.comparing.guards import literal
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.guards.wording import FRAME
 from pytest_promptfuzz.comparing.kinds import kind_of_answer
@@ -50,6 +51,9 @@ def compare_texts(
             apart = kept_apart(first, second, profile.normalisers)
             if apart:
                 return _apart(apart, one, profile)
+        apart_in = _literally(one, two, profile)
+        if apart_in:
+            return decided("minor", "guard:literal", apart_in)
         return Comparison(
             "equivalent",
             1.0,
@@ -75,6 +79,14 @@ def _apart(names: list[str], one: Text, profile: Profile) -> Comparison:
     explanation = f"the answers differ in {named}, which the profile does not set aside"
     is_label = profile.kind == "label" or labels.is_label(one)
     return decided("deviation" if is_label else "minor", "normalised", explanation)
+
+
+def _literally(one: Text, two: Text, profile: Profile) -> str | None:
+    """What texts that are equal once normalised differ in where every letter counts; a label's case does not."""
+    if "literal" not in profile.guards or one.raw.strip() == two.raw.strip():
+        return None
+    is_label = (profile.kind == "label" or labels.is_label(one)) and not literal.is_code(one)
+    return literal.rewritten(one, two) or literal.other_case(one, two, quotes=not is_label)
 
 
 def _empty(one: Text, two: Text) -> Comparison | None:
@@ -113,6 +125,9 @@ def _may_be_label(one: Text, two: Text, profile: Profile) -> bool:
 def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     first, second = labels.bare(one), labels.bare(two)
     if labels.is_label(one) and labels.is_label(two):
+        written = literal.rewritten(one, two) or literal.other_case(one, two, quotes=False)
+        if written and labels.same(one, two):
+            return decided("minor", "guard:literal", written)
         if labels.separated(one, two):
             apart = f"{shown(first)} and {shown(second)} differ in what separates their digits"
             return decided("minor", "label", apart)

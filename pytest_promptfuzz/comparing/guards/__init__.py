@@ -10,6 +10,7 @@ from pytest_promptfuzz.comparing.guards import (
     conditions,
     fields,
     identifiers,
+    literal,
     modality,
     names,
     numbers,
@@ -36,6 +37,7 @@ CHECKS: dict[str, Callable[[Pair], Finding | None]] = {
     "roles": roles.check,
     "sequence": sequence.check,
     "names": names.check,
+    "literal": literal.check,
     "particles": particles.check,
     "wording": wording.check,
 }

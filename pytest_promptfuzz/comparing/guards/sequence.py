@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.lexicon import word_set
-from pytest_promptfuzz.comparing.order import IMPERATIVES
+from pytest_promptfuzz.comparing.order import IMPERATIVES, ordered
 from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.comparing.words import split_words, stem
 from pytest_promptfuzz.expressions import expression
@@ -50,7 +50,14 @@ _ENDED = expression(r"[.!?…:;)\]}\"'`*。！？|>][\s*_`]*\Z|[^\w\s]\s*\Z")
 
 def check(pair: Pair) -> Finding | None:
     """Whether numbered items changed places, or one answer is only the beginning of the other."""
-    return _moved(pair) or _cut(pair)
+    return _moved(pair) or _cut(pair) or _rearranged(pair)
+
+
+def _rearranged(pair: Pair) -> Finding | None:
+    """Steps or ranks that stand in another order: a doubt, as some steps do not need the one before."""
+    if not pair.middle_a or pair.only_a or pair.only_b or any(pair.changed) or not pair.a.once(ordered):
+        return None
+    return Finding("sequence", "doubt", "steps or ranks stand in another order")
 
 
 def _items(text: Text) -> tuple[str, list[str]]:
