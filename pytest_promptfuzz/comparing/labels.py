@@ -52,6 +52,7 @@ _DEGREES = frozenset(
     )
     for token in (word, canonical(word)[0])
 )
+_MODALS = word_set("may must should will cannot can might could would")
 _SUBJECTS = word_set("i he she we they you")
 _EDGES = " \t\r\n.!?,;:\"'`*_()[]{}<>。！？"
 
@@ -86,7 +87,7 @@ def is_label(text: Text) -> bool:
     words = label.split()
     if not label or len(words) > MAX_WORDS or "\n" in text.clean:
         return False
-    if len(words) > 1 and words[0] in _SUBJECTS:
+    if len(words) > 1 and (words[0] in _SUBJECTS or not _MODALS.isdisjoint(words[1:-1])):
         return False  # "He cannot attend" is a statement, however short
     return label.isascii() or len(_WIDE.findall(label)) <= _WIDE_CHARACTERS
 

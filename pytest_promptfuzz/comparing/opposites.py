@@ -129,6 +129,11 @@ all entire whole half
 always usually often sometimes rarely seldom never occasionally
 must should may might could can
 once twice thrice
+daily twice thrice
+weekly twice thrice
+monthly twice thrice
+yearly twice thrice
+twice thrice 4 5 6 8 10
 only-one both neither-of
 at-least at-most exactly
 dollar euro pound-sterling yen rupee franc peso krona krone zloty yuan rouble ruble lira

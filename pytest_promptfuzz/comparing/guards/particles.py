@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.lexicon import word_set
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 _FRAME = 0.6
 """Word similarity from which two statements count as the same with other small words."""
+
+_SHORT_FRAME = 0.4
+"""The same of statements as short as "I doubt it" and "I am sure of it"."""
 
 
 def _tokens(words: str) -> frozenset[str]:
@@ -56,7 +60,7 @@ def check(pair: Pair) -> Finding | None:
     """Whether otherwise equal statements differ in where, whose or when, or in who does it to whom."""
     doubt: Finding | None = None
     for side in pair.sides:
-        found = _exchanged(side)
+        found = _exchanged(side) or _compared(side) or _narrowed(side) or _doubted(side)
         if found:
             return found
         if side.similarity < _FRAME:
@@ -105,3 +109,69 @@ def _exchanged(side: Pair) -> Finding | None:
     if persons <= set(_PERSONS.values()) and first[here] == second[there] and first[there] == second[here]:
         return Finding("particles", "contradiction", f"{first[here]!r} and {first[there]!r} changed places")
     return None
+
+
+def _compared(side: Pair) -> Finding | None:
+    """A comparison turned round: "the A380 carries more than the 747", "the 747 carries more than the A380"."""
+    one, two = side.a.tokens, side.b.tokens
+    if one.count("than") != 1 or two.count("than") != 1 or any(side.changed):
+        return None
+    first, second = _sides_of_than(one), _sides_of_than(two)
+    if not first[1] or len(first[0]) == 0 or first == second:
+        return None
+    subject, other = first[0][: len(second[1])], first[1]
+    if subject == second[1] and second[0][: len(other)] == other and subject != other:
+        said = f"{written(side, subject[0])!r} and {written(side, other[0])!r} changed places around 'than'"
+        return Finding("particles", "contradiction", said)
+    return None
+
+
+def _sides_of_than(tokens: list[str]) -> tuple[list[str], list[str]]:
+    at = tokens.index("than")
+    before, behind = (
+        [each for each in part if each not in _LIGHT] for part in (tokens[:at], tokens[at + 1 :])
+    )
+    return before, behind
+
+
+def _narrowed(side: Pair) -> Finding | None:
+    """A statement of some alone: "only managers may", "almost all", against one of all of them."""
+    one, two = side.middle_a, side.middle_b
+    if bool(one) == bool(two):
+        return None
+    longer, which = (side.a, "baseline") if one else (side.b, "response")
+    extra = one or two
+    if len(extra) != 1:
+        return None
+    tokens, at, word = longer.tokens, side.start, extra[0]
+    following = tokens[at + 1] if at + 1 < len(tokens) else ""
+    subject = word == "only" and not at and following not in _SUBJECT_LESS and len(tokens) > _SHORTEST
+    nearly = word in _NEARLY and following in _WHOLE
+    if subject or nearly:
+        said = f"{written(side, word, response=which == 'response')!r} is in the {which} only"
+        return Finding("particles", "contradiction", said)
+    return None
+
+
+def _doubted(side: Pair) -> Finding | None:
+    """A doubt for what is held to be so: "I doubt that", "I am sure that"."""
+    if side.similarity < _SHORT_FRAME or not lexicon.NEGATORS.isdisjoint((*side.middle_a, *side.middle_b)):
+        return None
+    for gone, come in side.edits:
+        for doubting, sure in ((gone, come), (come, gone)):
+            if not _DOUBTS.isdisjoint(doubting) and not _SURE.isdisjoint(sure):
+                return Finding(
+                    "particles", "contradiction", "what one of the texts doubts the other is sure of"
+                )
+    return None
+
+
+_LIGHT = word_set("a an the")
+_SUBJECT_LESS = _tokens("if when after before then on in at by with for to from because")
+_SHORTEST = 3
+_NEARLY = _tokens("almost nearly virtually practically")
+_WHOLE = _tokens("all every everyone everybody everything each none nobody nothing")
+_DOUBTS = _tokens("doubt doubts doubted")
+_SURE = _tokens(
+    "sure certain confident convinced believe believes know knows think thinks positive expect trust"
+)

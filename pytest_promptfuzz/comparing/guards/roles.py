@@ -10,6 +10,7 @@ from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import opposed, written
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.order import parts_moved, rotated, voiced
+from pytest_promptfuzz.comparing.words import canonical
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -179,6 +180,15 @@ def _harmless(before: str, first: list[str], between: list[str], second: list[st
     if not _JOINING.isdisjoint(between):
         light |= _LEADING  # "by phone or by email"
     meaningful = [word for word in between if word not in light]
+    if (
+        between
+        and _COPULA.issuperset(between)
+        and "the" in {first[0], second[0]}
+        and _ALL.isdisjoint((*first, *second))
+    ):
+        return True  # "the winner is Anna", "Anna is the winner"
+    if first[0] in _EXCEPTING or second[0] in _EXCEPTING or second[-1] in _EXCEPTING:
+        return True  # an exception says the same wherever it stands
     if not meaningful or not _SYMMETRIC.isdisjoint(between):
         return True
     if before in _PLACING and between[-1] in _PLACING:
@@ -196,6 +206,11 @@ def _harmless(before: str, first: list[str], between: list[str], second: list[st
         return True
     # Whole clauses around a conjunction: "the room was clean and the staff were kind".
     return bool(_JOINING & set(between)) and len(meaningful) == 0
+
+
+_COPULA = word_set("is are was were")
+_ALL = word_set("all every each some no not only any most many few")
+_EXCEPTING = frozenset({"except", *canonical("excepted"), *canonical("excluded"), *canonical("excluding")})
 
 
 def _is_amount(part: list[str]) -> bool:
