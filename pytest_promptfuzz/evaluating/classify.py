@@ -35,3 +35,11 @@ def infrastructure_error(run: Run, *, baseline: Run | None) -> TrialError | None
     if isinstance(error, PromptfuzzError):
         return TrialError("usage", str(error))
     return None
+
+
+def refused(run: Run) -> str:
+    """How a model refused a request of this run (HTTP 400) that was not answered later; empty where none did."""
+    said = [fault.message for fault in run.watch.unrecovered() if fault.kind == "bad-request"]
+    if isinstance(run.exception, TargetError) and run.exception.kind == "bad-request":
+        said.append(str(run.exception))
+    return said[0] if said else ""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.scoring.repeats import ALONE
+from pytest_promptfuzz.scoring.trial import TrialError
 from pytest_promptfuzz.scoring.verdict import Judgement
 
 if TYPE_CHECKING:
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.case import Case
     from pytest_promptfuzz.evaluating.job import Epoch, Job
+    from pytest_promptfuzz.evaluating.repeating import Asked
     from pytest_promptfuzz.scoring.trial import Trial
 
 
@@ -73,3 +76,18 @@ def not_repeatable(what: str, paths: Sequence[str] = ()) -> Judgement:
         f"The test is not repeatable: run again on the same prompt with the same answers, {what}. "
         f"A difference under mutation would prove nothing; {mend}.",
     )
+
+
+def refuse_refusals(job: Job, asked: Asked) -> None:
+    """Nothing is concluded from refused mutations where the unmutated prompt is refused as well, asked again."""
+    if not asked.refused or not asked.refusals:
+        return
+    why = f"the unmutated prompt was refused as well when it was asked again ({asked.refused.rstrip('.')})"
+    error = TrialError("bad-request", f"{why[0].upper()}{why[1:]}.")
+    job.trials = [
+        replace(trial, outcome="error", error=error, comparison=None, failure=None, again=())
+        if trial.case == asked.case.number and trial.id in asked.refusals
+        else trial
+        for trial in job.trials
+    ]
+    job.overruled = Judgement("inconclusive", "errors-decide", f"Mutations were refused, but {why}.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.answers import Answers
-from pytest_promptfuzz.evaluating.classify import infrastructure_error
+from pytest_promptfuzz.evaluating.classify import infrastructure_error, refused
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.repeats import LOOKS, Evidence, escalate, known
 from pytest_promptfuzz.scoring.score import EQUIVALENT_CREDIT
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.repeats import Wanted
     from pytest_promptfuzz.scoring.trial import Trial
 
-_LOOKED_AT_BY_JUDGES = 4
+_LOOKED_AT_BY_JUDGES = 8
 
 
 @dataclass(slots=True)
@@ -44,6 +44,8 @@ class Asked:
         lost: Why runs that would have told noise from change have no answer, one sentence each.
         mutations: Those whose answers are held against the floor, as they stand in the matrix.
         waiting: Mutations of the plan that were not asked yet, in their order.
+        refused: How a model refused the unmutated prompt when it was asked again (HTTP 400); empty where none did.
+        refusals: The trials of mutations whose requests were refused, by ID.
     """
 
     case: Case
@@ -58,6 +60,8 @@ class Asked:
     lost: list[str] = field(default_factory=list)
     mutations: list[Mutation] = field(default_factory=list)
     waiting: list[Mutation] = field(default_factory=list)
+    refused: str = ""
+    refusals: set[str] = field(default_factory=set)
     _begun: bool = False
     _repeats: dict[str, int] = field(default_factory=dict)
 
@@ -93,6 +97,7 @@ class Asked:
             replace(self._trial(mutation, run), sample=sample)
             for (mutation, sample), run in zip(pairs, runs, strict=True)
         ]
+        self.refusals |= {mutation.id for (mutation, _), run in zip(pairs, runs, strict=True) if refused(run)}
         for place, mutation in enumerate(mutations):
             part = slice(place * self.samples, (place + 1) * self.samples)
             told = [
@@ -142,19 +147,20 @@ class Asked:
         return self.judge.trial(run, mutation, mutation.prompt, self.baseline, case=self.case.number)
 
     def _sampled(self, run: Run) -> None:
-        why = self._nothing(run)
+        why = self._nothing(run, unmutated=True)
+        self.refused = self.refused or refused(run)
         if why:
             self.lost.append(why)
         else:
             self.answers.matrix.baseline.append(self.answers.add(run))
 
-    def _nothing(self, run: Run) -> str:
+    def _nothing(self, run: Run, *, unmutated: bool = False) -> str:
         """Why a run has no answer: it is not recorded, was skipped, or failed on the wire; empty where it has one."""
         if any(fault.kind == NOT_RECORDED for fault in run.watch.faults):
             return "no more is recorded"
         if run.exception is not None and self.judge.skips(run.exception):
             return f"the body skipped: {run.exception}"
-        error = infrastructure_error(run, baseline=self.baseline.run)
+        error = infrastructure_error(run, baseline=None if unmutated else self.baseline.run)
         return "" if error is None else error.message
 
 
@@ -194,7 +200,7 @@ def asking_again(
     The arguments are those of ``escalate``.
     """
     # A judge is asked about every pair that nothing cheaper can tell, and pairs grow with the square of answers.
-    judged = any(each.judge.bench is not None for each in cases)
+    judged = any(each.judge.bench is not None and each.judge.bench.said for each in cases)
     most = _LOOKED_AT_BY_JUDGES if judged else LOOKS[-1]
     matrices = [each.answers.matrix for each in cases]
     looks = escalate(matrices, proves, alpha=alpha, most=most, steady=steady, seed=seed)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.compared import paired_of
 from pytest_promptfuzz.evaluating.conclude import says_brittle
-from pytest_promptfuzz.evaluating.instability import of_one_model, refuse_mixed
+from pytest_promptfuzz.evaluating.instability import of_one_model, refuse_mixed, refuse_refusals
 from pytest_promptfuzz.evaluating.pacing import Pace
 from pytest_promptfuzz.evaluating.repeating import asking_again, evidence_of, with_repeats
 from pytest_promptfuzz.scoring.repeats import ALPHA, EARLY
@@ -41,6 +41,8 @@ def rounds(job: Job, cases: Sequence[Case]) -> Steps:
         # Of what is allowed to the test, most is kept for the whole plan, should it be asked after all.
         share = alpha * EARLY if pace.waiting else alpha
         yield from _repeated(job, pace, share)
+        if job.overruled is not None:
+            return
         # What a part of the plan cannot prove, more mutations prove better than more answers.
         open_ = pace.waiting and job.evidence.p is not None and not job.evidence.significant
         if not open_ and pace.settled(job.trials, job.evidence):
@@ -87,5 +89,7 @@ def _repeated(job: Job, pace: Pace, alpha: float) -> Steps:
     except StopIteration as stop:
         job.evidence = stop.value
     job.trials = with_repeats(job.trials, pace.asked)
+    for asked in pace.asked:
+        refuse_refusals(job, asked)
     for case in pace.cases:
         refuse_mixed(job, case)

@@ -26,7 +26,8 @@ class Matrix:
     """One input's answers.
 
     Attributes:
-        credit: The credit of two answers by number, the lower one first; asked once for each pair.
+        credit: The credit of two answers by number, one to the unmutated prompt first, else the lower one; asked once
+            for each pair.
         baseline: The numbers of the answers to the unmutated prompt; the first is the named baseline.
         mutated: For each mutation the numbers of its answers that are scored.
         repeated: For each mutation that was asked again, the numbers of those answers: they are evidence, not score.
@@ -39,8 +40,10 @@ class Matrix:
     _known: dict[tuple[int, int], int | None] = field(default_factory=dict)
 
     def between(self, one: int, other: int) -> int | None:
-        """The credit of two answers, whichever is named first."""
+        """The credit of two answers, whichever is named first; one of the unmutated prompt is what is compared with."""
         pair = (one, other) if one < other else (other, one)
+        if pair[1] in self.baseline and pair[0] not in self.baseline:
+            pair = pair[1], pair[0]
         try:
             return self._known[pair]
         except KeyError:

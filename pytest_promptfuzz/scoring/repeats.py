@@ -2,8 +2,8 @@
 
 A test about to fail is looked at up to four times, with 2, 4, 8 and 16 answers to the unmutated prompt. With each look
 the mutations whose answers were not equivalent are asked again, too. Which ones these are was decided by the first
-answers; the test is over the later ones, of prompt and mutation alike, so that the choice does not bias it. Where no
-mutation could be asked again, it is over all answers.
+answers; so one test is over the later ones, of prompt and mutation alike, that the choice does not bias. Another one is
+over the first answers of all mutations: it tells where every mutation breaks now and then. They share the error.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ EARLY = 0.25
 _MOST = 8  # mutations of a test with one input that are asked again
 _MOST_OF_MANY = 16  # of a test with several
 _CALLS = 47  # asked at least, even if the test itself made fewer: 15 of the prompt, 32 of mutations
+_LATER = 0.8  # the part of the error that the test of later answers may make
 _Z = 1.96
 
 
@@ -63,7 +64,10 @@ class Evidence:
         least: The smallest p that was attainable.
         confirmed: The score with each answer that was not equivalent replaced by what the mutation was answered when
             it was asked again, over the floor; ``None`` where nothing was asked again.
-        lasting: Deviations that were asked again and deviated more often than not, or were not asked again.
+        lasting: Deviations that were not asked again, or deviated again: more often than not, or at all where so
+            many answers to the unmutated prompt agree with each other that a floor of 1 counts.
+        later: How far the later answers of the other mutations that were asked again agree with the unmutated
+            prompt's, over the floor; ``None`` where there are none.
         baselines: Answers to the unmutated prompt, of the input with the fewest.
         answers: Answers to the unmutated prompt, of all inputs.
         repeats: Answers of mutations that were asked again, in all.
@@ -80,6 +84,7 @@ class Evidence:
     baselines: int = 1
     repeats: int = 0
     answers: int = 1
+    later: Fraction | None = None
 
     @property
     def significant(self) -> bool:
@@ -141,35 +146,41 @@ def escalate(
         if steady and floor_of(cases) != 1:
             break
         if look in usable:
-            p = p_value(_tested(cases), seed=seed, enough=share)
+            p = _p(cases, seed, share)
             if p <= share and proves(found := _looked(cases, share, p)):
                 return found
-    return _looked(cases, share, p_value(_tested(cases), seed=seed, enough=share) if p is None else p)
+    return _looked(cases, share, _p(cases, seed, share) if p is None else p)
 
 
-def _tested(cases: Sequence[Matrix]) -> list[Labelled]:
-    """What the test is over: later answers, or all where no mutation could be asked again."""
-    later = [_labelled(case) for case in cases] if any(case.repeated for case in cases) else []
-    later = [each for each in later if each.mutated]
+def _p(cases: Sequence[Matrix], seed: int, enough: float) -> float:
+    """The smaller p of both tests, each with its part of the error."""
+    return min(1.0, *(p_value(each, seed=seed, enough=enough * part) / part for each, part in _tested(cases)))
+
+
+def _tested(cases: Sequence[Matrix]) -> list[tuple[list[Labelled], float]]:
+    """What the tests are over, and the part of the error that each may make."""
+    first = [_first(case) for case in cases]
+    later = [each for each in map(_later, cases) if each.mutated]
     if any(len(each.baseline) > 1 for each in later):
-        return later
-    return [_every(case) for case in cases]
+        return [(later, _LATER), (first, 1 - _LATER)]
+    return [(first, 1.0)]
 
 
 def _looked(cases: Sequence[Matrix], share: float, p: float) -> Evidence:
-    confirmed, lasting = _confirmed(cases)
+    confirmed, lasting, later = _confirmed(cases)
     return Evidence(
         floor_of(cases),
         _highest(cases),
         adjusted(cases),
         p,
         share,
-        smallest_p(_tested(cases)),
+        min(1.0, *(smallest_p(each) / part for each, part in _tested(cases))),
         confirmed,
         lasting,
         _baselines(cases),
         sum(len(answers) for case in cases for answers in case.repeated.values()),
         _answers(cases),
+        later,
     )
 
 
@@ -196,14 +207,16 @@ def _highest(cases: Sequence[Matrix]) -> float | None:
     return ((centre + spread) / (1 + _Z * _Z / answers)) ** 2
 
 
-def _confirmed(cases: Sequence[Matrix]) -> tuple[Fraction | None, int]:
-    """The score and the deviations that are left once what did not come again is taken for noise.
+def _confirmed(cases: Sequence[Matrix]) -> tuple[Fraction | None, int, Fraction | None]:
+    """The score and the deviations that are left once what did not come again is taken for noise; and is it that?
 
     A mutation that changes nothing agrees as the unmutated prompt does with itself, when it is asked again. What was
     not asked again is taken to be like what was.
     """
     floor = floor_of(cases)
     asked: list[Fraction] = []
+    others: list[Fraction] = []
+    steady = floor == 1 and _baselines(cases) >= ENOUGH
     lost = Fraction(0)
     rest = lasting = whole = 0
     for case in cases:
@@ -225,20 +238,24 @@ def _confirmed(cases: Sequence[Matrix]) -> tuple[Fraction | None, int]:
                 lasting += first == 0
                 continue
             asked.append(1 - min(Fraction(1), again / floor))
-            lasting += first == 0 and 2 * again < floor
+            mostly = 2 * again < floor
+            lasting += first == 0 and (mostly or (steady and again < 1))
+            if not mostly:
+                others.append(again / floor)
     if not asked:
-        return None, lasting
+        return None, lasting, None
     lost += sum(asked, Fraction(0)) * Fraction(len(asked) + rest, len(asked))
-    return 1 - lost / whole, lasting
+    return 1 - lost / whole, lasting, sum(others, Fraction(0)) / len(others) if others else None
 
 
-def _labelled(case: Matrix) -> Labelled:
+def _later(case: Matrix) -> Labelled:
     """Later answers only: the first ones chose what was asked again."""
     again = tuple(each for place in sorted(case.repeated) for each in case.repeated[place])
     return Labelled(case.between, tuple(case.baseline[1:]), again)
 
 
-def _every(case: Matrix) -> Labelled:
+def _first(case: Matrix) -> Labelled:
+    """All answers to the unmutated prompt, and those of mutations that were not asked because of others."""
     return Labelled(case.between, tuple(case.baseline), tuple(each for one in case.mutated for each in one))
 
 

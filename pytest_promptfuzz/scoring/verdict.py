@@ -128,11 +128,12 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
             f"{floor}.",
         )
     confirmed = evidence.confirmed
-    if confirmed is not None and confirmed >= threshold and lasting <= limit:
+    back = evidence.later is not None and evidence.later < threshold
+    if confirmed is not None and confirmed >= threshold and lasting <= limit and not back:
         return Judgement(
             "pass",
             "not-repeated",
-            f"{said}, but what differed did not come again. {asked} So counted, the score is {plain(confirmed)}.",
+            f"{said}, but what differed hardly came again. {asked} So counted, the score is {plain(confirmed)}.",
         )
     return Judgement(
         "inconclusive",
