@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,8 @@ def test_no_test_starts_a_program_by_its_bare_name() -> None:
         for line in started_by_name(ast.parse(path.read_text(encoding="utf-8")))
     ]
     assert found == [], "start it as sys.executable -m …"
+
+
+def test_no_two_test_modules_have_one_name() -> None:
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert [name for name, times in names.items() if times > 1] == []  # pytest imports them by that name
