@@ -41,7 +41,7 @@ class PartError(PromptfuzzError):
 
     Args:
         message: What happened, without a full stop.
-        part: ``tier``, ``guard`` or ``judge``.
+        part: ``tier``, ``guard`` or ``judge``; ``judge-answer`` where it is a model that answered.
     """
 
     def __init__(self, message: str, *, part: str) -> None:

@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(options.execute(options, output))
     except PromptfuzzError as error:
         # An argument's name may be the command's: it is said once.
-        said = str(error).removeprefix(f"{options.command}: ")
+        said = str(error).removeprefix(f"{options.command}: ").removeprefix("evaluate: ")
         output.error(f"promptfuzz {options.command}: {said}")
         return USAGE
     except KeyboardInterrupt:

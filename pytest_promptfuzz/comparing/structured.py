@@ -142,6 +142,8 @@ def _difference(
         return _Difference(outcome, path, f"{_value(old)} is missing from the response")
     change = f"{_value(old)} became {_value(new)}"
     if isinstance(old, str) and isinstance(new, str):
+        if " ".join(old.split()) == " ".join(new.split()):
+            change = f"{_value(old)} has other white space"
         if _may_be_one_date(old, new, profile):
             return _Difference("minor", path, f"{change}, the same date if day and month are read so")
         return _Difference(_strings(old, new, profile, semantic), path, change)
@@ -178,7 +180,10 @@ def _strings(old: str, new: str, profile: Profile, semantic: Embedder | None) ->
 
 
 def _value(value: Any) -> str:
-    return shown(value) if isinstance(value, str) else shown(str(value))[1:-1]
+    """As JSON has it, whatever language it was read with."""
+    if isinstance(value, str):
+        return shown(value)
+    return shown(json.dumps(value, ensure_ascii=False, default=str))[1:-1]
 
 
 def compare_json_texts(

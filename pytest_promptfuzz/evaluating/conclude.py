@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.evaluating.sensitivity import insensitive, no_control
 from pytest_promptfuzz.mutations.mutation import RELATIONS
-from pytest_promptfuzz.scoring.gates import decide_at
+from pytest_promptfuzz.scoring.gates import decide_at, tells
 from pytest_promptfuzz.scoring.matrix import CREDITS
 from pytest_promptfuzz.scoring.repeats import ALONE
 from pytest_promptfuzz.scoring.robustness import Group, Robustness
@@ -126,7 +126,7 @@ def conclude(
         oracle_only=oracle_only,
         seed=contract.seed,
         planned=contract.mutations,
-        notes=tuple(dict.fromkeys([*_excused(judgement), *notes, *_apart(relation, by_relation)])),
+        notes=tuple(dict.fromkeys([*_excused(judgement, paired), *notes, *_apart(relation, by_relation)])),
     )
 
 
@@ -165,9 +165,13 @@ def _with_unasked(judgement: Judgement, counts: Counts) -> Judgement:
     return replace(judgement, explanation=f"{judgement.explanation} {said}")
 
 
-def _excused(judgement: Judgement) -> list[str]:
-    """Why a test passes whose raw score does not reach the threshold: its table row alone would not say."""
-    return [judgement.explanation] if judgement.reason in {"adjusted-reached", "not-repeated"} else []
+def _excused(judgement: Judgement, paired: Paired | None) -> list[str]:
+    """Why a test passes whose raw score is too low, or whose trials became worse: its table row would not say."""
+    told = paired is not None and tells(paired) and paired.worse > paired.better
+    excused = judgement.reason in {"adjusted-reached", "not-repeated"} or (
+        told and judgement.verdict == "pass"
+    )
+    return [judgement.explanation] if excused else []
 
 
 def says_brittle(

@@ -155,7 +155,7 @@ def _share(name: str, value: Any, where: str) -> Any:
             f"{where}: {name}={value!r} must be a number from 0 to 1, not {type(value).__name__}."
         )
     if not 0 <= value <= 1:  # NaN fails this too
-        hint = f" Did you mean {value / 100:g}?" if 2 <= value <= 100 else ""  # 1.5 is no percentage
+        hint = f" Did you mean {value / 100:g}?" if 10 <= value <= 100 else ""  # 2 is hardly a percentage
         raise UsageError(f"{where}: {name}={value} is out of range; write a number from 0 to 1.{hint}")
     return exact(value) if name == "threshold" else float(value)
 

@@ -38,11 +38,15 @@ def read_expected(expected: Any, inputs: Any, where: str) -> tuple[Any, ...]:
     if inputs is not None and isinstance(expected, list | tuple):
         if len(expected) != count:
             raise UsageError(
-                f"{where}: expected= holds {len(expected)} of the gold answers of {count} inputs; give one for each, "
-                "None where there is none."
+                f"{where}: expected= holds {_counted(len(expected), 'gold answer')} for {_counted(count, 'input')}; "
+                "give one for each, None where there is none."
             )
         return tuple(_plain(each, where) for each in expected)
     return (_plain(expected, where),) * count
+
+
+def _counted(amount: int, noun: str) -> str:
+    return f"{amount} {noun}" if amount == 1 else f"{amount} {noun}s"
 
 
 def _of_mapping(expected: Mapping[Any, Any], inputs: Any, where: str) -> list[Any]:

@@ -10,7 +10,7 @@ from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.plain import plain
 from pytest_promptfuzz.embedding.embedder import CachedEmbedder
 from pytest_promptfuzz.embedding.wanted import Wanted
-from pytest_promptfuzz.errors import PartError, TargetError, UsageError
+from pytest_promptfuzz.errors import PartError, TargetError, UsageError, unstopped
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.on_wire import not_found
 from pytest_promptfuzz.running.arrival import arrived, ignored
@@ -140,6 +140,15 @@ def _promised(mutation: Mutation) -> dict[str, Any]:
     return {}
 
 
+def _with_refusal(comparison: Comparison, run: Run) -> Comparison:
+    """Why an answer differs, with what the provider refused: the application may have answered in its place."""
+    refused = next((fault.message for fault in run.watch.unrecovered() if fault.kind == "bad-request"), None)
+    if refused is None or comparison.outcome == "equivalent":
+        return comparison
+    said = f"{comparison.explanation}, after the provider refused a request: {unstopped(refused)}"
+    return replace(comparison, explanation=said)
+
+
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Judges the runs of one test.
@@ -245,6 +254,7 @@ class Judge:
             return failed(wrong.part, f"{str(wrong)[0].upper()}{str(wrong)[1:]}.")
         except TargetError as wrong:
             return failed(wrong.kind, str(wrong))
+        comparison = _with_refusal(comparison, run)
         return Trial(
             mutation, comparison.outcome, value=shown(subject), comparison=comparison, spent=spent, case=case
         )

@@ -82,7 +82,9 @@ class Asker:
                     {"role": "user", "content": again(str(problem))},
                 ]
         told = "; then, asked again: ".join(problems)
-        raise PartError(f"the judge {self.name!r} gave no answer that can be used: {told}", part="judge")
+        raise PartError(
+            f"the judge {self.name!r} gave no answer that can be used: {told}", part="judge-answer"
+        )
 
     def close(self) -> None:
         """Close the target's clients, if the target was made here; it can be asked again."""

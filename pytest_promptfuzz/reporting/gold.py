@@ -69,5 +69,7 @@ def gold_line(report: TestSummary) -> str:
         return "No installed comparison can tell whether the answers are as expected."
     mutated = "" if gold["mutated"] is None else f", under mutation {number(gold['mutated'])}"
     text = f"Of the answers to the unmutated prompt {number(gold['accuracy'])} are as expected{mutated}"
-    wrong = gold["accuracy"] < report["threshold"]
-    return f"{text}: it is wrong without any change." if wrong else f"{text}."
+    if gold["accuracy"] >= report["threshold"]:
+        return f"{text}."
+    often = f" more often than the threshold {number(report['threshold'])} allows" if gold["accuracy"] else ""
+    return f"{text}: it is wrong{often}, without any change."

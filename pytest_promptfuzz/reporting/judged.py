@@ -46,7 +46,7 @@ def verdict_lines(report: TestReport) -> list[Line]:
         ):
             lines.append([(f"The score is {score}, the threshold {gate}.", "plain")])
     lines.append([(_counts(report), "plain")])
-    if report.get("gold"):
+    if report.get("gold") and report["verdict"] != "pass":  # a pass has a note, where all is not right
         lines.append([(gold_line(report), "plain")])
     if report["noise"] and report["reason"] in _ORDINARY:
         lines.append([(_noise(report["noise"], report), "plain")])

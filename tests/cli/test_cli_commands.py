@@ -458,6 +458,10 @@ def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.
         (["run", "p.txt", "--target", "simulated,opnai:x", "--set", TEXT], "opnai"),
         (["run", "p.txt", "--target", "openai:gpt-5-mini", "--set", TEXT], "OPENAI_API_KEY"),
         (["run", "p.txt", "--target", "simulated", "--set", TEXT, "--threshold", "85"], "Did you mean 0.85?"),
+        (
+            ["run", "p.txt", "--target", "simulated", "--set", TEXT, "--gate", "confident"],
+            "promptfuzz run: gate='confident'",
+        ),
         (["run", "p.txt", "--target", "simulated", "--set", TEXT, "--task", "sqll"], "Did you mean 'sql'?"),
         (["run", "p.txt", "--target", "simulated", "--set", TEXT, "--operators", "tyop"], "tyop"),
         (["mutate", "p.txt", "-n", "0"], "n=0"),

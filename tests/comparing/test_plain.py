@@ -162,3 +162,17 @@ def test_what_is_no_path_is_named(paths: Any) -> None:
     with pytest.raises(UsageError, match="here: ignore="):
         Contract.of({"ignore": paths}, where="here")
     assert compare({"a": 1}, {"a": 2}, ignore=(each for each in ["$.a"])).outcome == "equivalent"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ({"a": True}, {"a": 1}, "true became 1"),
+        ({"a": None, "b": 1}, {"b": 1}, "null is missing from the response"),
+        ({"a": [1, "x"]}, {"a": {"b": False}}, '[1, "x"] became {"b": false}'),
+        ({"a": "x  y", "b": 1}, {"a": "x y", "b": 1}, "'x y' has other white space"),
+    ],
+)
+def test_differences_of_json_are_told_in_its_words(one: Any, other: Any, said: str) -> None:
+    for first, second in ((one, other), (json.dumps(one), json.dumps(other))):
+        assert said in compare(first, second).explanation

@@ -231,6 +231,7 @@ def test_answers_of_another_model_are_not_compared_with_the_baselines() -> None:
             UsageError,
             "threshold=85 is out of range.*Did you mean 0.85",
         ),
+        (TRIAGE, "simulated", {"threshold": 2}, UsageError, r"write a number from 0 to 1\.$"),
         (
             TRIAGE,
             "simulated",

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_promptfuzz import ConfigurationError, Session, UsageError, aevaluate, evaluate
 from pytest_promptfuzz.running.drive import together
+from pytest_promptfuzz.testing.faults import BadRequest
 from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.answers import MemoryStore
 
@@ -270,3 +271,36 @@ def test_a_gate_that_cannot_pass_is_refused_before_the_application_asks(app, ser
     with pytest.raises(UsageError, match="cannot pass with 8 mutations: it needs at least mutations=19"):
         evaluate("Where is my parcel?", app.reply, mutate="role:system", gate="confident", session=quiet())
     assert server.calls == 0
+
+
+def test_what_a_provider_refused_is_told_of_an_answer_given_in_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prompt = (
+        "Is the ticket about billing or shipping? Answer with one word only.\n\nTicket: My parcel is lost."
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with ModelServer() as server:
+        client = openai.OpenAI(base_url=server.openai_url, max_retries=0)
+
+        def application(text: str) -> str:
+            try:
+                client.chat.completions.create(
+                    model="gpt-5-mini", messages=[{"role": "user", "content": text}]
+                )
+            except openai.BadRequestError:
+                return "sorry, try later"
+            return "shipping"
+
+        server.fail(
+            BadRequest(times=None),
+            when=lambda text: "Answer with one word only.\\n\\nTicket: My parcel is lost." not in text,
+        )
+        result = evaluate(prompt, application, mutations=4, session=Session(store=MemoryStore()))
+    explanations = [trial.comparison.explanation for trial in result.trials if trial.comparison]
+    assert explanations
+    for said in explanations:
+        assert said.startswith(
+            "label 'shipping' became 'sorry, try later', after the provider refused a request: "
+        )
+        assert "400" in said

@@ -138,7 +138,7 @@ def test_what_no_comparison_can_tell_is_said() -> None:
     ("expected", "message"),
     [
         ({"parcle": "shipping"}, r"expected= has no input 'parcle'\. Did you mean 'parcel'\?"),
-        (["billing"], r"expected= holds 1 of the gold answers of 3 inputs; give one for each"),
+        (["billing"], r"expected= holds 1 gold answer for 3 inputs; give one for each"),
         (object(), r"expected= cannot be compared: .*object"),
     ],
 )

@@ -22,6 +22,9 @@ from pytest_promptfuzz import (
     judge,
 )
 from pytest_promptfuzz.embedding.embedder import CachedEmbedder
+from pytest_promptfuzz.reporting.failure import failure_lines
+from pytest_promptfuzz.reporting.model import report_test
+from pytest_promptfuzz.reporting.text import render
 from pytest_promptfuzz.running.limits.budget import Caps
 from pytest_promptfuzz.running.limits.limits import Limits
 from pytest_promptfuzz.running.limits.settings import Settings
@@ -251,6 +254,9 @@ def test_a_crash_or_nonsense_is_an_error_and_never_a_deviation(rating: Any) -> N
     assert trial.error is not None
     assert trial.error.kind == "judge"
     assert trial.error.message.startswith("The judge 'telling' r")
+    text = render(failure_lines(report_test(result, test="t"), width=200), width=200, color=False)
+    assert "Mend the judge: it returns 3, 2 or 1" in text
+    assert "name another model" not in text
     assert result.judging is not None
     assert result.judging.failed == 1
 

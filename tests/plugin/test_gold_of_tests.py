@@ -64,7 +64,7 @@ def test_gold_answers_of_all_kinds_of_tests(project, pytester):
                 "Robust but wrong: *test_it.py::test_*: of the answers to the unmutated prompt 0.00 are as expected, under",
             ]
         )
-        assert "expected= holds 1 of the gold answers of 2 inputs" in result.stdout.str()
+        assert "expected= holds 1 gold answer for 2 inputs;" in result.stdout.str()
         found = {name.rpartition("::")[2]: each["gold"] for name, each in reports(pytester).items()}
         assert {name: gold and (gold["accuracy"], gold["inputs"]) for name, gold in found.items()} == {
             "test_right": (1.0, 1),

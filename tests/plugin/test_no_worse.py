@@ -147,3 +147,17 @@ def test_a_damaged_file_is_one_clear_error_and_is_left_as_it_is(project, pyteste
     update.assert_outcomes(passed=1, deselected=1)
     update.stdout.fnmatch_lines(["promptfuzz: nothing was stored of test_it.py: *"])
     assert path.read_text() == damaged
+
+
+def test_a_pass_whose_trials_became_worse_says_so(project, monkeypatch):
+    source = TESTS.replace("threshold=0.6", "threshold=0.6, stop='never'")
+    project(source, "--promptfuzz-update").assert_outcomes(passed=2)
+    monkeypatch.setenv("LOST_TWO", "4")
+    result = project(source)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "note *::test_two: The score 0.88 *trials that the stored run made, too, 4 came out worse and 0 better*"
+        ]
+    )
+    result.stdout.no_fnmatch_line("note *::test_one*came out worse*")
