@@ -293,7 +293,9 @@ def _lines(reports: list[TestReport], width: int) -> list[Line]:
     for report in reports:
         if len(reports) > 1:
             lines.append([(report["test"], "heading")])
-        lines += [*failure_lines(report, width=width), []]
+        # What is noted of a pass stands below the table.
+        shown: TestReport = {**report, "notes": []} if report["verdict"] == "pass" else report
+        lines += [*failure_lines(shown, width=width), []]
     if len(reports) > 1:
         lines += [*side_by_side_lines(reports, width=width), []]
     return lines + summary_lines(reports, width=width)

@@ -44,7 +44,7 @@ def failure_lines(report: TestReport, *, width: int = 80) -> list[Line]:
     """
     lines = [*verdict_lines(report), *_deviations(report, width), *_errors(report), *_undecided(report)]
     lines += varying_lines(report)
-    if report["notes"] and report["verdict"] != "pass":  # those of a pass stand below the table
+    if report["notes"]:
         lines.append([])
         lines += [_row("note", [(note, "plain")], indent="") for note in report["notes"]]
     return lines

@@ -71,5 +71,6 @@ def gold_line(report: TestSummary) -> str:
     text = f"Of the answers to the unmutated prompt {number(gold['accuracy'])} are as expected{mutated}"
     if gold["accuracy"] >= report["threshold"]:
         return f"{text}."
-    often = f" more often than the threshold {number(report['threshold'])} allows" if gold["accuracy"] else ""
-    return f"{text}: it is wrong{often}, without any change."
+    if gold["accuracy"] == 0:
+        return f"{text}: it is wrong without any change."
+    return f"{text}: wrong more often than the threshold {number(report['threshold'])} allows, without any change."

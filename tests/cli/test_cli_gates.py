@@ -82,10 +82,9 @@ def test_a_gold_answer_is_held_against_and_changes_no_verdict(
     run: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*run, "--expected", "NEGATIVE"]) == 0
-    assert (
-        "Robust but wrong: mood.txt: of the answers to the unmutated prompt 0.00 are"
-        in capsys.readouterr().out
-    )
+    said = capsys.readouterr().out
+    assert "Robust but wrong: mood.txt: of the answers to the unmutated prompt 0.00 are" in said
+    assert " ".join(said.split()).casefold().count("of the answers to the unmutated prompt") == 1
     assert main([*run, "--expected", "positive", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["gold"]["accuracy"] == 1
 

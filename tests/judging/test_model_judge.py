@@ -309,4 +309,6 @@ def test_what_judge_is_given_becomes_a_judge(monkeypatch: pytest.MonkeyPatch) ->
         with pytest.raises(UsageError, match="here: "):
             judge_of(wrong, repeats=1, where="here")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"Judges by name: hours\."):
+        judge_of("nobody", repeats=1, where="here")
+    with pytest.raises(UsageError, match=r"unknown judge 'hour'\. Did you mean 'hours'\?"):
         judge_of("hour", repeats=1, where="here")

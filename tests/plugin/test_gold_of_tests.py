@@ -61,7 +61,7 @@ def test_gold_answers_of_all_kinds_of_tests(project, pytester):
                 "Of the answers to the unmutated prompt 0.00 are as expected, under mutation 0.00: it is wrong *",
                 "test  *  gold *",
                 "test_it.py::test_brittle *  0.00/0.00 *",
-                "Robust but wrong: *test_it.py::test_*: of the answers to the unmutated prompt 0.00 are as expected, under",
+                "Robust but wrong: *test_it.py::test_*: of the answers to the unmutated prompt 0.00 are as expected, under*",
             ]
         )
         assert "expected= holds 1 gold answer for 2 inputs;" in result.stdout.str()

@@ -157,7 +157,7 @@ def test_a_pass_whose_trials_became_worse_says_so(project, monkeypatch):
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(
         [
-            "note *::test_two: The score 0.88 *trials that the stored run made, too, 4 came out worse and 0 better*"
+            "note *::test_two: Passed with 4 deviations: *trials that the stored run made, too, 4 came out worse and 0 better*"
         ]
     )
     result.stdout.no_fnmatch_line("note *::test_one*came out worse*")

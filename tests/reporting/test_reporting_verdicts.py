@@ -10,7 +10,7 @@ from handmade import report, trial
 from pytest_promptfuzz import evaluate
 from pytest_promptfuzz.reporting.failure import failure_lines
 from pytest_promptfuzz.reporting.model import report_test
-from pytest_promptfuzz.reporting.terminal import one_line, summary_lines
+from pytest_promptfuzz.reporting.terminal import one_line
 from pytest_promptfuzz.reporting.text import render
 
 PROMPT = "Classify the mood of the text as good or bad. Answer with one word only.\n\nText: A lovely day."
@@ -134,14 +134,12 @@ def test_one_line_counts_what_was_asked() -> None:
 @pytest.mark.parametrize(
     ("accuracy", "said"),
     [
-        (0.0, ": it is wrong, without any change."),
-        (0.75, ": it is wrong more often than the threshold 0.85 allows, without any change."),
+        (0.0, ": it is wrong without any change."),
+        (0.75, ": wrong more often than the threshold 0.85 allows, without any change."),
         (0.9, "0.90 are as expected, under mutation 0.50."),
     ],
 )
 def test_gold_answers_are_told_once_and_as_they_are(accuracy: float, said: str) -> None:
     gold = {"accuracy": accuracy, "mutated": 0.5, "drop": 0.4, "inputs": 1, "untold": 0, "wrong": []}
     assert said in text_of(report(verdict="noisy", reason="noise-floor", gold=gold))
-    passed = report(gold=gold, notes=["of the answers to the unmutated prompt some are as expected"])
-    assert "unmutated prompt" not in text_of(passed), "the note stands below the table, once"
-    assert render(summary_lines([passed], width=80), width=80, color=False).count("some are as expected") == 1
+    assert "unmutated prompt" not in text_of(report(gold=gold)), "a pass has a note where all is not right"
