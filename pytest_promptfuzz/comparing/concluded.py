@@ -31,7 +31,8 @@ _FORMS = (
     ),
     # "Shipping (the customer mentions billing)", "Exchange. The customer first asked for a refund."
     expression(
-        rf"\A{_EDGE}(?P<label>[^\W\d_][\w-]{{0,30}}(?: [\w-]{{1,30}})?){_EDGE} [(\[](?=\S{{1,30}} \S)"
+        rf"\A{_EDGE}(?P<label>[^\W\d_][\w-]{{0,30}}(?: [\w-]{{1,30}})?){_EDGE} "
+        r"[(\[]\S{1,30} [^()\[\]\n]{1,200}[)\]](?=\W{0,3}\Z|[.;] )"
     ),
     expression(rf"\A{_EDGE}(?P<label>[^\W\d_][\w-]{{0,30}}){_EDGE}\.{_EDGE} (?=\S{{1,30}} \S{{1,30}} \S)"),
 )

@@ -171,7 +171,9 @@ def found_in(label: Text, answer: Text) -> str:
     if end is not None:
         if same(analyse(end), label):
             return "stated"
-        said = [_key(bare(analyse(end)))]
+        given = any(same(analyse(each), label) for each in stated.given(answer.clean))
+        if not given and not _predicated(key, answer.tokens):
+            said = [_key(bare(analyse(end)))]
     if said and not any(_within(key, each) for each in said):
         return "denied"
     tokens = canonical_words(re.sub(r"(?<=\w)[_-](?=\w)", " ", answer.clean))
@@ -201,6 +203,15 @@ def found_in(label: Text, answer: Text) -> str:
     ):
         return "named"
     return "stated"
+
+
+def _predicated(key: tuple[str, ...], tokens: list[str]) -> bool:
+    """Whether an answer ends in saying that something is so: "Wow. The review is positive."."""
+    start = len(tokens) - len(key)
+    return tuple(tokens[start:]) == key and not _BEING.isdisjoint(tokens[max(0, start - 2) : start])
+
+
+_BEING = word_set("is are was were be")
 
 
 def _within(key: tuple[str, ...], tokens: tuple[str, ...]) -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.text import Text
 
 _MOST_LINES = 200
+_LONGEST_LINE = 300
 _COMMANDS = (
     "git|rm|cd|ls|mkdir|rmdir|npm|npx|pip|docker|sudo|apt|apt-get|brew|kubectl|helm|curl|wget|chmod|chown|ssh|scp|rsync"
     "|tar|unzip|cargo|yarn|pnpm|systemctl|terraform|cp|mv"
@@ -27,7 +28,7 @@ _LINE = expression(
 _PIECE = expression(r"\w+|[^\w\s]")
 _QUOTED = expression(r"(?<![\w\"])\"([^\"\n]{1,200})\"|(?<![\w'])'([^'\n]{1,200})'(?!\w)|`([^`\n]{1,200})`")
 _PATH = expression(
-    r"(?:(?<![\w:/.])(?:~|\.{1,2})?/|\b[A-Za-z]:\\)[\w.\\/-]*[\w]|(?<!\S)--?[A-Za-z][\w-]*|(?<=://)[^\s<>\"'`)\]]*\w"
+    r"(?:(?<![\w:/.])(?:~|\.{1,2})?/|\b[A-Za-z]:\\)[\w.\\/-]{0,200}\w|(?<!\S)--?[A-Za-z][\w-]{0,60}|(?<=://)[^\s<>\"'`)\]]{0,300}\w"
 )
 _ALSO_A_WORD = expression(r"\b(?:US|us|IT|it|WHO|who|AIDS|aids)\b")
 _HINTS = "\"'`/\\-"
@@ -41,7 +42,9 @@ def is_code(text: Text) -> bool:
 
 def _code(text: Text) -> bool:
     lines = [line for line in strip_fence(text.raw).splitlines() if line.strip()]
-    return 0 < len(lines) <= _MOST_LINES and all(map(_LINE.fullmatch, lines))
+    if not 0 < len(lines) <= _MOST_LINES or len(max(lines, key=len)) > _LONGEST_LINE:
+        return False
+    return all(map(_LINE.fullmatch, lines))
 
 
 def _pieces(text: Text) -> list[str]:

@@ -100,6 +100,8 @@ def _exchanged(side: Pair) -> Finding | None:
     one, two = side.middle_a, side.middle_b
     if len(one) != len(two) or one == two:
         return None
+    if not any(side.changed) and all(a == b or {a, b} <= _PLACES for a, b in zip(one, two, strict=True)):
+        return Finding("particles", "doubt", f"{one[0]!r} and {two[0]!r} changed places")
     first, second = ([_PERSONS.get(token, token) for token in each] for each in (one, two))
     apart = [index for index, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
     if len(apart) != 2:
