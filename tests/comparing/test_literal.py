@@ -107,3 +107,32 @@ def test_the_guard_can_be_left_out() -> None:
 
 def _without(name: str) -> Profile:
     return profile_for("free", guards=[each for each in GUARDS if each != name])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "guard", "said"),
+    [
+        (
+            "git push\ngit commit",
+            "git commit\ngit push",
+            "literal",
+            "the lines of code stand in another order",
+        ),
+        ("x = 1\nf(a, b)", "x = 1\nf(a)(b)", "literal", "the code differs in case or in its marks"),
+        (
+            "Stop the app. Back up the data. Delete it.",
+            "Delete it. Stop the app. Back up the data.",
+            "sequence",
+            "another order",
+        ),
+        (
+            "The tallest are Ben, Ida and Tom.",
+            "The tallest are Ben, Tom and Ida.",
+            "sequence",
+            "another order",
+        ),
+    ],
+)
+def test_what_the_guards_say(first: str, second: str, guard: str, said: str) -> None:
+    notes = {tier.name: tier.note for tier in compare(first, second, task="free").tiers}
+    assert said in notes[f"guard:{guard}"]

@@ -12,6 +12,7 @@ NOT_EQUIVALENT = [
     ("billing", "shipping and billing."),
     ("refund", "It is about refund and exchange."),
     ("The key is in the box on the shelf.", "The key is on the box in the shelf."),
+    ("billing", "The ticket is about shipping and billing."),
     ("yes", "Yes and no."),
     ("no", "No and yes."),
     ("yes", "Yes or no."),
@@ -63,6 +64,7 @@ REVERSED = [
     ("You owe us 20 euros.", "We owe you 20 euros."),
     ("She trusts him.", "He trusts her."),
     ("I am not sure.", "I am sure."),
+    ("Drive from the bank to the park.", "Drive to the bank from the park."),
     ("Take it twice a day.", "Take it once a day."),
     ("It runs twice a week.", "It runs once a week."),
     ("Water it three times a day.", "Water it once a day."),
@@ -91,6 +93,8 @@ HARMLESS = [
     ("billing", "Not shipping: billing."),
     ("positive", "positive and not negative"),
     ("spam", "Interesting. This is spam."),
+    ("spam", "Interesting. It is spam, clearly."),
+    ("He left early.", "He went early."),
     ("positive", "Wow. The review is positive."),
     ("refund", "Ticket 12 (sent by Ann on Monday): refund"),
     ("N/A", "not applicable"),
@@ -139,6 +143,17 @@ def test_what_is_turned_round_is_a_deviation(first: str, second: str) -> None:
 @pytest.mark.parametrize(("first", "second"), HARMLESS)
 def test_what_says_the_same_is_no_deviation(first: str, second: str) -> None:
     assert "deviation" not in outcomes(first, second)
+
+
+@pytest.mark.parametrize(
+    ("label", "answer"),
+    [
+        ("exchange", "The customer first asked for a refund, but exchange is the right label."),
+        ("shipping", "Although it mentions billing, shipping fits best."),
+    ],
+)
+def test_what_is_concluded_is_stated(label: str, answer: str) -> None:
+    assert compare(label, answer).outcome == "equivalent"
 
 
 @pytest.mark.parametrize(

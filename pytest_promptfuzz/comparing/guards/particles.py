@@ -40,7 +40,6 @@ _ENDS = tuple(
         ("before until", "after since"),
         ("within", "after"),
         ("up", "down"),
-        ("with", "without"),
     )
 )
 _OWNERS = ("my mine", "your yours", "his", "her hers", "our ours", "their theirs", "its")
@@ -78,8 +77,7 @@ def _turned(side: Pair, gone: tuple[str, ...], come: tuple[str, ...]) -> Finding
     if len(one) != 1 or len(two) != 1:
         return None
     old, new = one[0], two[0]
-    moved = old not in side.changed[0] or new not in side.changed[1]
-    if moved or old == new:
+    if old == new:
         return None
     for group in (_OWNER, _TIME):
         if old in group and new in group and group[old] != group[new]:
@@ -100,8 +98,6 @@ def _exchanged(side: Pair) -> Finding | None:
     one, two = side.middle_a, side.middle_b
     if len(one) != len(two) or one == two:
         return None
-    if not any(side.changed) and all(a == b or {a, b} <= _PLACES for a, b in zip(one, two, strict=True)):
-        return Finding("particles", "doubt", f"{one[0]!r} and {two[0]!r} changed places")
     first, second = ([_PERSONS.get(token, token) for token in each] for each in (one, two))
     apart = [index for index, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
     if len(apart) != 2:
@@ -147,7 +143,7 @@ def _narrowed(side: Pair) -> Finding | None:
         return None
     tokens, at, word = longer.tokens, side.start, extra[0]
     following = tokens[at + 1] if at + 1 < len(tokens) else ""
-    subject = word == "only" and not at and following not in _SUBJECT_LESS and len(tokens) > _SHORTEST
+    subject = word == "only" and not at and len(tokens) > _SHORTEST
     nearly = word in _NEARLY and following in _WHOLE
     if subject or nearly:
         said = f"{written(side, word, response=which == 'response')!r} is in the {which} only"
@@ -169,7 +165,6 @@ def _doubted(side: Pair) -> Finding | None:
 
 
 _LIGHT = word_set("a an the")
-_SUBJECT_LESS = _tokens("if when after before then on in at by with for to from because")
 _SHORTEST = 3
 _NEARLY = _tokens("almost nearly virtually practically")
 _WHOLE = _tokens("all every everyone everybody everything each none nobody nothing")
