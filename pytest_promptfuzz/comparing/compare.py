@@ -10,10 +10,18 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.formats import check_format
 from pytest_promptfuzz.comparing.labelled import compare_label_data
 from pytest_promptfuzz.comparing.languages import check_language, compare_languages
+from pytest_promptfuzz.comparing.named import unknown_profile
 from pytest_promptfuzz.comparing.own import settled
 from pytest_promptfuzz.comparing.parts import GUARDS, TIERS
 from pytest_promptfuzz.comparing.plain import plain
-from pytest_promptfuzz.comparing.profiles import Profile, infer_task, profile_for, with_options
+from pytest_promptfuzz.comparing.profiles import (
+    OTHER_NAMES,
+    TASKS,
+    Profile,
+    infer_task,
+    profile_for,
+    with_options,
+)
 from pytest_promptfuzz.comparing.programs import compare_code, compare_sql
 from pytest_promptfuzz.comparing.reformatted import How, compare_formats
 from pytest_promptfuzz.comparing.relations import check_relation, under
@@ -100,6 +108,10 @@ def compare(
     if wanted == "renaming" and renaming:
         response, wanted = answer_under_renaming(baseline, response, renaming), "invariance"
     ignored = parse_paths(ignore)
+    if not isinstance(semantic, bool | None) and not hasattr(semantic, "embed"):
+        raise UsageError(
+            f"semantic={semantic!r:.80} must be True, False or an embedder, which has embed(texts)"
+        )
     embedder = default_embedder() if semantic is True else (semantic or None)
     first = baseline if type(baseline) is str else without(plain(baseline), ignored)
     second = response if type(response) is str else without(plain(response), ignored)
@@ -164,6 +176,8 @@ def _profile(
         raise UsageError(f"give task={task!r} or profile=, not both")
     if isinstance(profile, Profile):
         return with_options(profile, {"equivalent_at": equivalent_at, "minor_at": minor_at})
+    if isinstance(profile, str) and profile not in TASKS and profile not in OTHER_NAMES:
+        raise UsageError(unknown_profile(profile))
     name = profile if profile is not None else task
     if name is None:
         answer = baseline["text"] if _is_answer(baseline) else baseline

@@ -45,6 +45,8 @@ def verdict_lines(report: TestReport) -> list[Line]:
             and not report["explanation"].startswith("The score ")
         ):
             lines.append([(f"The score is {score}, the threshold {gate}.", "plain")])
+    if report["verdict"] == "pass" and report["reason"] in _ORDINARY and report["gate"] != "point":
+        lines.append([(f"Gate {report['gate']!r}: {report['explanation']}", "plain")])
     lines.append([(_counts(report), "plain")])
     if report.get("gold") and report["verdict"] != "pass":  # a pass has a note, where all is not right
         lines.append([(gold_line(report), "plain")])

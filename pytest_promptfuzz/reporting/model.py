@@ -127,6 +127,8 @@ class TestSummary(TypedDict):
     test: str
     verdict: str
     reason: str
+    explanation: str
+    gate: str
     score: float | None
     adjusted_score: float | None
     interval: IntervalReport | None
@@ -150,8 +152,6 @@ class TestReport(TestSummary):
 
     format: int
     location: tuple[str, int] | None
-    explanation: str
-    gate: str
     paired: PairedReport | None
     noise: NoiseReport | None
     planned: int

@@ -102,8 +102,13 @@ def _variance(report: TestSummary) -> list[Line]:
 
 
 def detail_lines(reports: Iterable[TestSummary]) -> list[Line]:
-    """For each test with several inputs its variance and its operators' effects."""
+    """What passes at gates but ``point`` rest on; of tests with several inputs, variance and operators' effects."""
     lines: list[Line] = []
+    for report in reports:
+        if report["verdict"] == "pass" and report["gate"] != "point":
+            name = safe(report["test"]).replace("\n", "⏎")
+            rests = f"{name}: {safe(report['explanation'])}"
+            lines.append([(f"Gate {report['gate']!r}: ", "heading"), HANG, (rests, "plain")])
     for report in reports:
         said = [*_variance(report), *_effects(report)]
         if said:

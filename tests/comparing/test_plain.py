@@ -176,3 +176,11 @@ def test_what_is_no_path_is_named(paths: Any) -> None:
 def test_differences_of_json_are_told_in_its_words(one: Any, other: Any, said: str) -> None:
     for first, second in ((one, other), (json.dumps(one), json.dumps(other))):
         assert said in compare(first, second).explanation
+
+
+def test_a_profile_or_an_embedder_that_is_none_is_named() -> None:
+    with pytest.raises(UsageError, match=r"^unknown profile 'nope'\."):
+        compare("a", "b", profile="nope")
+    assert compare("a", "b", profile="json") == compare("a", "b", task="json")
+    with pytest.raises(UsageError, match=r"^semantic='yes' must be True, False or an embedder"):
+        compare("a", "b", semantic="yes")  # type: ignore[arg-type]

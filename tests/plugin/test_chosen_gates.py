@@ -95,3 +95,22 @@ def test_an_unsure_pass_says_what_it_takes(project):
             "INCONCLUSIVE *::test_unsure - inconclusive (not-confident): score 0.90 *",
         ]
     )
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_a_verbose_run_says_what_a_pass_at_a_gate_rests_on(project, workers):
+    source = """
+@robust(TRIAGE, mutations=32, gate="confident")
+def test_sure(prompt, llm):
+    return llm(prompt.format(ticket=TICKET))
+
+@robust(TRIAGE, mutations=2)
+def test_point(prompt, llm):
+    return llm(prompt.format(ticket=TICKET))
+"""
+    result = project(source, "-v", *workers)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(
+        ["Gate 'confident': test_it.py::test_sure: *What it exceeds at 95 %, 0.??, reaches 0.85 as well.*"]
+    )
+    assert "Gate 'point'" not in result.stdout.str()
