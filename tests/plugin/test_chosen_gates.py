@@ -90,11 +90,12 @@ def test_an_unsure_pass_says_what_it_takes(project):
     assert summary_of(result) == {"test_unsure": "inconclusive"}
     result.stdout.fnmatch_lines(
         [
-            "Inconclusive. Passed with 4 deviations: *what it exceeds at 95 %, 0.7*, does not reach 0.85,",
-            "and the gate is 'confident'. If they go on as these did, it takes about * mutations.",
+            "Inconclusive. Passed with 4 deviations: *what it exceeds at 95 %, 0.7*, does not reach 0.85,*",
             "INCONCLUSIVE *::test_unsure - inconclusive (not-confident): score 0.90 *",
         ]
     )
+    said = " ".join(result.stdout.str().split())  # however wide it is laid out
+    assert "0.85, and the gate is 'confident'. If they go on as these did, it takes about " in said
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])

@@ -85,6 +85,8 @@ def report(**given: Any) -> TestReport:
         verdict="pass",
         reason="score-reached",
         explanation="The score 1.00 reaches the threshold 0.85.",
+        gate="point",
+        paired=None,
         score=1.0,
         bounds=(1.0, 1.0),
         threshold=0.85,
