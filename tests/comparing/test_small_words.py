@@ -64,6 +64,8 @@ REVERSED = [
     ("You owe us 20 euros.", "We owe you 20 euros."),
     ("She trusts him.", "He trusts her."),
     ("I am not sure.", "I am sure."),
+    ("All members are the managers.", "The managers are all members."),
+    ("Only men are the owners.", "The owners are only men."),
     ("Drive from the bank to the park.", "Drive to the bank from the park."),
     ("Take it twice a day.", "Take it once a day."),
     ("It runs twice a week.", "It runs once a week."),
