@@ -65,7 +65,10 @@ _COUNTS = {
     word: value for word, value in lexicon.NUMBER_WORDS.items() if word.isascii() and 1 <= value <= 20
 } | {"a": 1, "an": 1}
 _WORDED = "|".join(sorted(_COUNTS, key=len, reverse=True))
-_AMOUNT = rf"(?:\d[\d,]*(?:\.\d+)?|half an?|(?:{_WORDED}) and a half|{_WORDED})"
+_AMOUNT = (
+    rf"(?:\d+(?: and a half| ?½)|\d[\d,]*(?:\.\d+)?|half an?|(?<!and )(?<!half )(?:a|three) quarters? of an"
+    rf"|(?:{_WORDED}) and a half|{_WORDED})"
+)
 _NAMES = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
 _QUANTITY = expression(
     rf"(?<![\w.,])(?:(?P<low>{_AMOUNT})(?: ?[-–] ?| to ))?(?P<high>{_AMOUNT})[ \u00a0\u202f-]?"
@@ -75,10 +78,13 @@ _QUANTITY = expression(
 _FRACTIONS = "|".join(sorted(_SHARES, key=len, reverse=True))
 _SHARE = expression(
     rf"(?<![\w.,])(?:(?P<percent>\d+(?:\.\d+)?) ?(?:%|per ?cent\b)|(?P<ratio>[1-9]/(?:10|[2-9]))"
-    rf"|(?P<words>{_FRACTIONS}))(?= of\b)",
+    rf"|(?P<words>{_FRACTIONS}))(?= of\b)"
+    r"|(?<![\w.,])(?P<bare>\d+(?:\.\d+)?) ?(?:%|per ?cent\b)"
+    r"|(?<=\bby )(?P<by>a quarter|three[ -]quarters)(?=[.,;:!?]|$)"
+    r"|(?:(?<=^)|(?<=\bthat )|(?<=[.:] ))(?P<whose>a quarter|three[ -]quarters)"
+    r"(?= (?:had|have|has|are|were|said|voted)\b)",
     re.IGNORECASE,
 )
-_PERCENT_OF = expression(r"(?:%|cent) of\b", re.IGNORECASE)
 _TIME = "|".join(
     sorted(
         (name for name, (dimension, _) in _UNITS.items() if dimension == _UNITS["hour"][0]),
@@ -144,7 +150,8 @@ def _may_agree(pair: Pair) -> bool:
                 return True
     if pair.a.once(same_dates.in_digits) or pair.b.once(same_dates.in_digits):
         return True
-    if not (_TIMES.isdisjoint(here) and _TIMES.isdisjoint(there)) and not _measures(
+    halves = "half" in here or "half" in there or "½" in pair.a.clean or "½" in pair.b.clean
+    if (halves or not (_TIMES.isdisjoint(here) and _TIMES.isdisjoint(there))) and not _measures(
         pair.a.tokens, _TIMES
     ).isdisjoint(_measures(pair.b.tokens, _TIMES)):
         return True
@@ -152,10 +159,10 @@ def _may_agree(pair: Pair) -> bool:
         return True
     if here.isdisjoint(_TOKENS) or there.isdisjoint(_TOKENS):
         return False
-    for some, others, text in ((here, there, pair.a), (there, here, pair.b)):
+    for some, others in ((here, there), (there, here)):
         if not some.isdisjoint(_AREAS):
             return True
-        if "%" in some and not others.isdisjoint(_FRACTION) and _PERCENT_OF.search(text.clean):
+        if "%" in some and not others.isdisjoint(_FRACTION):
             return True
     return not _measures(pair.a.tokens, here).isdisjoint(_measures(pair.b.tokens, there))
 
@@ -173,11 +180,13 @@ def _measures(tokens: list[str], units: frozenset[str]) -> set[tuple[int, float]
         near = tokens[max(0, index - 4) : index]
         number = next((each for each in reversed(near) if each[0].isdigit()), "1")
         try:
-            amount = float(number)
+            amount = float(number.replace("½", ".5"))
         except ValueError:
             continue
         half = "half" in near or "half" in tokens[index + 1 : index + 4]
         amounts = {amount, *((0.5, amount + 0.5) if half else ())}
+        if "quarter" in near:
+            amounts |= {0.25, 0.75}
         if "quarter" in tokens[index + 1 : index + 4]:
             amounts.add(amount + 0.25)
         values = {(unit[0], round(each * unit[1], 6)) for each in amounts}
@@ -225,9 +234,12 @@ def _amount(written: str) -> Decimal | None:
     lowered = written.lower()
     if lowered.startswith("half"):
         return Decimal("0.5")
-    count, half, _ = lowered.partition(" and a half")
-    if count in _COUNTS:
-        return Decimal(_COUNTS[count]) + (Decimal("0.5") if half else 0)
+    if "quarter" in lowered:
+        return Decimal("0.75" if lowered.startswith("three") else "0.25")
+    count, half, _ = lowered.replace("½", " and a half").partition(" and a half")
+    count = count.strip()
+    if count in _COUNTS or half:
+        return Decimal(_COUNTS.get(count) or count) + (Decimal("0.5") if half else 0)
     if _GROUPED.fullmatch(lowered):
         lowered = lowered.replace(",", "")
     elif _EITHER.fullmatch(lowered) or lowered.count(",") > 1 or ("," in lowered and "." in lowered):
@@ -241,7 +253,8 @@ def _shares(text: str) -> Iterator[_Value]:
         if found["ratio"]:
             share = 100 * Fraction(found["ratio"])
         else:
-            written = found["percent"] or _SHARES[found["words"].lower()]
+            worded = found["words"] or found["by"] or found["whose"]
+            written = _SHARES[worded.lower()] if worded else found["percent"] or found["bare"]
             share = 100 * Fraction(written) if "/" in written else Fraction(written)
         yield _Value(("share", share), *found.span())
 

@@ -22,9 +22,10 @@ FILES = (
     "imagined_second.jsonl",
     "later.jsonl",
     "imagined_third.jsonl",
+    "later_second.jsonl",
 )
-LOOK_ALIKES = {"imagined_third.jsonl"}
-"""Files whose harmless pairs are chosen for how like altered ones they look: fewer of them are surely equivalent."""
+LOOK_ALIKES = {"imagined_third.jsonl", "later_second.jsonl"}
+"""Files whose harmless pairs look much like altered ones, or are reworded widely: fewer of them are surely equivalent."""
 WRONG = {"altered": "equivalent", "harmless": "deviation"}
 RIGHT = {"altered": "deviation", "harmless": "equivalent"}
 
