@@ -6,6 +6,8 @@ telling it from its neighbour would call a harmless rewording a change.
 
 from __future__ import annotations
 
+from pytest_promptfuzz.comparing.numbers_abroad import NUMBERS_ABROAD
+
 
 def word_set(words: str) -> frozenset[str]:
     """The words of a text, as a set."""
@@ -296,6 +298,7 @@ NUMBER_WORDS: dict[str, int] = (
     {word: value for value, word in enumerate(_SMALL_NUMBERS.split())}
     | {word: 10 * value for value, word in enumerate(_TENS.split(), start=2)}
     | {word: int(value) for word, _, value in (each.partition(":") for each in _NUMBERS_ELSEWHERE.split())}
+    | NUMBERS_ABROAD
 )
 
 MULTIPLIERS: dict[str, int] = {

@@ -67,6 +67,10 @@ _OFTEN = expression(
 )
 _ADVERBS = {"hour": "hourly", "day": "daily", "week": "weekly", "month": "monthly", "year": "yearly"}
 _MONEY = expression(r"(?:\b(USD|EUR|GBP|CHF|JPY) ?|([$€£¥]) )(\d[\d.,]*\d|\d)", re.IGNORECASE)
+_DUE = expression(
+    r"\bdue(?= (?:ore|minuti|secondi|giorni|settimane|mesi|anni|volte|persone|euro|litri|metri)\b)"
+)
+"""The Italian two, which alone is an English word."""
 _CURRENCIES = ("€ ", "$ ", "£ ", "USD", "EUR", "GBP", "CHF", "usd ", "eur ", "gbp ", "chf ")
 
 
@@ -89,6 +93,8 @@ def plainly(text: str) -> str:
         text = _OFTEN.sub(lambda found: _ADVERBS[found[1].lower()], text)
     if " out of " in text:
         text = _SHARE.sub(_share, text)
+    if "due " in text:
+        text = _DUE.sub("2", text)
     if not _DIGIT.search(text):
         return text
     if _ANY.search(text):
