@@ -61,9 +61,12 @@ def statement(text: str) -> str | None:
 
 
 def _amid_talk(text: str) -> list[str]:
-    """The paragraphs of a text, and what a query's first line and a semicolon at a line's end enclose."""
-    if "\n" not in text.strip() or len(text) > _LONGEST_TALK:
+    """The paragraphs of a text, what a query's first line and a semicolon enclose, and what a sentence leads to."""
+    if len(text) > _LONGEST_TALK:
         return []
+    if "\n" not in text.strip():
+        led = _LED_TO.match(text)
+        return [led["query"]] if led and not _WARNS.search(led["lead"]) else []
     found: list[str] = []
     for paragraph in _BLANK.split(text.strip()):
         lines = paragraph.splitlines()
@@ -81,6 +84,12 @@ def _amid_talk(text: str) -> list[str]:
 
 _BLANK = expression(r"\n[ \t]*\n")
 _LONGEST_TALK = 20_000
+_LED_TO = expression(r"\s*(?P<lead>[A-Z][^:;=<>()\n]{2,160}):\s+(?P<query>[^;\n]+;?)\s*\Z")
+"""A query after a sentence that leads to it: "To count them you can run: SELECT …;"."""
+_WARNS = expression(
+    r"\b(?:not|never|no|avoid|wrong|instead|cannot|without|unsafe|fails?|invalid|incorrect|rather)\b|n['’]t\b",
+    re.IGNORECASE,
+)
 
 
 def bare(text: str) -> str:
