@@ -43,7 +43,7 @@ MARKS: dict[str, list[str]] = {
     "compare='no'": ["compare='no'", "True or False"],
     "max_deviations=-1": ["max_deviations=-1", "0 or more"],
     "equivalent_at=0.5, minor_at=0.9": ["minor_at=0.9", "equivalent_at=0.5", "swap them"],
-    "profile='quirks'": ["profile='quirks'", "'quirx'"],
+    "profile='quirks'": ["unknown profile 'quirks'", "'quirx'"],
     "fixtures='new'": ["fixtures='new'", "'shared' or 'fresh'"],
     "target='gpt-5'": ["'gpt-5'", "Write 'openai:gpt-5'"],
     "target='opnai:gpt-5'": ["'opnai'", "Did you mean 'openai'"],

@@ -122,7 +122,7 @@ def test_all_texts_of_a_test_are_embedded_in_one_call(project):
                 asked.append(prompt)
                 return ANSWERS[0] if prompt == "Where is my parcel?" else ANSWERS[1 + len(asked) % 4]
 
-            found = evaluate("Where is my parcel?", target, mutations=6, task="generation",
+            found = evaluate("Where is my parcel?", target, mutations=6, task="generation", stop="never",
                              session=Session(embedder=CachedEmbedder(Counting())))
             assert len(found.trials) == 6
             assert [sorted(each) for each in Counting.calls] == [sorted(ANSWERS)]
