@@ -373,7 +373,13 @@ def start(directory: Path, api: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "pytest", *options],
         cwd=directory,
-        env={**environment, "PROMPTFUZZ_STOP": "never", "API": api, "SDKS": APIS[api], "OMP_NUM_THREADS": "1"},
+        env={
+            **environment,
+            "PROMPTFUZZ_STOP": "never",
+            "API": api,
+            "SDKS": APIS[api],
+            "OMP_NUM_THREADS": "1",
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
