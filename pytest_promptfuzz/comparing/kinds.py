@@ -55,11 +55,16 @@ def kind_of_answer(pair: Pair, profile: Profile) -> Comparison | None:
                     f"only the {which} puts a condition on its {words[first]}: {shown(text.clean)}",
                 )
         return decided("equivalent", "yes-no", f"both answers say {words[first]}")
-    if first and answers.is_bare(one):
+    if first and answers.is_bare(one) and not _names(one, two):
         return _implied(first, two, "baseline", "response")
-    if second and answers.is_bare(two):
+    if second and answers.is_bare(two) and not _names(two, one):
         return _implied(second, one, "response", "baseline")
     return None
+
+
+def _names(bare: Text, other: Text) -> bool:
+    """Whether a bare word that may be a label is one: "negative" beside "The review is negative."."""
+    return any(word in answers.LABELS and word in other.words for word in bare.words)
 
 
 _RETOLD = 0.6

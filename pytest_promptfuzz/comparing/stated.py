@@ -70,6 +70,10 @@ _FORMS = (
     ),
 )
 _IT_IS = expression(rf"\b(?:it|this|that)(?:{_GAP}is|['’]s){_GAP}{_NAMED}{_END}", re.IGNORECASE)
+_SO_IT_IS = expression(
+    rf"[,;]{_GAP}(?:and{_GAP})?(?:so|hence|therefore|thus){_GAP}(?:it{_GAP}is|it['’]s|this{_GAP}is){_GAP}{_NAMED}{_END}",
+    re.IGNORECASE,
+)
 _HEDGED = expression(rf"\b{NOUN}{_OF}{_GAP}(?:could|might|may|can){_GAP}(?:also{_GAP})?be\b", re.IGNORECASE)
 _LEADING = expression(
     rf"\A[{_EDGE}\s]{{0,12}}{_LABEL}[{_EDGE}\]>]{{0,5}}"
@@ -116,7 +120,8 @@ def declared(text: str) -> list[str]:
     >>> declared("The customer wants a refund, so the category is **Billing**.")
     ['Billing']
     """
-    return _labels([match for form in _FORMS for match in form.finditer(text)])
+    therefore = _labels([*_SO_IT_IS.finditer(text)])  # "The tone is angry, so it is negative."
+    return therefore or _labels([match for form in _FORMS for match in form.finditer(text)])
 
 
 def given(text: str) -> list[str]:

@@ -22,6 +22,8 @@ _DENIES = (
     "no|nope|nah|negative|incorrect|false|(?:absolutely|certainly|definitely|of course) not"
     "|not at all|by no means|nein|non"
 )
+LABELS = word_set("negative incorrect false affirmative correct true")
+"""What says yes or no to a question, and is a label elsewhere."""
 _YES = expression(rf"{_ANSWER}(?:yes\b|(?:{_AGREES}){_STATED})", re.IGNORECASE)
 _NO = expression(rf"{_ANSWER}(?:{_DENIES}){_STATED}", re.IGNORECASE)
 
