@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon, stated
 from pytest_promptfuzz.comparing.concluded import concluded, joined
+from pytest_promptfuzz.comparing.dates import days_apart
 from pytest_promptfuzz.comparing.guards.identifiers import GLAD, SORRY
 from pytest_promptfuzz.comparing.guards.polarity import signed
 from pytest_promptfuzz.comparing.lexicon import word_set
@@ -105,7 +106,13 @@ def same(first: Text, second: Text) -> bool:
     if _key(one) == _key(two):
         return len(_SIGN.findall(one)) == len(_SIGN.findall(two)) and not _opposed(one, two)
     first_value, second_value = _number(one), _number(two)
-    return first_value is not None and first_value == second_value
+    if first_value is not None and second_value is not None:
+        return first_value == second_value
+    dated = all(_YEAR.search(each) for each in (one, two))
+    return dated and days_apart(first.clean.strip(_EDGES), second.clean.strip(_EDGES)) == (0, True)
+
+
+_YEAR = expression(r"\b\d{4}\b")
 
 
 _INAPPLICABLE = frozenset({"n/a", "n.a", "not applicable", "n. a"})

@@ -97,3 +97,20 @@ def test_no_answer_is_too_hostile_to_be_read():
         assert len(given(text)) < 20
         assert without_confidence(text) == text
         assert in_data(text) is None
+
+
+@pytest.mark.parametrize("task", [None, "classification", "extraction"])
+@pytest.mark.parametrize(
+    ("one", "other", "outcome"),
+    [
+        ("2024-03-05", "5 March 2024", "equivalent"),
+        ("2024-03-05", "March 5, 2024", "equivalent"),
+        ("2024-03-05", "2024/03/05", "equivalent"),
+        ("2024-03-05", "6 March 2024", "deviation"),
+        ("2024-03-05", "May 3, 2024", "deviation"),
+        ("2024-03-05", "5 March 2025", "deviation"),
+    ],
+)
+def test_a_date_is_the_same_in_another_notation(one: str, other: str, outcome: str, task: str | None) -> None:
+    for pair in ((one, other), (other, one)):
+        assert compare(*pair, task=task).outcome == outcome
