@@ -35,9 +35,9 @@ class Asked:
     _failed: Counter[Parts] = field(default_factory=Counter)
     _passed: Counter[Parts] = field(default_factory=Counter)
 
-    def learn(self, parts: Parts, *, fails: bool, times: int = 1) -> None:
-        """Take down what was answered elsewhere."""
-        (self._failed if fails else self._passed)[parts] += times
+    def learn(self, parts: Parts, *, fails: bool) -> None:
+        """Take down an answer."""
+        (self._failed if fails else self._passed)[parts] += 1
 
     def known(self, parts: Parts, error: float) -> bool | None:
         """Whether the parts fail, as told with this probability of error; ``None`` where it is not told."""

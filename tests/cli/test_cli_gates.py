@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_promptfuzz.cli.main import main
+from tests.cli.test_cli_commands import URGENCY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,19 +42,6 @@ def test_a_gate_that_cannot_pass_is_a_matter_of_usage(
 def test_a_misspelt_gate_is_refused(run: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*run, "--gate", "confidant"]) == 2
     assert "unknown gate 'confidant'. Did you mean 'confident'?" in capsys.readouterr().err
-
-
-URGENCY = """\
-Classify the urgency of the support ticket into exactly one of these levels: high, medium, low.
-
-- high: outages, lost payments, stolen accounts
-- medium: late parcels, broken products
-- low: questions, wishes, thanks
-
-Answer with the level only.
-
-Ticket: {ticket}
-"""
 
 
 @pytest.mark.parametrize(("effect", "code"), [(None, 1), ("fail", 1), ("error", 3), ("pass", 0)])
