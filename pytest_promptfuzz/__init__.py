@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.plugin.marks import robust
     from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.scoring.counterexample import Counterexample
     from pytest_promptfuzz.scoring.effects import Effect, effects_of, rank_stability
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.trial import Trial
@@ -55,6 +56,7 @@ _HOMES = {
     "BrittlePrompt": "plugin.outcome",
     "Comparison": "comparing.comparison",
     "ConfigurationError": "errors",
+    "Counterexample": "scoring.counterexample",
     "Design": "mutations.factorial",
     "Edit": "mutations.edits",
     "Effect": "scoring.effects",
@@ -119,6 +121,7 @@ __all__ = [
     "BrittlePrompt",
     "Comparison",
     "ConfigurationError",
+    "Counterexample",
     "Design",
     "Edit",
     "Effect",

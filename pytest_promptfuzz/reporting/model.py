@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from pytest_promptfuzz.reporting.counterexamples import CounterexampleReport, counterexample_report
 from pytest_promptfuzz.reporting.gold import GoldReport, gold_report
 from pytest_promptfuzz.reporting.varying import VarianceReport, variance_report
 
@@ -165,6 +166,7 @@ class TestReport(TestSummary):
     baseline: Any
     inputs: list[str]
     judging: dict[str, Any] | None
+    counterexamples: list[CounterexampleReport]
 
 
 def report_test(
@@ -216,6 +218,7 @@ def report_test(
         notes=list(robustness.notes),
         inputs=list(robustness.cases),
         judging=None if robustness.judging is None else robustness.judging.as_dict(),
+        counterexamples=[counterexample_report(each) for each in robustness.counterexamples],
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_promptfuzz.mutations.mutation import Relation
+    from pytest_promptfuzz.scoring.counterexample import Counterexample
     from pytest_promptfuzz.scoring.effects import Effect
     from pytest_promptfuzz.scoring.gold import Gold
     from pytest_promptfuzz.scoring.intervals import Interval
@@ -91,6 +92,7 @@ class Robustness:
         paired: The trials beside those of the run before; ``None`` but for the gate ``no-worse``.
         gold: How often the answers are as expected; ``None`` where no gold answer was given.
         judging: What the judge said in all; ``None`` where there was none.
+        counterexamples: The smallest changes known that break an answer, one for each way in which it breaks.
     """
 
     score: float | None
@@ -123,6 +125,7 @@ class Robustness:
     judging: Judging | None = None
     paired: Paired | None = None
     gold: Gold | None = None
+    counterexamples: tuple[Counterexample, ...] = ()
 
     @property
     def floor(self) -> float | None:

@@ -113,6 +113,7 @@ def report(**given: Any) -> TestReport:
         cost=None,
         notes=[],
         inputs=[],
+        counterexamples=[],
     )
     whole = TestReport(**{**made, **given})  # type: ignore[typeddict-item]
     for each in whole["trials"]:
