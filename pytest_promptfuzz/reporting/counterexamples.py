@@ -31,10 +31,10 @@ class CounterexampleReport(TypedDict):
 def counterexample_report(found: Counterexample) -> CounterexampleReport:
     """As plain data; ``Counterexample.from_json`` reads it."""
     mutation = found.mutation
-    stored: Any = found.to_json()
-    shown = {
+    made: Any = {
+        **found.to_json(),
         "id": found.id,
         "diff": [[kind, text] for kind, text in mutation.diff()],
         "prompt": mutation.text,
     }
-    return {**stored, **shown}  # type: ignore[no-any-return]  # it has the keys of the type
+    return made  # type: ignore[no-any-return]  # it has the keys of the type
