@@ -19,6 +19,8 @@ from pytest_promptfuzz.mutations.measuring import Tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from pytest_promptfuzz.prompts.prompt import Prompt
+
 T = TypeVar("T")
 _make = tuple.__new__  # what `Word(...)` does, without a Python frame in between
 
@@ -177,6 +179,17 @@ class Draft:
     def is_free(self, start: int, end: int) -> bool:
         """Whether ``[start, end)`` holds no protected character."""
         return BLANK not in self.free[start:end]
+
+
+def draft_of(prompt: Prompt) -> Draft:
+    """A prompt as operators see it."""
+    spans = prompt.spans
+    return Draft(
+        prompt.text,
+        [(start, end) for start, end, _ in spans],
+        walls=[(start, end) for start, end, kind in spans if kind in {"separator", "message"}],
+        kinds=[kind for _, _, kind in spans],
+    )
 
 
 def _within(span: tuple[int, int], markers: list[tuple[int, int]]) -> bool:

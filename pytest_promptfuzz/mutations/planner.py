@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError, quoted
 from pytest_promptfuzz.mutations.allocation import largest_remainder
 from pytest_promptfuzz.mutations.casing import fold
-from pytest_promptfuzz.mutations.draft import Draft
+from pytest_promptfuzz.mutations.draft import draft_of
 from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
 from pytest_promptfuzz.mutations.measuring import touched_words
 from pytest_promptfuzz.mutations.missing import Part, notes_of, nothing_free
@@ -159,18 +159,12 @@ class _Filler:
 
     def __init__(self, prompt: Prompt, want: Wanted, seed: int, *, source: Prompt | None) -> None:
         text = prompt.text
-        spans = prompt.spans
         self.want = want
         self.n = want.n
         self.source = source
         self.root = root_key(seed, text)
         self.rng = Rng(self.root, "plan")
-        self.draft = Draft(
-            text,
-            [(start, end) for start, end, _ in spans],
-            walls=[(start, end) for start, end, kind in spans if kind in {"separator", "message"}],
-            kinds=[kind for _, _, kind in spans],
-        )
+        self.draft = draft_of(prompt)
         self.bounds = prompt.bounds
         self.exact = {text}
         self.folded = {fold(text)}

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from pytest_promptfuzz.mutations.operator import Operator, operator
-from pytest_promptfuzz.mutations.operators.synonyms import replacing
+from pytest_promptfuzz.mutations.operators.synonyms import Replacing
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.lexicon.forms import Forms
@@ -46,7 +46,7 @@ def _sense(
         example=example,
         trusted=True,
         default=False,
-    )(replacing(lambda: _forms(sense)))
+    )(Replacing(lambda: _forms(sense)))
 
 
 near_synonym = _sense(

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.lexicon.forms import Reading
     from pytest_promptfuzz.mutations.lexicon.lexicon import Kind, Lexicon
     from pytest_promptfuzz.mutations.mutation import Preserves
-    from pytest_promptfuzz.mutations.operator import Propose
     from pytest_promptfuzz.mutations.rng import Rng
+
+    Fit = Callable[[Reading, Context], int]
 
 SHARE = 0.34
 """The share of the words that have a substitute which one mutation replaces."""
@@ -54,15 +55,22 @@ class Site(NamedTuple):
     noun: bool
 
 
-def sites(draft: Draft, vocabulary: Vocabulary) -> list[list[Site]]:
-    """Places where a word may be replaced, in groups: all places of a noun are one group."""
+def sites(draft: Draft, vocabulary: Vocabulary, *, fit: Fit = fits, data: bool = False) -> list[list[Site]]:
+    """Places where a word may be replaced, in groups: all places of a noun are one group.
+
+    Args:
+        draft: Where.
+        vocabulary: What knows words.
+        fit: Whether a reading fits a place: see :func:`pytest_promptfuzz.mutations.lexicon.context.fits`.
+        data: Whether words of data (``Review: It broke.``) may be replaced.
+    """
     found_words = draft.words
     hits = vocabulary.hits(found_words)
     if not hits:
         return []
     starts, ends = draft.starts, draft.once(_ends)
     known = draft.once(own_words)
-    closed = draft.once(_closed)
+    closed = draft.once(_named_fields) if data else draft.once(_closed)
     barred = 0  # the first closed span that may hold the word
     named = draft.once(_named)
     groups: dict[str, list[Site]] = {}
@@ -81,9 +89,9 @@ def sites(draft: Draft, vocabulary: Vocabulary) -> list[list[Site]]:
             verb = True
             noun = False
             for reading in readings:
-                fit = fits(reading, context)
-                if fit:
-                    allowed += reading.alternatives if fit == 2 else reading.single
+                how = fit(reading, context)
+                if how:
+                    allowed += reading.alternatives if how == 2 else reading.single
                     if reading.pos != "verb":
                         verb = False
                         noun = noun or reading.pos == "noun"
@@ -122,6 +130,11 @@ def _ends(draft: Draft) -> frozenset[int]:
 def _closed(draft: Draft) -> tuple[tuple[int, int], ...]:
     """Where no word is replaced: the names of fields, and data (``Review: It broke.``)."""
     return merged((*draft.once(field_spans), *draft.once(data_spans)))
+
+
+def _named_fields(draft: Draft) -> tuple[tuple[int, int], ...]:
+    """The names of fields."""
+    return merged(draft.once(field_spans))
 
 
 def _apart(known: list[str], groups: dict[str, list[Site]], nouns: set[str]) -> list[list[Site]]:
@@ -172,16 +185,29 @@ def substitutions(groups: Sequence[Sequence[Site]], rng: Rng) -> Iterator[list[E
         yield sorted(edits)
 
 
-def replacing(vocabulary: Callable[[], Vocabulary]) -> Propose:
-    """What an operator that replaces the words of a vocabulary proposes; the vocabulary is asked for when needed."""
+class Replacing:
+    """What an operator that replaces the words of a vocabulary proposes.
 
-    def found(draft: Draft) -> list[list[Site]]:
-        return sites(draft, vocabulary())
+    Args:
+        vocabulary: Called when it is needed.
+    """
 
-    def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-        return substitutions(draft.once(found), rng)
+    def __init__(self, vocabulary: Callable[[], Vocabulary]) -> None:
+        self.vocabulary = vocabulary
 
-    return propose
+    def __call__(self, draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+        """See :class:`pytest_promptfuzz.mutations.operator.Operator`."""
+        return substitutions(draft.once(self._sites), rng)
+
+    def _sites(self, draft: Draft) -> list[list[Site]]:
+        return sites(draft, self.vocabulary())
+
+
+def vocabulary_of(operator: Operator) -> Vocabulary | None:
+    """The vocabulary of an operator that replaces words by one; ``None`` where it does something else."""
+    if operator.propose is synonym.propose:
+        return _own_vocabulary()
+    return operator.propose.vocabulary() if isinstance(operator.propose, Replacing) else None
 
 
 @cache
@@ -242,7 +268,7 @@ def synonyms_from(lexicon: Lexicon, *, kind: Kind = "synonym", name: str | None 
     asked = Asked(lexicon, kind)
     return Operator(
         name or f"{word}-{lexicon.name}",
-        replacing(lambda: asked),
+        Replacing(lambda: asked),
         "semantic",
         severity,
         preserves=preserves,

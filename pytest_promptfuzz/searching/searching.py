@@ -1,0 +1,221 @@
+"""The way of every search: what a method wants to know is asked within the budget, remembered, and the best is kept.
+
+Nothing is asked here: a generator yields texts and is sent what came of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.searching.additive import Additive
+from pytest_promptfuzz.searching.asked import BudgetSpent
+from pytest_promptfuzz.searching.pruning import pruning
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from pytest_promptfuzz.searching.space import Space, State
+
+    Asking = Generator[list[State], list["Seen"], None]
+    Texts = Generator[list[str], list["Seen"], "Found"]
+
+
+class Seen(NamedTuple):
+    """What came of a query.
+
+    Attributes:
+        loss: How near the answer is to the goal, in [0, 1].
+        reached: Whether it is there.
+    """
+
+    loss: float
+    reached: bool
+
+
+class Method(Protocol):
+    """How a search goes about it. Stateless: what it learns of one prompt it does not take to another."""
+
+    def __call__(self, space: Space, start: Seen, rng: Rng, at_once: int) -> Asking:
+        """Yields states to be asked about, those that do not depend on each other in one batch; is sent what came.
+
+        It may yield a state again, which costs nothing. It is closed once the goal is reached, or nothing is left.
+
+        Args:
+            space: What may change.
+            start: What came of the unchanged prompt.
+            rng: For whatever is drawn.
+            at_once: How many are asked at once: one that could learn after each answer may as well yield so many.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How a search ended.
+
+    Attributes:
+        state: What reached the goal, or what came nearest; that of the unchanged prompt where nothing came nearer.
+        loss: Its loss, in [0, 1].
+        reached: Whether the goal was reached.
+        minimal: Whether giving up any one change was seen to miss the goal.
+        queries: How often was asked, the unchanged prompt included.
+        found_at: By how many queries the goal was reached first; 0 where it was not.
+        first: What reached it then, before anything was given up; ``None`` where nothing did.
+    """
+
+    state: State
+    loss: float
+    reached: bool
+    minimal: bool
+    queries: int
+    found_at: int
+    first: State | None
+
+
+class _Asker:
+    """Asks for states within a budget, and remembers."""
+
+    def __init__(self, space: Space, queries: int, at_once: int) -> None:
+        self.space = space
+        self.left = queries
+        self.asked = 0
+        self.at_once = at_once
+        self.start = Seen(0.0, reached=False)
+        self.best: tuple[float, State] = (0.0, space.start)
+        self.goal: State | None = None
+        self.seen: list[tuple[State, Seen]] = []
+        self._known: dict[str, Seen] = {}
+
+    def first(self) -> Generator[list[str], list[Seen], Seen]:
+        """What the unchanged prompt is answered."""
+        self._count(1)
+        (self.start,) = yield [self.space.original]
+        self._known[self.space.original] = self.start
+        self.best = (self.start.loss, self.space.start)
+        return self.start
+
+    def answers(
+        self, states: list[State], *, stop: bool = True
+    ) -> Generator[list[str], list[Seen], list[Seen] | None]:
+        """What came of each state; ``None`` once one reaches the goal and ``stop`` says that this is the end.
+
+        Raises:
+            BudgetSpent: Not all could be asked.
+        """
+        told: list[Seen | None] = [None] * len(states)
+        waiting: dict[str, list[int]] = {}
+        for index, state in enumerate(states):
+            if not self.space.allowed(state):
+                told[index] = self.start
+                continue
+            text = self.space.text(state)
+            known = self._known.get(text)
+            if known is not None:
+                told[index] = known
+            else:
+                waiting.setdefault(text, []).append(index)
+        texts = list(waiting)
+        while texts:
+            if not self.left:
+                raise BudgetSpent
+            batch, texts = texts[: min(self.at_once, self.left)], texts[min(self.at_once, self.left) :]
+            self._count(len(batch))
+            for text, seen in zip(batch, (yield batch), strict=True):
+                self._known[text] = seen
+                for index in waiting[text]:
+                    told[index] = seen
+                self._note(states[waiting[text][0]], seen)
+            if stop and self.goal is not None:
+                return None
+        return [each if each is not None else self.start for each in told]
+
+    def known(self, state: State) -> Seen:
+        """What came of a state that was asked about."""
+        return self._known[self.space.text(state)]
+
+    def _note(self, state: State, seen: Seen) -> None:
+        self.seen.append((state, seen))
+        if min(state, default=0) < 0:
+            return  # masked: an answer to a question, not a prompt that anybody would write
+        if seen.reached and self.goal is None:
+            self.goal = state
+        if seen.loss > self.best[0]:
+            self.best = (seen.loss, state)
+
+    def _count(self, number: int) -> None:
+        self.left -= number
+        self.asked += number
+
+
+def searching(
+    space: Space, method: Method, *, queries: int, seed: int = 0, at_once: int = 1, prune: bool = True
+) -> Texts:
+    """Search a space for what reaches a goal.
+
+    Args:
+        space: What may change.
+        method: How.
+        queries: How often may be asked, 1 or more; the unchanged prompt comes first and counts.
+        seed: Of whatever is drawn.
+        at_once: The most texts in a batch; what is asked with the one that reaches the goal is paid for.
+        prune: Spend what is left on giving up changes that the goal does not need.
+    """
+    asker = _Asker(space, queries, at_once)
+    start = yield from asker.first()
+    found_at = 0
+    minimal = False
+    try:
+        if not start.reached and len(space):
+            yield from _driven(
+                method(space, start, Rng(root_key(seed, space.original), "search"), at_once), asker
+            )
+    except BudgetSpent:
+        pass
+    first = asker.goal
+    if first is None:
+        loss, state = asker.best
+        return Found(state, loss, start.reached, minimal, asker.asked, found_at, None)
+    found_at = asker.asked
+    state = space.settled(first)
+    if prune:
+        state, minimal = yield from _pruned(asker, state)
+    return Found(state, asker.known(state).loss, True, minimal, asker.asked, found_at, space.settled(first))
+
+
+def _driven(asking: Asking, asker: _Asker) -> Generator[list[str], list[Seen], None]:
+    """Ask what a method wants to know, until it knows enough or the goal is reached."""
+    try:
+        states = next(asking)
+        while True:
+            told = yield from asker.answers(states)
+            if told is None:
+                return
+            states = asking.send(told)
+    except StopIteration:
+        return
+    finally:
+        asking.close()
+
+
+def _pruned(asker: _Asker, state: State) -> Generator[list[str], list[Seen], tuple[State, bool]]:
+    learned = Additive(asker.start.loss)
+    for asked, seen in asker.seen:
+        learned.learn(asked, seen.loss)
+    learned.fit()
+    steps = pruning(state, lambda place: learned.effect(place, state[place]))
+    best = state
+    try:
+        wanted = next(steps)
+        while True:
+            told = yield from asker.answers(wanted, stop=False)
+            reached = [each.reached for each in told or ()]
+            best = min(
+                [best, *(each for each, yes in zip(wanted, reached, strict=True) if yes)],
+                key=asker.space.words,
+            )
+            wanted = steps.send(reached)
+    except StopIteration as stop:
+        return stop.value, True
+    except BudgetSpent:
+        return best, False

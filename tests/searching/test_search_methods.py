@@ -1,0 +1,262 @@
+"""Every method on victims whose weak places are known."""
+
+from __future__ import annotations
+
+from math import exp
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.mutations.edits import replace
+from pytest_promptfuzz.mutations.registry import builtin
+from pytest_promptfuzz.searching.methods import METHODS, method_of
+from pytest_promptfuzz.searching.methods.annealed import BeamAnnealing
+from pytest_promptfuzz.searching.searching import Seen, searching
+from pytest_promptfuzz.searching.space import Choice, Limits, Place, Space
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_promptfuzz.searching.searching import Found, Texts
+
+    Victim = Callable[[str], Seen]
+
+WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+TEXT = " ".join(WORDS)
+
+
+def space(limits: Limits | None = None, choices: int = 4) -> Space:
+    """Ten words, each of which may become ``A0`` to ``A3``, ``B0`` ... by its place."""
+    operator = builtin()["synonym"]
+    places = []
+    for index, word in enumerate(WORDS):
+        start = TEXT.index(word)
+        offered = [f"{chr(65 + index)}{number}" for number in range(choices)]
+        places.append(
+            Place(
+                ((start, start + len(word)),),
+                tuple(Choice((replace(start, start + len(word), new),), operator) for new in offered),
+            )
+        )
+    return Space(TEXT, places, limits)
+
+
+def additive(effects: dict[str, float], bias: float = -2.0) -> Victim:
+    """A victim whose log-odds are a sum over words; masking or deleting a word that counts gains half."""
+
+    def ask(text: str) -> Seen:
+        words = text.split()
+        odds = bias + sum(effects.get(each, 0.0) for each in words)
+        gone = sum(1 for word in ("three", "five") if word not in words) * 0.8
+        loss = 1 / (1 + exp(-(odds + gone)))
+        return Seen(loss, loss > 0.5)
+
+    return ask
+
+
+def label_only(victim: Victim) -> Victim:
+    return lambda text: Seen(float(victim(text).reached), victim(text).reached)
+
+
+def driven(steps: Texts, victim: Victim) -> tuple[Found, list[list[str]]]:
+    batches: list[list[str]] = []
+    try:
+        batch = next(steps)
+        while True:
+            batches.append(batch)
+            batch = steps.send([victim(text) for text in batch])
+    except StopIteration as stop:
+        return stop.value, batches
+
+
+def run(where: Space, method: str, victim: Victim, **settings: Any) -> tuple[Found, list[list[str]]]:
+    return driven(
+        searching(where, method_of(method, "test"), **{"queries": 200, "seed": 3, **settings}), victim
+    )
+
+
+WEAK = {"D2": 0.9, "F1": 0.9, "A0": -1.0, "H3": -1.0}  # with what masking gains, both are needed
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_weak_pair_is_found_by_its_losses(method: str) -> None:
+    found, _ = run(space(), method, additive(WEAK))
+    assert found.reached
+    words = space().text(found.state).split()
+    assert "D2" in words or "F1" in words
+    assert found.minimal
+    assert found.found_at <= found.queries <= 200
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_search_asks_the_same(method: str) -> None:
+    assert run(space(), method, additive(WEAK))[1] == run(space(), method, additive(WEAK))[1]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_text_is_asked_twice_and_the_budget_is_kept(method: str) -> None:
+    found, batches = run(space(), method, additive({}), queries=60)
+    texts = [text for batch in batches for text in batch]
+    assert not found.reached
+    assert len(texts) == len(set(texts)) == found.queries <= 60
+    assert texts[0] == TEXT
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_batches_are_as_large_as_may_be_asked_at_once(method: str) -> None:
+    _, batches = run(space(), method, additive({}), queries=60, at_once=8)
+    assert max(map(len, batches)) == 8
+    assert sum(map(len, batches)) <= 60
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_limits_hold_for_whatever_is_asked(method: str) -> None:
+    limits = Limits(words=2, allows=lambda mutation: "D2" not in mutation.text)
+    where = space(limits)
+    _, batches = run(where, method, additive({"F1": 2.0, "D2": 5.0}))
+    for text in (text for batch in batches for text in batch):
+        changed = [new for old, new in zip(WORDS, text.split(), strict=False) if new != old]
+        if len(text.split()) == len(WORDS) and "[UNK]" not in changed:
+            assert len(changed) <= 2
+        assert "D2" not in text
+
+
+@pytest.mark.parametrize("method", ["sweep", "random", "beam-annealing"])
+def test_a_weak_word_is_found_by_labels_alone(method: str) -> None:
+    found, _ = run(space(), method, label_only(additive({"C1": 3.0})))
+    assert found.reached
+    assert space().text(found.state) == TEXT.replace("two", "C1")
+
+
+def test_what_was_found_first_is_kept_beside_what_is_left_of_it() -> None:
+    where = space()
+    found, _ = run(where, "sweep", label_only(additive({"C1": 3.0})))
+    assert found.first is not None
+    assert where.words(found.first) > where.words(found.state) == 1
+
+
+def test_without_pruning_the_find_stays_as_it_was() -> None:
+    found, _ = run(space(), "sweep", label_only(additive({"C1": 3.0})), prune=False)
+    assert found.state == found.first
+    assert found.queries == found.found_at
+    assert not found.minimal
+
+
+def test_a_budget_that_ends_while_pruning_keeps_the_smallest_so_far() -> None:
+    whole, _ = run(space(), "sweep", label_only(additive({"C1": 3.0})))
+    found, _ = run(space(), "sweep", label_only(additive({"C1": 3.0})), queries=whole.found_at + 1)
+    assert found.reached
+    assert not found.minimal
+    assert 1 <= space().words(found.state) <= 10
+
+
+def test_the_nearest_is_given_where_the_goal_is_not_reached() -> None:
+    found, _ = run(space(), "greedy", additive({"D2": 0.4}))
+    assert not found.reached
+    assert found.found_at == 0
+    assert "D2" in space().text(found.state)
+    assert found.loss == pytest.approx(0.5)  # -2 + 0.4, and 0.8 for each of two words that are gone
+
+
+def test_a_prompt_that_is_there_already_is_not_searched() -> None:
+    found, batches = run(space(), "sweep", lambda _: Seen(1.0, reached=True))
+    assert found.reached
+    assert found.first is None
+    assert batches == [[TEXT]]
+
+
+def test_masked_prompts_count_as_no_find() -> None:
+    found, _ = run(space(), "pwws", lambda text: Seen(float("[UNK]" in text), "[UNK]" in text))
+    assert not found.reached
+
+
+def test_deletion_ranked_greedy_asks_for_each_place_first() -> None:
+    _, batches = run(space(), "deletion-greedy", additive(WEAK), at_once=100)
+    assert [len(text.split()) for text in batches[1]] == [9] * 10
+    assert {text.split()[3] for text in batches[2]} == {"D0", "D1", "D2", "D3"}
+
+
+def test_weighted_saliency_asks_for_every_single_change_before_it_takes_any() -> None:
+    _, batches = run(space(), "pwws", additive(WEAK), at_once=100)
+    assert [len(batch) for batch in batches[:3]] == [1, 10, 40]
+    assert batches[3] == [
+        TEXT.replace("three", "D2").replace("five", "F1")
+    ]  # the first of them is known by then
+
+
+def test_greedy_takes_the_best_of_all_and_goes_on_from_it() -> None:
+    _, batches = run(space(), "greedy", additive(WEAK), at_once=100)
+    assert [len(batch) for batch in batches[:3]] == [1, 40, 36]
+    assert all("D2" in text for text in batches[2])
+
+
+def test_a_beam_keeps_as_many_as_it_is_wide() -> None:
+    _, batches = run(space(), "beam", additive({"A1": 0.1, "B1": 0.2, "C1": 0.3, "E1": 0.4}), at_once=400)
+    parents = {frozenset(text.split()) & {"A1", "B1", "C1", "E1"} for text in batches[2]}
+    assert {frozenset({each}) for each in ("A1", "B1", "C1", "E1")} <= parents
+
+
+def asked_by(method: BeamAnnealing) -> list[list[str]]:
+    steps = searching(space(), method, queries=400, seed=1, at_once=400)
+    return driven(steps, additive({"D2": 0.3, "A0": -0.5}))[1]
+
+
+def test_annealing_masks_first_and_then_goes_place_by_place() -> None:
+    batches = asked_by(BeamAnnealing())
+    assert all("[UNK]" in text for text in batches[1])
+    assert {text.split()[3] for text in batches[2]} == {"D0", "D1", "D2", "D3"}
+    # b0 = 2, then at most one wider each round, up to 6 of which each makes 4 candidates
+    sizes = [len(batch) for batch in batches[2:]]
+    assert sizes[0] == 4
+    assert all(size <= 4 * min(6, 3 + number) for number, size in enumerate(sizes[1:]))
+    assert max(sizes) == 24
+
+
+def test_annealing_in_the_order_of_the_text_masks_nothing() -> None:
+    batches = asked_by(BeamAnnealing(order="text"))
+    assert {text.split()[0] for text in batches[1]} == {"A0", "A1", "A2", "A3"}
+
+
+def test_a_fixed_width_stays() -> None:
+    sizes = [len(batch) for batch in asked_by(BeamAnnealing(adapt="fixed", width=3))[3:]]
+    assert set(sizes) <= {4, 8, 12}
+    assert max(sizes) == 12
+
+
+def test_at_no_temperature_nothing_worse_than_its_parent_is_taken() -> None:
+    cold = BeamAnnealing(accept="parent", temperature=1e-9, elite=None)
+    batches = asked_by(cold)
+    assert not any("A0" in text.split() for batch in batches[3:] for text in batch if "B" in text[3:])
+
+
+def test_accepted_against_the_original_late_rounds_take_what_is_worse_than_the_parent() -> None:
+    """Eq. 12 as printed: beside a gain of 0.3, a loss below it is still above the original's."""
+    cold = {"temperature": 1e-9, "elite": None, "order": "text"}
+    worse = dict.fromkeys(["A0", "A2", "A3", "B0", "B2", "B3"], -3.0)
+    victim = additive({"A1": 1.0, "B1": -0.2, **worse})
+
+    def taken(accept: str) -> bool:
+        steps = searching(space(), BeamAnnealing(accept=accept, **cold), queries=60, seed=1, at_once=60)  # type: ignore[arg-type]
+        batch = next(steps)
+        texts: list[str] = []
+        for _ in range(3):
+            batch = steps.send([victim(text) for text in batch])
+            texts = batch
+        return any({"A1", "B1"} <= set(text.split()) for text in texts)
+
+    assert taken("original")
+    assert not taken("parent")
+
+
+def test_no_search_changes_what_the_next_one_does() -> None:
+    alone = run(space(), "beam-annealing", additive(WEAK))[1]
+    run(space(), "beam-annealing", additive({"A1": 1.0}), seed=9)
+    assert run(space(), "beam-annealing", additive(WEAK))[1] == alone
+
+
+def test_an_unknown_method_is_named() -> None:
+    with pytest.raises(UsageError, match=r"no search method 'pws'.*pwws"):
+        method_of("pws", "search")
+    with pytest.raises(UsageError, match="neither a name nor a method"):
+        method_of(3, "search")  # type: ignore[arg-type]
