@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.reporting.model import TestReport
     from pytest_promptfuzz.reporting.text import Line
+    from pytest_promptfuzz.scoring.robustness import Robustness
 
 _STORE = ".promptfuzz"
 _EFFECTS = {"fail": 1, "error": 3, "pass": 0}
@@ -50,6 +51,12 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "file", metavar="FILE", help="a prompt, or chat messages in a .json file; - is standard input"
     )
+    add_arguments(parser)
+    parser.set_defaults(execute=execute)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """All but the file: what else evaluates a prompt file takes them as well."""
     parser.add_argument(
         "--target",
         metavar="T[,T]",
@@ -137,7 +144,6 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     add_limit_options(parser)
     add_output_options(parser)
-    parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace, output: Output) -> int:
@@ -146,10 +152,15 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     Raises:
         PromptfuzzError: An option, the prompt or the environment is wrong.
     """
-    targets = _targets(options.target)
-    prompt = filled(read_prompt(options.file), read_values(options.values))
-    progress = Progress(_to_stderr, enabled=sys.stderr.isatty(), width=lambda: output.width)
-    reports = _reports(prompt, targets, options, output, progress)
+    found = evaluated(options, output)
+    reports = [
+        report_test(
+            result,
+            test=options.file if len(found) == 1 else f"{options.file} [{name}]",
+            reproduce=_again(options, name),
+        )
+        for name, result in found
+    ]
     if options.json:
         output.json(reports if len(reports) > 1 else reports[0])
     else:
@@ -169,9 +180,25 @@ def _targets(given: list[str] | None) -> list[str]:
     return names
 
 
-def _reports(
+def evaluated(options: argparse.Namespace, output: Output) -> list[tuple[str, Robustness]]:
+    """The prompt file on each target, with the target's name.
+
+    Args:
+        options: As ``add_arguments`` reads them, and ``file``.
+        output: Told of what is lost.
+
+    Raises:
+        PromptfuzzError: An option, the prompt or the environment is wrong.
+    """
+    targets = _targets(options.target)
+    prompt = filled(read_prompt(options.file), read_values(options.values))
+    progress = Progress(_to_stderr, enabled=sys.stderr.isatty(), width=lambda: output.width)
+    return _evaluated(prompt, targets, options, output, progress)
+
+
+def _evaluated(
     prompt: Prompt, targets: list[str], options: argparse.Namespace, output: Output, progress: Progress
-) -> list[TestReport]:
+) -> list[tuple[str, Robustness]]:
     from pytest_promptfuzz.comparing.named import named
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.evaluate import aevaluate
@@ -205,7 +232,7 @@ def _reports(
         folder=Path(options.cache_dir), warn=output.error, provider=options.embedder
     )
     session = Session(store=store, mode=options.mode, embedder=embedder, gate=limits)
-    reports: list[TestReport] = []
+    results: list[tuple[str, Robustness]] = []
     try:
         for name in targets:
 
@@ -225,12 +252,11 @@ def _reports(
                     **settings,
                 )
             )
-            label = options.file if len(targets) == 1 else f"{options.file} [{name}]"
-            reports.append(report_test(found, test=label, reproduce=_again(options, name)))
+            results.append((name, found))
     finally:
         progress.clear()
         store.close()
-    return reports
+    return results
 
 
 def _before(options: argparse.Namespace) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
 from pytest_promptfuzz.plugin.checking import acheck, check
 from pytest_promptfuzz.plugin.choosing import laid_over
 from pytest_promptfuzz.plugin.declared import declaration
+from pytest_promptfuzz.plugin.explaining import RESULTS
 from pytest_promptfuzz.plugin.junit import properties
 from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged, refuse_unused_prompt
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
@@ -232,6 +233,9 @@ class Engine:
         if job.session.tape is not None:
             job.notes.extend(job.session.tape.said())
         result = job.conclude()
+        listening = self.item.config.stash.get(RESULTS, None)
+        if listening is not None:
+            listening.found[self.where] = (result, redaction_of(job.session))
         report = report_test(
             result,
             test=self.where,

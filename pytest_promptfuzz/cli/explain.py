@@ -1,0 +1,114 @@
+"""``promptfuzz explain``: which words, sentences and operators matter, from trials already paid for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.cli import run
+from pytest_promptfuzz.cli.options import plain
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.reporting.explained import (
+    explained_worst_first,
+    explanation_lines,
+    explanation_report,
+)
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_promptfuzz.cli.output import Output
+    from pytest_promptfuzz.reporting.explained import ExplanationReport
+    from pytest_promptfuzz.scoring.robustness import Robustness
+    from pytest_promptfuzz.wire.redact import Redaction
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """The command's arguments."""
+    parser = commands.add_parser(
+        "explain",
+        help="which words, sentences and operators matter, from stored answers alone",
+        description=f"{plain(__doc__)} Nothing is asked of any model: the tests, or the prompt, are run on stored "
+        "answers, and trials without one are counted.",
+        epilog="exit codes: 0 explained, 2 usage or environment, 3 no trial has a stored answer",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "what",
+        nargs="+",
+        metavar="TEST|FILE",
+        help="tests as for pytest (its options after --), or one prompt file with the options of promptfuzz run",
+    )
+    run.add_arguments(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace, output: Output) -> int:
+    """Run on what is stored, and explain; returns the exit code.
+
+    Raises:
+        PromptfuzzError: An option, the tests, the prompt or the environment is wrong.
+    """
+    reports = _of_tests(options.what, output) if _is_test(options.what[0]) else _of_file(options, output)
+    reports = explained_worst_first(reports)
+    if options.json:
+        output.json(reports)
+    else:
+        for number, report in enumerate(reports):
+            if number:
+                output.text("")
+            output.lines(explanation_lines(report, width=output.width, color=output.color))
+    return 0 if any(report["trials"] for report in reports) else 3
+
+
+def _is_test(name: str) -> bool:
+    return "::" in name or name.endswith(".py") or Path(name).is_dir()
+
+
+def _of_tests(arguments: list[str], output: Output) -> list[ExplanationReport]:
+    from pytest_promptfuzz.plugin.explaining import NOTHING_STORED, run_stored
+
+    results = run_stored(arguments)
+    wrong = 0
+    for test, why in results.failed.items():
+        unstored = NOTHING_STORED in why
+        wrong += not unstored
+        told = (
+            "has no stored answer to its unmutated prompt; run it first"
+            if unstored
+            else f"has no result: {why}"
+        )
+        output.error(f"promptfuzz explain: {test} {told}")
+    if wrong and not results.found:
+        raise UsageError("none of the tests could be explained.")
+    return [
+        report
+        for test, (result, redaction) in results.found.items()
+        for report in _explained(result, test, redaction)
+    ]
+
+
+def _of_file(options: argparse.Namespace, output: Output) -> list[ExplanationReport]:
+    from pytest_promptfuzz.wire.redact import DEFAULT
+
+    if len(options.what) > 1:
+        raise UsageError(f"one prompt file, not {' and '.join(options.what)}; tests are named as for pytest.")
+    (options.file,) = options.what
+    options.stop, options.mode, options.max_calls = "never", "auto", 0
+    found = run.evaluated(options, output)
+    return [
+        report
+        for name, result in found
+        for report in _explained(
+            result, options.file if len(found) == 1 else f"{options.file} [{name}]", DEFAULT
+        )
+    ]
+
+
+def _explained(result: Robustness, test: str, redaction: Redaction) -> list[ExplanationReport]:
+    from pytest_promptfuzz.scoring.explaining import explain
+
+    found = explain(result.trials, seed=result.seed)
+    note = result.explanation if not any(each.told for each in found) else ""
+    note = redaction.text(note)
+    return [explanation_report(each, test=test, note=note, hide=redaction.text) for each in found]

@@ -1,0 +1,93 @@
+"""Tests run on stored answers alone, for ``promptfuzz explain``: pytest runs them, and nothing is asked."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.plugin.marks import is_robust
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.scoring.robustness import Robustness
+    from pytest_promptfuzz.wire.redact import Redaction
+
+_MOST_CALLS = "--promptfuzz-max-calls"
+NOTHING_STORED = f"{_MOST_CALLS} is 0"
+"""What stands in the message of a test whose unmutated prompt has no stored answer."""
+
+
+@dataclass(slots=True, eq=False)
+class Results:
+    """The results of a run, for whoever runs pytest in this process.
+
+    Attributes:
+        found: By test: its result, and what is hidden before any of it is shown.
+        failed: By test without a result: why.
+    """
+
+    found: dict[str, tuple[Robustness, Redaction]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Be found by what runs the tests."""
+        config.stash[RESULTS] = self
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave out every test that is not ours: it would run."""
+        others = [item for item in items if not is_robust(item)]
+        items[:] = [item for item in items if is_robust(item)]
+        if others:
+            config.hook.pytest_deselected(items=others)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep why a test has no result."""
+        if not report.passed and report.nodeid not in self.found:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            said = str(getattr(crash, "message", "") or report.longrepr or report.outcome).strip()
+            self.failed.setdefault(report.nodeid, said)
+
+
+def run_stored(arguments: Sequence[str]) -> Results:
+    """Run the robust tests of a suite with stored answers, and none else, with pytest in this process.
+
+    Their bodies run. What is not stored is an error of its trial; the stored answers are left as they are.
+
+    Args:
+        arguments: pytest's own.
+
+    Raises:
+        UsageError: pytest cannot collect or run them; the message holds what it printed.
+    """
+    results = Results()
+    printed = io.StringIO()
+    workers = ["-n0"] if find_spec("xdist") is not None else []
+    with tempfile.TemporaryDirectory() as folder:
+        ours = [
+            *workers,
+            "--promptfuzz-mode=auto",
+            f"{_MOST_CALLS}=0",
+            "--promptfuzz-store=",
+            "--promptfuzz-stop=never",
+            "--no-header",
+            "-q",
+            f"-ocache_dir={folder}",  # what failed last is no matter of this run
+            "-Wignore::pytest.PytestAssertRewriteWarning",  # the command has loaded the plugin before pytest does
+        ]
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            status = pytest.main([*arguments, *ours], plugins=[results])
+    ran = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
+    if status not in ran or (status != pytest.ExitCode.OK and not results.found and not results.failed):
+        raise UsageError(f"pytest could not run the tests:\n{printed.getvalue().rstrip()}")
+    return results
+
+
+RESULTS = pytest.StashKey[Results]()
