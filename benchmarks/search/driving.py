@@ -12,9 +12,10 @@ from pytest_promptfuzz.searching.searching import Seen, searching
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from victims import Victim
+
     from pytest_promptfuzz.searching.searching import Found, Method
     from pytest_promptfuzz.searching.space import Space
-    from victims import Victim
 
     Ask = Callable[[Sequence[tuple[str, str]]], list[Seen]]
 

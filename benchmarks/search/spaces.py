@@ -5,19 +5,17 @@ from __future__ import annotations
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.searching.candidates import space_of
-
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.lexicon.lexicon import KINDS
 from pytest_promptfuzz.mutations.operators.synonyms import synonym, synonyms_from
+from pytest_promptfuzz.searching.candidates import space_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.searching.space import Space
-
     from pytest_promptfuzz.mutations.lexicon.lexicon import Lexicon
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.searching.space import Space
 
 
 def spaces_of(prompts: Sequence[str | Prompt], lexicon: Lexicon, *, more: bool = False) -> list[Space | None]:
