@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from pytest_promptfuzz.evaluating.baseline import BaselineFailed
     from pytest_promptfuzz.evaluating.evaluate import aevaluate, evaluate
+    from pytest_promptfuzz.evaluating.search import asearch, search
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.judging.judge import ModelJudge
     from pytest_promptfuzz.judging.model import Grader, Judge, JudgedPair, Rating
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.trial import Trial
     from pytest_promptfuzz.scoring.variance import Variance, brittleness, variance_of
+    from pytest_promptfuzz.searching.result import Search
     from pytest_promptfuzz.searching.shrink import Smallest, shrink
     from pytest_promptfuzz.targets.model import Request, Response, Target, ToolCall, Usage
 
@@ -78,6 +80,7 @@ _HOMES = {
     "Request": "targets.model",
     "Response": "targets.model",
     "Robustness": "scoring.robustness",
+    "Search": "searching.result",
     "Session": "evaluating.session",
     "SimilarityTier": "comparing.parts",
     "Smallest": "searching.shrink",
@@ -91,6 +94,7 @@ _HOMES = {
     "UsageError": "errors",
     "Variance": "scoring.variance",
     "aevaluate": "evaluating.evaluate",
+    "asearch": "evaluating.search",
     "brittleness": "scoring.variance",
     "compare": "comparing.compare",
     "compose": "mutations.specs",
@@ -109,6 +113,7 @@ _HOMES = {
     "profile_for": "comparing.profiles",
     "rank_stability": "scoring.effects",
     "robust": "plugin.marks",
+    "search": "evaluating.search",
     "shrink": "searching.shrink",
     "tier": "comparing.parts",
     "translations": "mutations.operators.translation",
@@ -143,6 +148,7 @@ __all__ = [
     "Request",
     "Response",
     "Robustness",
+    "Search",
     "Session",
     "SimilarityTier",
     "Smallest",
@@ -156,6 +162,7 @@ __all__ = [
     "UsageError",
     "Variance",
     "aevaluate",
+    "asearch",
     "brittleness",
     "compare",
     "compose",
@@ -174,6 +181,7 @@ __all__ = [
     "profile_for",
     "rank_stability",
     "robust",
+    "search",
     "shrink",
     "tier",
     "translations",

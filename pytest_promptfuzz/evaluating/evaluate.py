@@ -94,7 +94,7 @@ def evaluate(
         ConfigurationError: A key, an extra or a model name is missing; or with ``mutate=`` no model call was seen.
         BaselineFailed: The application's function raises on the unmutated prompt.
     """
-    evaluation = _Evaluation(
+    evaluation = Evaluation(
         prompt,
         target,
         inputs,
@@ -134,7 +134,7 @@ async def aevaluate(
     **settings: Any,
 ) -> Robustness:
     """As ``evaluate``, with the calls for all mutations and inputs running concurrently in this event loop."""
-    evaluation = _Evaluation(
+    evaluation = Evaluation(
         prompt,
         target,
         inputs,
@@ -164,8 +164,15 @@ async def aevaluate(
     return job.conclude()
 
 
-class _Evaluation:
-    """The job and the bodies of one call of ``evaluate``."""
+class Evaluation:
+    """The job and the bodies of one call of ``evaluate``, or of another function that makes a job of its own kind.
+
+    Args:
+        prompt: And what follows: as ``evaluate`` takes them.
+        place: ``mutate=``, ``call=`` and ``match=``.
+        job: Makes the job.
+        where: The function's name, for messages.
+    """
 
     def __init__(
         self,
@@ -180,35 +187,38 @@ class _Evaluation:
         session: Session | None,
         only: str | None,
         progress: Callable[[int], object] | None,
+        *,
+        job: Callable[..., Job] = Job,
+        where: str = "evaluate",
     ) -> None:
         self.prompt = as_prompt(prompt)
-        contract = Contract.of(settings, where="evaluate")
+        contract = Contract.of(settings, where=where)
         self.target = resolve(target)
         self._own = isinstance(target, str)
         self.is_function = function = isinstance(self.target, CallableTarget)
-        self._on_wire = _on_wire(*place, function=function)
+        self._on_wire = _on_wire(*place, function=function, where=where)
         if parameters and function:
             raise UsageError(
-                "evaluate: parameters= are for models; a function of the application takes none."
+                f"{where}: parameters= are for models; a function of the application takes none."
             )
         if inputs is None and not function:
             try:
                 self.prompt.limited(contract.part)
             except UsageError as error:  # said before anything is asked
-                raise UsageError(f"evaluate: {error}") from None
+                raise UsageError(f"{where}: {error}") from None
         self._asker = Asker(self.target, dict(parameters or {}))
         self._progress = progress
         self._runs = 0
         self._inputs: dict[Watch, Input] = {}
         if inputs is None:
-            given: tuple[Input, ...] = (Input(expected=read_expected(expected, None, "evaluate")[0]),)
+            given: tuple[Input, ...] = (Input(expected=read_expected(expected, None, where)[0]),)
         else:
-            given = read_inputs(inputs, self.prompt, "evaluate", expected)
+            given = read_inputs(inputs, self.prompt, where, expected)
         self.cases = Cases(self.prompt, given, same_mutations=not contract.part.wants_input)
-        self.job = Job(
+        self.job = job(
             contract=contract,
             session=session if session is not None else Session(embedder=installed_embedder()),
-            where="evaluate",
+            where=where,
             target=self.target.name,
             simulated=simulated_of(self.target),
             counts_runs=function and self._on_wire is None,
@@ -217,8 +227,8 @@ class _Evaluation:
         )
         if before is not None:
             if contract.gate != "no-worse":
-                raise UsageError("evaluate: before= is for gate='no-worse'; give both, or leave it out.")
-            self.job.before = Before(outcomes_of(before, "evaluate"))
+                raise UsageError(f"{where}: before= is for gate='no-worse'; give both, or leave it out.")
+            self.job.before = Before(outcomes_of(before, where))
         if inputs is None and self.prompt.slots and not self.prompt.inputs and not function:
             names = ", ".join(self.prompt.slots)
             self.job.notes.append(
@@ -253,12 +263,14 @@ class _Evaluation:
                 batch = steps.send(runs)
 
     def body(self, prompt: Prompt) -> Any:
+        """Ask the target, in a run."""
         try:
             return self._asker.ask(self._sent(prompt))
         finally:
             self._ran()
 
     async def abody(self, prompt: Prompt) -> Any:
+        """Ask the target, in a run of an event loop."""
         try:
             return await self._asker.aask(self._sent(prompt))
         finally:
@@ -277,7 +289,7 @@ class _Evaluation:
             self._progress(self._runs)
 
 
-def _on_wire(mutate: Any, call: Any, match: Any, *, function: bool) -> OnWire | None:
+def _on_wire(mutate: Any, call: Any, match: Any, *, function: bool, where: str) -> OnWire | None:
     """What ``mutate=``, ``call=`` and ``match=`` say.
 
     Raises:
@@ -285,12 +297,12 @@ def _on_wire(mutate: Any, call: Any, match: Any, *, function: bool) -> OnWire | 
     """
     if mutate is not None and not str(mutate).startswith(PREFIX):
         raise UsageError(
-            f"evaluate: mutate={mutate!r} must be a role of the application's requests, 'role:system' or 'role:user': "
+            f"{where}: mutate={mutate!r} must be a role of the application's requests, 'role:system' or 'role:user': "
             "the prompt that it is given is mutated without."
         )
     if mutate is not None and not function:
         raise UsageError(
-            f"evaluate: mutate={mutate!r} is for a function of the application. For a model give chat messages, and "
+            f"{where}: mutate={mutate!r} is for a function of the application. For a model give chat messages, and "
             f"part={str(mutate).removeprefix(PREFIX)!r}."
         )
-    return OnWire.of(mutate, call, match, "evaluate")
+    return OnWire.of(mutate, call, match, where)

@@ -223,14 +223,16 @@ class Job:
             baseline = self._control(control, baseline, judge, case)
         if self.overruled is not None:
             return case.abandoned(self.overruled.reason, self.overruled.explanation)
-        chosen = chosen_of(case.planned or (), self.only, self.where)
-        concurrent = self._may_overlap(run)
         runs_before = max(self.session.baseline_runs, self.contract.baseline_runs) if self.only is None else 1
         asked = case.asked = Asked(
-            case, prompt, baseline, judge, concurrent, runs_before, self.contract.samples
+            case, prompt, baseline, judge, self._may_overlap(run), runs_before, self.contract.samples
         )
         case.calls = len(run.watch.calls) or int(self.counts_runs)
-        now, asked.waiting = self.first_part(chosen)
+        return (yield from self.begin(asked))
+
+    def begin(self, asked: Asked) -> Epoch:
+        """What is asked once the baseline holds: the plan, or the first part of it."""
+        now, asked.waiting = self.first_part(chosen_of(asked.case.planned or (), self.only, self.where))
         return (yield from self.ask([(asked, now)]))
 
     def ask(self, parts: Sequence[Part]) -> Epoch:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.lexicon.forms import Reading
     from pytest_promptfuzz.mutations.operator import Operator
     from pytest_promptfuzz.mutations.strata import Selection
+    from pytest_promptfuzz.prompts.parts import Part
 
     Spans = tuple[tuple[int, int], ...]
 
@@ -37,7 +38,7 @@ def space_of(
     prompt: str | Prompt,
     *,
     operators: Selection = None,
-    part: str | Sequence[str] | None = None,
+    part: str | Sequence[str] | Part | None = None,
     limits: Limits | None = None,
     top: int = TOP,
     any_sense: bool = False,

@@ -62,6 +62,7 @@ class Found:
         queries: How often was asked, the unchanged prompt included.
         found_at: By how many queries the goal was reached first; 0 where it was not.
         first: What reached it then, before anything was given up; ``None`` where nothing did.
+        repeats: How often ``state`` reached the goal, and how often it was asked.
     """
 
     state: State
@@ -71,13 +72,15 @@ class Found:
     queries: int
     found_at: int
     first: State | None
+    repeats: tuple[int, int] = (0, 0)
 
 
 class _Asker:
     """Asks for states within a budget, and remembers."""
 
-    def __init__(self, space: Space, queries: int, at_once: int) -> None:
+    def __init__(self, space: Space, queries: int, at_once: int, confirm: int) -> None:
         self.space = space
+        self.confirm = confirm
         self.left = queries
         self.asked = 0
         self.at_once = at_once
@@ -85,6 +88,7 @@ class _Asker:
         self.best: tuple[float, State] = (0.0, space.start)
         self.goal: State | None = None
         self.seen: list[tuple[State, Seen]] = []
+        self.repeats: dict[str, tuple[int, int]] = {}
         self._known: dict[str, Seen] = {}
 
     def first(self) -> Generator[list[str], list[Seen], Seen]:
@@ -121,14 +125,34 @@ class _Asker:
                 raise BudgetSpent
             batch, texts = texts[: min(self.at_once, self.left)], texts[min(self.at_once, self.left) :]
             self._count(len(batch))
-            for text, seen in zip(batch, (yield batch), strict=True):
+            told_now = yield batch
+            for text, once in zip(batch, told_now, strict=True):
+                state = states[waiting[text][0]]
+                seen = (yield from self._confirmed(text, once)) if once.reached and min(state) >= 0 else once
                 self._known[text] = seen
                 for index in waiting[text]:
                     told[index] = seen
-                self._note(states[waiting[text][0]], seen)
+                self._note(state, seen)
             if stop and self.goal is not None:
                 return None
         return [each if each is not None else self.start for each in told]
+
+    def _confirmed(self, text: str, once: Seen) -> Generator[list[str], list[Seen], Seen]:
+        """Ask again what reached the goal: it is there if it mostly is; else as near as it is on average.
+
+        Where no more may be asked, what was seen once must do.
+        """
+        times = min(self.confirm, self.left)
+        again: list[Seen] = []
+        if times:
+            self._count(times)
+            again = yield [text] * times
+        all_told = [once, *again]
+        reached = sum(each.reached for each in all_told)
+        self.repeats[text] = (reached, len(all_told))
+        if 2 * reached > len(all_told):
+            return once
+        return Seen(sum(each.loss for each in all_told) / len(all_told), reached=False)
 
     def known(self, state: State) -> Seen:
         """What came of a state that was asked about."""
@@ -149,7 +173,14 @@ class _Asker:
 
 
 def searching(
-    space: Space, method: Method, *, queries: int, seed: int = 0, at_once: int = 1, prune: bool = True
+    space: Space,
+    method: Method,
+    *,
+    queries: int,
+    seed: int = 0,
+    at_once: int = 1,
+    prune: bool = True,
+    confirm: int = 0,
 ) -> Texts:
     """Search a space for what reaches a goal.
 
@@ -160,8 +191,9 @@ def searching(
         seed: Of whatever is drawn.
         at_once: The most texts in a batch; what is asked with the one that reaches the goal is paid for.
         prune: Spend what is left on giving up changes that the goal does not need.
+        confirm: How often more what reaches the goal is asked before it is believed: the same text in one batch.
     """
-    asker = _Asker(space, queries, at_once)
+    asker = _Asker(space, queries, at_once, confirm)
     start = yield from asker.first()
     found_at = 0
     minimal = False
@@ -180,7 +212,16 @@ def searching(
     state = space.settled(first)
     if prune:
         state, minimal = yield from _pruned(asker, state)
-    return Found(state, asker.known(state).loss, True, minimal, asker.asked, found_at, space.settled(first))
+    return Found(
+        state,
+        asker.known(state).loss,
+        True,
+        minimal,
+        asker.asked,
+        found_at,
+        space.settled(first),
+        asker.repeats[space.text(state)],
+    )
 
 
 def _driven(asking: Asking, asker: _Asker) -> Generator[list[str], list[Seen], None]:

@@ -22,6 +22,8 @@ State = tuple[int, ...]
 MASKED = -1
 DELETED = -2
 MASK = "[UNK]"
+MASKED_BY = "masked@1"
+"""What stands for the operator of a state that is masked at a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class Space:
         self._limits = Limits() if limits is None else limits
         self._tokens = Tokens(original)
         self._allowed: dict[State, bool] = {}
+        self._states: dict[str, State] = {}
 
     def __len__(self) -> int:
         """How many places there are."""
@@ -111,7 +114,13 @@ class Space:
 
     def text(self, state: State) -> str:
         """The text of a state."""
-        return apply_edits(self.original, self.edits(state))
+        text = apply_edits(self.original, self.edits(state))
+        self._states.setdefault(text, state)
+        return text
+
+    def state_of(self, text: str) -> State:
+        """The first state that had a text; only of texts that were asked for."""
+        return self._states[text]
 
     def words(self, state: State) -> int:
         """How many words of the original a state touches."""
@@ -144,8 +153,22 @@ class Space:
         return known
 
     def mutation(self, state: State) -> Mutation:
-        """A state as a mutation: as severe, and as doubtful in meaning, as the worst operator that it draws on."""
+        """A state as a mutation: as severe, and as doubtful in meaning, as the worst operator that it draws on.
+
+        One that is masked or lacks words is a question, and nothing that an operator makes.
+        """
         state = self.settled(state)
+        if min(state, default=0) < 0:
+            return Mutation(
+                self.original,
+                self.edits(state),
+                (MASKED_BY,),
+                "lexical",
+                1.0,
+                "no",
+                "invariance",
+                self.source,
+            )
         operators = [
             place.choices[number - 1].operator
             for place, number in zip(self.places, state, strict=True)

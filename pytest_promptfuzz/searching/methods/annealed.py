@@ -66,6 +66,10 @@ class BeamAnnealing:
     fill: Literal["soft", "best"] = "soft"
     restarts: int = 0
 
+    def asks_first(self, space: Space) -> int:
+        """How many questions come before any changed prompt."""
+        return len(space) if self.order == "importance" else 0
+
     def __call__(self, space: Space, start: Seen, rng: Rng, at_once: int) -> Asking:  # noqa: ARG002 (as all methods)
         """See ``Method``."""
         order = list(range(len(space)))

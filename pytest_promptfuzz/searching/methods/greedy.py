@@ -56,6 +56,10 @@ class Ranked:
 
     how: int = DELETED
 
+    def asks_first(self, space: Space) -> int:
+        """How many questions come before any changed prompt."""
+        return len(space)
+
     def __call__(self, space: Space, start: Seen, rng: Rng, at_once: int) -> Asking:  # noqa: ARG002 (as all methods)
         """See ``Method``."""
         values = yield from gains(space, start, self.how)
@@ -68,6 +72,10 @@ class Pwws:
 
     Words are changed in the order of softmax(saliency by masking) times what the best substitute gains.
     """
+
+    def asks_first(self, space: Space) -> int:
+        """How many questions come before any changed prompt."""
+        return len(space)
 
     def __call__(self, space: Space, start: Seen, rng: Rng, at_once: int) -> Asking:  # noqa: ARG002 (as all methods)
         """See ``Method``."""
@@ -94,6 +102,10 @@ class TextFooler:
     At each place the substitutes are asked about in the order of their likeness to the word, so that the first that
     flips the label is the one most alike; otherwise the one with the highest loss is taken, if it gains anything.
     """
+
+    def asks_first(self, space: Space) -> int:
+        """How many questions come before any changed prompt."""
+        return len(space)
 
     def __call__(self, space: Space, start: Seen, rng: Rng, at_once: int) -> Asking:  # noqa: ARG002 (as all methods)
         """See ``Method``."""

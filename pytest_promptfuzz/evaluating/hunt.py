@@ -1,0 +1,329 @@
+"""A search at work on one test: its queries become runs, and what the runs show becomes losses."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.alike import alike
+from pytest_promptfuzz.evaluating.allowance import Allowance, Ends
+from pytest_promptfuzz.evaluating.judge import shown, subject_of
+from pytest_promptfuzz.evaluating.objectives import Answer, answer_of
+from pytest_promptfuzz.evaluating.recorded import refuse_unrecorded
+from pytest_promptfuzz.evaluating.tried import Tried
+from pytest_promptfuzz.running.run import Step
+from pytest_promptfuzz.scoring.counterexample import Counterexample
+from pytest_promptfuzz.searching.candidates import space_of
+from pytest_promptfuzz.searching.result import Search
+from pytest_promptfuzz.searching.searching import searching
+from pytest_promptfuzz.searching.space import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from pytest_promptfuzz.evaluating.hunting import Hunting
+    from pytest_promptfuzz.evaluating.job import Epoch, Job
+    from pytest_promptfuzz.evaluating.repeating import Asked
+    from pytest_promptfuzz.evaluating.tried import Known
+    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.scoring.trial import Spent
+    from pytest_promptfuzz.searching.result import Ended
+    from pytest_promptfuzz.searching.searching import Found, Seen
+    from pytest_promptfuzz.searching.space import Space
+
+    Asking = Generator[list[Step], list[Run], list[Run]]
+
+
+@dataclass(slots=True)
+class Hunt:
+    """One search. What it knows outlives whatever interrupts it.
+
+    Attributes:
+        settings: How it goes about it.
+        where: The test, for messages.
+        progress: Told after each batch: queries made, the budget, the best loss, whether the goal is reached.
+        clock: Seconds.
+        ended: Why it ended.
+        explanation: The same in a sentence.
+        queries: How often a prompt was asked.
+        errors: How many of these got no answer.
+        places: How many places of the prompt can change.
+        baseline: The unmutated prompt's answer.
+        found: What the method came to, once it did.
+        notes: Sentences the person must see.
+        tried: The changes that were asked about.
+    """
+
+    settings: Hunting
+    where: str
+    progress: Callable[[int, int, float, bool], object] | None = None
+    clock: Callable[[], float] = time.monotonic
+    ended: Ended = "interrupted"
+    explanation: str = "it was interrupted"
+    queries: int = 0
+    errors: int = 0
+    places: int = 0
+    baseline: Answer | None = None
+    found: Found | None = None
+    notes: list[str] = field(default_factory=list)
+    tried: Tried = field(default_factory=Tried)
+    _space: Space | None = None
+    _times: Counter[str] = field(default_factory=lambda: Counter({"": 1}))  # the baseline's own run
+    _allowance: Allowance = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._allowance = Allowance(self.settings, self.where, self.clock)
+
+    def epoch(self, job: Job, asked: Asked, prompt: Prompt) -> Epoch:
+        """Ask what the search wants to know; what reached the goal, if anything did, is a trial in the end.
+
+        Args:
+            job: The test's.
+            asked: Its case, whose baseline holds.
+            prompt: What may change.
+
+        Raises:
+            UsageError: The unmutated prompt reaches the goal, or there is nothing to change.
+            ConfigurationError: A budget in money is set, and a call has no known price.
+        """
+        self._allowance.begin()
+        self.baseline = Answer(asked.baseline.value)
+        self.tried.start = start = self.settings.objective(self.baseline, self.baseline)
+        self.queries = 1
+        if start.reached:
+            raise UsageError(
+                f"{self.where}: the unmutated prompt's answer reaches the goal ({self.settings.objective.name}) "
+                f"already, so that no change could: {asked.baseline.value!r:.120}. Choose another objective, bound or "
+                "reference."
+            )
+        try:
+            yield from self._unmutated(job, asked)
+            self._space = space = self._opened(job, prompt)
+            self.places = len(space)
+            self._say_what_the_budget_buys(space)
+            self.found = yield from self._searched(job, asked, space)
+            if self.found.reached:
+                self.ended = "found"
+            else:
+                self.ended = "queries-spent" if self.queries >= self.settings.queries else "exhausted"
+            self.explanation = ""
+        except Ends as end:
+            self.ended, self.explanation = end.why, str(end)
+        smallest = self._smallest()
+        return [] if smallest is None else [smallest.trial]
+
+    def _unmutated(self, job: Job, asked: Asked) -> Asking:
+        """Ask the unmutated prompt again: where it reaches the goal by itself, no change can be blamed."""
+        had = (
+            [] if asked.baseline.again is None else [asked.baseline.again]
+        )  # a function's second run is an answer
+        self.queries += len(had)
+        self._times[""] += len(had)
+        repeats = min(self.settings.baseline_runs, self.settings.queries) - self.queries
+        runs = had + (yield from self._runs(job, asked, [None] * repeats))
+        for run in runs:
+            answer = self._answer(asked, run)
+            if answer is not None and self._rated(answer).reached:
+                raise Ends(
+                    "noisy",
+                    f"asked again, the unmutated prompt reached the goal itself ({answer.value!r:.80}), so that no "
+                    "change can be blamed. Make the target's answers steadier (temperature 0), or choose an objective "
+                    "that its noise does not reach",
+                )
+        return runs
+
+    def _answer(self, asked: Asked, run: Run) -> Answer | None:
+        """What the unmutated prompt was answered this time; ``None`` where nothing can be told of it."""
+        subject = None if run.exception is not None else subject_of(run, self.where)
+        if subject is None or asked.judge.oracle_only:
+            return None if subject is None else Answer(shown(subject))
+        found = asked.judge.compare(asked.baseline.subject, subject)
+        return Answer(shown(subject), found.outcome, found.similarity, found.explanation)
+
+    def _opened(self, job: Job, prompt: Prompt) -> Space:
+        settings = self.settings
+        allows = settings.allows
+        if settings.cosine is not None:
+            allows = alike(job.session.embedder, prompt.text, settings.cosine, allows, self.where)
+        return space_of(
+            prompt,
+            operators=settings.operators,
+            part=job.contract.part,
+            limits=Limits(settings.change_rate, settings.words, allows),
+            top=settings.top,
+            any_sense=settings.any_sense,
+            seed=settings.seed,
+            where=self.where,
+        )
+
+    def _say_what_the_budget_buys(self, space: Space) -> None:
+        first = getattr(self.settings.method, "asks_first", lambda _: 0)(space)
+        left = self.settings.queries - self.queries
+        if first >= left:
+            self.notes.append(
+                f"{self.settings.name} first asks {first} questions to learn which of {len(space)} places matter, and "
+                f"queries={self.settings.queries} leaves {max(0, left)}: they buy no changed prompt. Give at least "
+                f"{self.queries + first + 10}, or take the default method, which tries changes from the first query"
+            )
+
+    def _searched(self, job: Job, asked: Asked, space: Space) -> Generator[list[Step], list[Run], Found]:
+        settings = self.settings
+        steps = searching(
+            space,
+            settings.method,
+            queries=max(1, settings.queries - self.queries + 1),  # the unmutated prompt is known, and counted
+            seed=settings.seed,
+            at_once=settings.batch,
+            prune=settings.prune,
+            confirm=settings.repeats,
+        )
+        try:
+            next(steps)
+            texts = steps.send([self.tried.start])
+            while True:
+                mutations = [space.mutation(space.state_of(text)) for text in texts]
+                runs = yield from self._runs(job, asked, mutations)
+                seen = [
+                    self._seen(asked, mutation, run) for mutation, run in zip(mutations, runs, strict=True)
+                ]
+                self._tell()
+                texts = steps.send(seen)
+        except StopIteration as stop:
+            found: Found = stop.value
+            return found
+        finally:
+            steps.close()
+
+    def _runs(self, job: Job, asked: Asked, mutations: Sequence[Mutation | None]) -> Asking:
+        """Make runs, if the budget holds them."""
+        self._allowance.hold(job.spent, len(mutations))
+        steps = []
+        for mutation in mutations:
+            key = "" if mutation is None else mutation.id
+            watch = asked.case.watch(repeat=self._times[key], concurrent=asked.concurrent, mutation=mutation)
+            self._times[key] += 1
+            prompt = asked.prompt if mutation is None else mutation.prompt
+            steps.append(Step(prompt, watch, asked.case.number))
+        if not steps:
+            return []
+        self.queries += len(steps)
+        runs = yield steps
+        for run in runs:
+            before = job.spent
+            job.count(run, asked.case)
+            self._allowance.paid(before, job.spent)
+        refuse_unrecorded(job.session.tape, runs)
+        return runs
+
+    def _seen(self, asked: Asked, mutation: Mutation, run: Run) -> Seen:
+        """What a run shows; a query without an answer is as far from the goal as the unmutated prompt."""
+        trial = asked.judge.trial(run, mutation, mutation.prompt, asked.baseline, case=asked.case.number)
+        if trial.error is not None:
+            self.errors += 1
+            self._allowance.lost(trial.error)
+            return self.tried.start
+        self._allowance.had()
+        seen = self._rated(answer_of(trial))
+        self.tried.take(mutation, trial, seen, self.queries)
+        return seen
+
+    def _rated(self, answer: Answer) -> Seen:
+        assert self.baseline is not None
+        return self.settings.objective(self.baseline, answer)
+
+    def _tell(self) -> None:
+        if self.progress is not None:
+            self.progress(
+                self.queries, self.settings.queries, self.tried.best_loss, self._smallest() is not None
+            )
+
+    def _smallest(self) -> Known | None:
+        """What reached the goal with the fewest words changed, as far as is known."""
+        if self.found is None or self._space is None:
+            return self.tried.smallest()
+        return self.tried.known[self._space.text(self.found.state)] if self.found.reached else None
+
+    def result(self, *, target: str, model: str, spent: Spent, notes: Sequence[str]) -> Search:
+        """What is known by now.
+
+        Args:
+            target: The target's name.
+            model: The model as answered.
+            spent: What all calls took.
+            notes: What else the person must see.
+        """
+        smallest = self._smallest()
+        nearest = self.tried.nearest() if smallest is None else None
+        best = smallest or nearest
+        return Search(
+            counterexample=None if smallest is None else self._counterexample(smallest),
+            first=None if smallest is None else self.tried.first,
+            nearest=None if nearest is None else nearest.mutation,
+            loss=self.tried.start.loss if best is None else best.loss,
+            baseline=None if self.baseline is None else self.baseline.value,
+            answer=None if best is None else best.trial.value,
+            ended=self.ended,
+            explanation=self._explained(smallest),
+            queries=self.queries,
+            found_at=self._found_at(),
+            budget=self.settings.queries,
+            places=self.places,
+            method=self.settings.name,
+            objective=self.settings.objective.name,
+            target=target,
+            model=model,
+            seed=self.settings.seed,
+            trace=tuple(self.tried.trace),
+            errors=self.errors,
+            notes=tuple(dict.fromkeys([*self.notes, *self._noted(), *notes])),
+            spent=spent,
+        )
+
+    def _found_at(self) -> int:
+        if self.found is not None and self.found.found_at:
+            return self.found.found_at + self.queries - self.found.queries
+        return self.tried.first_at if self._smallest() else 0
+
+    def _counterexample(self, known: Known) -> Counterexample:
+        assert self.baseline is not None
+        return Counterexample(
+            mutation=known.mutation,
+            trial=known.mutation.id,
+            case=known.trial.case,
+            baseline=self.baseline.value,
+            answer=known.trial.value,
+            failure=answer_of(known.trial).why or f"{self.settings.objective.name} is reached",
+            minimal=self.found is not None and self.found.minimal,
+            calls=self.queries,
+            repeats=(known.reached, known.asked),
+        )
+
+    def _explained(self, smallest: Known | None) -> str:
+        """Why the search ended, in a sentence."""
+        if smallest is not None:
+            done = f"a change of the prompt reached the goal by query {self._found_at()}"
+            return (
+                done
+                if self.ended == "found"
+                else f"{done}; before it was as small as can be, {self.explanation}"
+            )
+        if self.explanation:
+            return self.explanation
+        if self.ended == "exhausted":
+            return f"no change reached the goal, and {self.settings.name} had nothing more to ask"
+        return f"no change reached the goal in {self.queries} queries"
+
+    def _noted(self) -> list[str]:
+        if not self.tried.all_alike:
+            return []
+        note = (
+            f"the objective {self.settings.objective.name} gave {self.tried.start.loss:g} for every answer, so that no "
+            "query told the search where to go on. Where the target says how sure it is, or its answers are texts, an "
+            "objective such as 'confidence' or 'rouge-l<0.5' tells more"
+        )
+        return [note]
