@@ -31,9 +31,11 @@ def pytester(
 ) -> pytest.Pytester:
     """Pytest's own, whose processes load the slow plugins only for ``@pytest.mark.with_plugins(name, …)``.
 
-    They ask whole plans, so that calls can be counted; tests of stopping, and of the docs, take that back.
+    They ask whole plans and shrink nothing, so that calls can be counted; tests of stopping, of shrinking and of the
+    docs take that back.
     """
     monkeypatch.setenv("PROMPTFUZZ_STOP", "never")
+    monkeypatch.setenv("PROMPTFUZZ_SHRINK", "off")
     wanted = {name for mark in request.node.iter_markers("with_plugins") for name in mark.args}
     unwanted = [f"-p no:{name}" for name in SLOW_TO_LOAD if name not in wanted]
     monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(unwanted))

@@ -17,6 +17,7 @@ from pytest_promptfuzz.cli.options import (
     limits_of,
     named_profiles,
     plain,
+    queries,
     written,
 )
 from pytest_promptfuzz.cli.prompts import filled, read_prompt, read_values
@@ -120,6 +121,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="ask no further once the verdict is certain, or on the evidence of a test, or never (certain)",
     )
     group.add_argument(
+        "--shrink",
+        type=queries,
+        default=60,
+        metavar="N",
+        help="how often the prompt may be asked to make what breaks it as small as it can be; off: not at all (60)",
+    )
+    group.add_argument(
         "--expected",
         metavar="ANSWER",
         help="the gold answer: how often it is given is reported, and changes no verdict",
@@ -217,6 +225,7 @@ def _evaluated(
         "part": options.part,
         **{key: value for key, value in _judging(options).items() if value is not None},
         "stop": options.stop,
+        "shrink": options.shrink,
     }
     settings = named(settings, named_profiles(), options.file)
     # What is wrong is told before the first model is asked.

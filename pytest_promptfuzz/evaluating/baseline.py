@@ -6,13 +6,20 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, TargetError
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
-from pytest_promptfuzz.evaluating.unseen import refuse_unseen
+from pytest_promptfuzz.evaluating.instability import in_one_line, noisy
+from pytest_promptfuzz.evaluating.recorded import refuse_unrecorded
+from pytest_promptfuzz.evaluating.unseen import perhaps_unseen, refuse_unseen
+from pytest_promptfuzz.running.run import Step
+from pytest_promptfuzz.scoring.verdict import Judgement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
+    from pytest_promptfuzz.evaluating.case import Case
+    from pytest_promptfuzz.evaluating.job import Job
     from pytest_promptfuzz.running.run import Run
-    from pytest_promptfuzz.scoring.trial import TrialError
+    from pytest_promptfuzz.scoring.trial import Trial, TrialError
+    from pytest_promptfuzz.scoring.verdict import Reason
 
 # What is wrong with the configuration when the unmutated prompt is refused.
 _MENDS = {
@@ -60,3 +67,42 @@ def baseline_error(run: Run, where: str, skips: Callable[[BaseException], bool])
     if error is not None and error.kind in _MENDS:
         raise ConfigurationError(f"{where}: {error.message} {_MENDS[error.kind]}") from raised
     return error
+
+
+def begun(job: Job, case: Case) -> Generator[list[Step], list[Run], Run | list[Trial]]:
+    """Ask the unmutated prompt of a case; where its own check fails, once more.
+
+    Returns:
+        The run that trials are compared with; or, where there is none, the case's trials, none of which was made. Why
+        is kept in the job's judgement.
+
+    Raises:
+        BaselineFailed: The body fails twice.
+        ConfigurationError: As ``baseline_error``.
+        NotRecordedError: Only the recording may be used, and has no answer or no plan.
+    """
+    prompt, name = case.prompt, job.names[case.number]
+    (run,) = yield [Step(prompt, case.watch(concurrent=job.together), case.number)]
+    job.count(run, case)
+    refuse_unrecorded(job.session.tape, [run])
+    if case.unrecorded is not None:
+        raise case.unrecorded
+    error = baseline_error(run, job.where, job.skips)
+    job.notes += perhaps_unseen(run)
+    if error is None and run.exception is not None:
+        (again,) = yield [Step(prompt, case.watch(repeat=1), case.number)]
+        job.count(again, case)
+        refuse_unrecorded(job.session.tape, [again])
+        error = baseline_error(again, job.where, job.skips)
+        if error is None and again.exception is not None:
+            raise BaselineFailed(run.exception, name) from run.exception
+        if error is None:
+            job.overruled = noisy(in_one_line(run.exception))
+            return case.abandoned("baseline-mixed", "The unmutated prompt failed and passed.")
+    if error is None:
+        return run
+    on = f" of input {name}" if name else ""
+    message = f"The baseline{on} could not be had: {error.message}"
+    reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
+    job.overruled = Judgement("inconclusive", reason, f"{message} ({error.kind})")
+    return case.abandoned(reason, message)

@@ -70,6 +70,7 @@ class Case:
         control: bool = False,
         concurrent: bool = False,
         mutation: Mutation | None = None,
+        spare: bool = False,
     ) -> Watch:
         """The watch of one run.
 
@@ -78,6 +79,7 @@ class Case:
             control: Serve what the baseline was answered, and refuse to ask anything else.
             concurrent: Whether other runs overlap this one.
             mutation: The trial's; ``None`` for the baseline.
+            spare: Whether the verdict does without it.
         """
         return self.watches.watch(
             repeat=repeat,
@@ -87,6 +89,7 @@ class Case:
             concurrent=concurrent,
             in_flight=None if self.on_wire is None else self.on_wire.in_flight(mutation),
             mutation=mutation,
+            spare=spare,
         )
 
     def abandoned(self, kind: str, why: str) -> list[Trial]:

@@ -56,6 +56,8 @@ class Contract:
         baseline_runs: How often the unmutated prompt is asked at least, 1 to 100.
         stop: When the rest of the plan is not asked: once the verdict is ``certain``, or on the evidence of ``sprt`` or
             ``sequential``; ``never`` asks all of it.
+        shrink: How often the prompt may be asked in all to make what breaks a brittle test as small as it can be; 0 is
+            not at all.
     """
 
     mutations: int = 8
@@ -81,6 +83,7 @@ class Contract:
     samples: int = 1
     baseline_runs: int = 1
     stop: Stop = "certain"
+    shrink: int = 60
 
     @property
     def compared_as(self) -> str | None:
@@ -162,6 +165,17 @@ def _share(name: str, value: Any, where: str) -> Any:
 
 def _optional(check: Any) -> Any:
     return lambda name, value, where: None if value is None else check(name, value, where)
+
+
+def _queries(name: str, value: Any, where: str) -> int:
+    if value == "off":
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise UsageError(
+            f"{where}: {name}={value!r:.80} must be how often the prompt may be asked, a whole number of 0 or more; 0 "
+            "or 'off' shrinks nothing."
+        )
+    return value
 
 
 def _seed(name: str, value: Any, where: str) -> int:
@@ -305,4 +319,5 @@ _CHECKS: Mapping[str, Any] = {
     "samples": _whole(1, MOST_SAMPLES),
     "baseline_runs": _whole(1, MOST_SAMPLES),
     "stop": _name(lambda: STOPS),
+    "shrink": _queries,
 }

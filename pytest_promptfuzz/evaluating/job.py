@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.baseline import BaselineFailed, baseline_error
+from pytest_promptfuzz.evaluating.baseline import BaselineFailed, begun
 from pytest_promptfuzz.evaluating.case import Case
 from pytest_promptfuzz.evaluating.compared import NOTHING, Before, paired_of, said_of
 from pytest_promptfuzz.evaluating.conclude import conclude
 from pytest_promptfuzz.evaluating.control import controlled
+from pytest_promptfuzz.evaluating.counterexamples import counterexamples
 from pytest_promptfuzz.evaluating.feasible import refuse_too_few, sole
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.gold import with_gold
-from pytest_promptfuzz.evaluating.instability import in_one_line, noisy, of_one_model
+from pytest_promptfuzz.evaluating.instability import in_one_line, of_one_model
 from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of
 from pytest_promptfuzz.evaluating.judged import bench_of, spent_embedding, with_judging
 from pytest_promptfuzz.evaluating.left_out import LeftOut
@@ -28,11 +29,9 @@ from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
 from pytest_promptfuzz.evaluating.repeating import Asked, credited, lost_by, varying
 from pytest_promptfuzz.evaluating.rounds import rounds
-from pytest_promptfuzz.evaluating.unseen import perhaps_unseen
-from pytest_promptfuzz.running.run import Step
+from pytest_promptfuzz.running.run import Run, Step
 from pytest_promptfuzz.scoring.repeats import ALONE
 from pytest_promptfuzz.scoring.trial import Spent, Trial
-from pytest_promptfuzz.scoring.verdict import Judgement, Reason
 from pytest_promptfuzz.targets.model import Response
 
 if TYPE_CHECKING:
@@ -45,9 +44,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
-    from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.scoring.counterexample import Counterexample
     from pytest_promptfuzz.scoring.repeats import Evidence
     from pytest_promptfuzz.scoring.robustness import Robustness
+    from pytest_promptfuzz.scoring.verdict import Judgement
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
 
     Steps = Generator[list[Step], list[Run], None]
@@ -84,6 +84,8 @@ class Job:
         evidence: What repeated answers show.
         before: What the gate ``no-worse`` holds the trials against.
         certain: Whether what was not asked could not have changed the outcomes' verdict.
+        told: Whether the verdict is known, and nothing that is still asked changes it.
+        counterexamples: The smallest changes known that break the test.
     """
 
     contract: Contract
@@ -113,6 +115,8 @@ class Job:
     evidence: Evidence = ALONE
     before: Before = NOTHING
     certain: bool = True
+    told: bool = False
+    counterexamples: list[Counterexample] = field(default_factory=list)
     _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
     _benches: dict[int, Bench] = field(default_factory=dict)
@@ -191,29 +195,9 @@ class Job:
         """Baseline, control and mutations, all under the same watches; returns the trials."""
         prompt, number = case.prompt, case.number
         case.models.clear()
-        (run,) = yield [Step(prompt, case.watch(concurrent=self.together), number)]
-        self.count(run, case)
-        refuse_unrecorded(self.session.tape, [run])
-        if case.unrecorded is not None:
-            raise case.unrecorded
-        error = baseline_error(run, self.where, self.skips)
-        self.notes += perhaps_unseen(run)
-        if error is None and run.exception is not None:
-            (again,) = yield [Step(prompt, case.watch(repeat=1), number)]
-            self.count(again, case)
-            refuse_unrecorded(self.session.tape, [again])
-            error = baseline_error(again, self.where, self.skips)
-            if error is None and again.exception is not None:
-                raise BaselineFailed(run.exception, self.names[number]) from run.exception
-            if error is None:
-                self.overruled = noisy(in_one_line(run.exception))
-                return case.abandoned("baseline-mixed", "The unmutated prompt failed and passed.")
-        if error is not None:
-            on = f" of input {self.names[number]}" if self.names[number] else ""
-            message = f"The baseline{on} could not be had: {error.message}"
-            reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
-            self.overruled = Judgement("inconclusive", reason, f"{message} ({error.kind})")
-            return case.abandoned(reason, message)
+        run = yield from begun(self, case)
+        if not isinstance(run, Run):
+            return run
         if case.planned is None:
             case.planned = self.plan(shown_by(run, prompt, self.contract.part, self.on_wire, self.where))
         judge, baseline = self._judge(run, case)
@@ -256,6 +240,22 @@ class Job:
     def again(self) -> Steps:
         """Once every case has begun: the rest of the plan, as far as it is needed; more for a test about to fail."""
         yield from rounds(self, self._ended_cases)
+        yield from counterexamples(self, self._ended_cases)
+
+    def judged(self, **more: Any) -> Robustness:
+        """What the trials made so far come to; ``more`` is what ``conclude`` takes beside what decides the verdict."""
+        return conclude(
+            in_order(self.trials, self._ended_cases, self.contract.samples),
+            self.contract,
+            overruled=self.overruled,
+            evidence=self.evidence,
+            credited=credited([each.asked for each in self._ended_cases if each.asked], self.evidence),
+            oracle_only=self._oracle_only,
+            alone=self.only is not None,
+            certain=self.certain,
+            paired=paired_of(self),
+            **{"spent": self.spent, **more},
+        )
 
     def conclude(self) -> Robustness:
         """The result over all cases."""
@@ -267,22 +267,13 @@ class Job:
         for case in self._ended_cases:
             values = [trial.value for trial in trials if trial.case == case.number]
             self._left_out.look(case.watches.fresh.answers(), [self._baselines[case.number], *values])
-        result = conclude(
-            trials,
-            self.contract,
-            overruled=self.overruled,
-            evidence=self.evidence,
-            credited=credited([each.asked for each in self._ended_cases if each.asked], self.evidence),
+        result = self.judged(
             baselines=self._baselines,
             cases=self.names if any(self.names) else (),
             spent=self.spent + saved_by(trials, self._ended_cases),
             target=self.target,
             model=self._model,
             task=self._task,
-            oracle_only=self._oracle_only,
-            alone=self.only is not None,
-            certain=self.certain,
-            paired=paired_of(self),
             notes=[
                 *varying(self._ended_cases, self.names, self.evidence),
                 *self.notes,
@@ -291,6 +282,7 @@ class Job:
             ],
         )
         result = with_gold(result, self._ended_cases)
+        result = replace(result, counterexamples=tuple(self.counterexamples))
         for case in self._ended_cases:
             case.asked = None  # each knows the other, and what a test leaves is to be gone with it
         return with_judging(result, self._benches, self.contract, self._baselines)

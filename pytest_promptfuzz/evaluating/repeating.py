@@ -116,6 +116,14 @@ class Asked:
         self._repeats[key] = first + wanted.count
         return [(self._step(mutation, first + each), mutation) for each in range(wanted.count)]
 
+    def apart(self, mutation: Mutation) -> Step:
+        """A run of a mutation of no plan, or of one of the plan once more, which the verdict does without."""
+        planned = next((each for each in self.case.planned or () if each.text == mutation.text), None)
+        key, before = (mutation.text, 0) if planned is None else (planned.id, self.samples)
+        repeat = self._repeats.get(key, before)
+        self._repeats[key] = repeat + 1
+        return self._step(mutation, repeat, spare=True)
+
     def ahead(self, runs: Sequence[tuple[Mutation | None, Run]]) -> None:
         """Those runs were made: what judging them needs of models is asked at once."""
         self.judge.ahead(
@@ -138,9 +146,9 @@ class Asked:
         self.answers.matrix.repeated.setdefault(place, []).append(self.answers.add(run))
         self.trials.setdefault(mutation.id, []).append(trial)
 
-    def _step(self, mutation: Mutation | None, repeat: int) -> Step:
+    def _step(self, mutation: Mutation | None, repeat: int, *, spare: bool = False) -> Step:
         prompt = self.prompt if mutation is None else mutation.prompt
-        watch = self.case.watch(repeat=repeat, concurrent=self.concurrent, mutation=mutation)
+        watch = self.case.watch(repeat=repeat, concurrent=self.concurrent, mutation=mutation, spare=spare)
         return Step(prompt, watch, self.case.number)
 
     def _trial(self, mutation: Mutation, run: Run) -> Trial:

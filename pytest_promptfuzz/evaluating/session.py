@@ -139,6 +139,7 @@ class TestWatches:
         concurrent: bool = False,
         in_flight: InFlight | None = None,
         mutation: Mutation | None = None,
+        spare: bool = False,
     ) -> Watch:
         """A watch for one run.
 
@@ -150,9 +151,11 @@ class TestWatches:
             concurrent: Whether other runs overlap this one.
             in_flight: What is replaced in its requests.
             mutation: The trial's; ``None`` for the baseline.
+            spare: Whether the verdict does without it.
         """
         session, tape = self.session, None if control else self.session.tape
-        part = Part(self.case) if mutation is None else Part(self.case, mutation.id, mutation.operators)
+        trial, operators = ("", ()) if mutation is None else (mutation.id, mutation.operators)
+        part = Part(self.case, trial, operators, spare=spare)
         watch = Watch(
             store=None if control else session.store,
             fresh=self.fresh,

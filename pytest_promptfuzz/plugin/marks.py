@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         samples: int
         baseline_runs: int
         stop: str
+        shrink: int | Literal["off"]
         fixtures: str
 
 
@@ -83,6 +84,7 @@ CONTRACT_KEYS = (
     "samples",
     "baseline_runs",
     "stop",
+    "shrink",
 )
 KEYS = (*CONTRACT_KEYS, *PLACEMENT_KEYS)
 

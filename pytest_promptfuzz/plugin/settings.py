@@ -74,6 +74,15 @@ SETTINGS: tuple[Setting, ...] = (
         "when a test whose mark does not say asks no further: certain, sprt, sequential or never",
         "WHEN",
     ),
+    Setting(
+        "shrink",
+        values.queries,
+        60,
+        "how often the prompt may be asked to make what breaks a brittle test as small as it can be, in a test whose "
+        "mark does not say; off, or 0: not at all",
+        "N",
+        "count",
+    ),
     Setting("seed", values.seed, 0, "seed of the plans of mutations", "N", "int"),
     Setting(
         "judge",
@@ -189,7 +198,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
 )
 
-RUN_KEYS = ("threshold", "gate", "seed", "task", "stop", "judge", "judge_when", "judge_repeats")
+RUN_KEYS = ("threshold", "gate", "seed", "task", "stop", "shrink", "judge", "judge_when", "judge_repeats")
 """The settings that a test's contract has from the run where its mark does not say."""
 
 MUTATIONS = Setting(

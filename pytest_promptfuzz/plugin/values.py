@@ -10,12 +10,28 @@ from pytest_promptfuzz.running.limits.given import whole
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["embedder", "endpoints", "mutations", "one_of", "operators", "seed", "share", "text", "whole"]
+__all__ = [
+    "embedder",
+    "endpoints",
+    "mutations",
+    "one_of",
+    "operators",
+    "queries",
+    "seed",
+    "share",
+    "text",
+    "whole",
+]
 
 
 def seed(text: str) -> int:
     """A whole number."""
     return int(text)
+
+
+def queries(text: str) -> int:
+    """A whole number of 0 or more, or off."""
+    return 0 if text == "off" else whole(0)(text)
 
 
 def share(text: str) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.reporting.safe import safe, show_white
 
 MOST_CHARACTERS = 600
@@ -41,6 +42,22 @@ def answer_pair(baseline: Any, response: Any, *, limit: int = MOST_CHARACTERS) -
     return _window(one, start, end, limit), _window(other, start, end, limit)
 
 
+def answer_rows(baseline: Any, response: Any, room: int) -> tuple[str, str]:
+    """Two answers, each in one row of at most ``room`` characters; of long ones, where they begin to differ."""
+    one, other = (_ROWS.sub("⏎", safe(_plain(each, row=10**9))) for each in (baseline, response))
+    head = _shared(one, other)
+    start = max(0, head - room // 4) if max(len(one), len(other)) > room and head > room // 2 else 0
+    return _row(one, start, room), _row(other, start, room)
+
+
+_ROWS = expression(r"\s*\n\s*")
+
+
+def _row(text: str, start: int, room: int) -> str:
+    text = f"…{text[start:]}" if start else text
+    return text if len(text) <= room else f"{text[: room - 1]}…"
+
+
 def _shared(one: str, other: str) -> int:
     """How many characters two texts begin with alike."""
     pairs = enumerate(zip(one, other, strict=False))
@@ -53,11 +70,11 @@ def _window(text: str, start: int, end: int, limit: int) -> str:
     return before + _clip(text[start if before else 0 : len(text) - end if after else None], limit) + after
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any, *, row: int = _ONE_ROW) -> str:
     if value is None:
         return "(nothing)"
     if not isinstance(value, str):
-        return _json(value)
+        return _json(value, row)
     if not value:
         return "(empty text)"
     if not value.strip():
@@ -66,15 +83,15 @@ def _plain(value: Any) -> str:
     # Only what cannot be prose: a lone number or a quoted word stays as the model wrote it.
     if text[0] + text[-1] in {"{}", "[]"} and len(text) <= 100_000:
         try:
-            return _json(json.loads(text))
+            return _json(json.loads(text), row)
         except (ValueError, RecursionError):
             return value
     return value
 
 
-def _json(value: Any) -> str:
+def _json(value: Any, room: int) -> str:
     row = json.dumps(value, ensure_ascii=False, default=str)
-    return row if len(row) <= _ONE_ROW else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    return row if len(row) <= room else json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
 def _clip(text: str, limit: int) -> str:

@@ -1,10 +1,20 @@
-"""Counterexamples in reports: the smallest change that breaks an answer."""
+"""Counterexamples in reports: the smallest change that breaks an answer, in a few rows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from pytest_promptfuzz.reporting.answers import answer_rows
+from pytest_promptfuzz.reporting.diff import Change, explain
+from pytest_promptfuzz.reporting.rows import LABELLED, diff_lines, row
+from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.reporting.text import columns
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.reporting.model import TestReport
+    from pytest_promptfuzz.reporting.text import Line, Piece, Style
     from pytest_promptfuzz.scoring.counterexample import Counterexample
 
 
@@ -38,3 +48,102 @@ def counterexample_report(found: Counterexample) -> CounterexampleReport:
         "prompt": mutation.text,
     }
     return made  # type: ignore[no-any-return]  # it has the keys of the type
+
+
+_STYLES: dict[str, Style] = {"=": "plain", "-": "removed", "+": "added"}
+_MARKS = 4  # columns of [--] or {++}
+_LEAST = 8  # of unchanged text on either side of a change
+_WHY = 300
+
+
+def counterexample_lines(report: TestReport, width: int) -> list[Line]:
+    """What a failure shows first: the line of the prompt that changed, both answers, and how it fails, a row each."""
+    found = report.get("counterexamples") or []
+    lines: list[Line] = []
+    for number, each in enumerate(found, 1):
+        title = "The smallest change that breaks it" if each["minimal"] else "A change that breaks it"
+        title = f"{number}. {title[0].lower()}{title[1:]}" if len(found) > 1 else title
+        on = f", on input {safe(report['inputs'][each['case']])}" if report["inputs"] else ""
+        lines += [[(f"{title}{on}", "heading")], *_shown(report, each, width - LABELLED), []]
+    return lines
+
+
+def _shown(report: TestReport, each: CounterexampleReport, room: int) -> list[Line]:
+    lines = _changed(each["diff"], room)
+    if not report["oracle_only"] or each["baseline"] is not None or each["answer"] is not None:
+        one, other = answer_rows(each["baseline"], each["answer"], room)
+        lines += [row("baseline", [(one, "plain")]), row("response", [(other, "plain")])]
+    lines.append(row("why", [(safe(each["failure"], limit=_WHY), "bad")]))
+    failed, asked = each["repeats"]
+    queries = "1 query" if each["calls"] == 1 else f"{each['calls']} queries"
+    how = "minimal" if each["minimal"] else "not minimal"
+    said = f"trial {each['trial']}; broke it {failed} of {asked} times; {queries}; {how}"
+    lines.append(row("shrunk", [(said, "dim")]))
+    return lines
+
+
+def _changed(diff: Sequence[Sequence[str]], room: int) -> list[Line]:
+    """The lines of the prompt that changed, one row each; what was moved as elsewhere."""
+    shown = explain(diff, context=room)
+    changes = [each for each in shown if isinstance(each, Change)]
+    if not changes or len(changes) < len(shown):
+        return diff_lines(diff)
+    return [row("" if number else "prompt", _fitted(each, room)) for number, each in enumerate(changes)]
+
+
+def _fitted(change: Change, room: int) -> list[Piece]:
+    """A change with as much of its line as there is room for."""
+    pieces = list(change.pieces)
+    before = pieces.pop(0)[1].rpartition("⏎")[2] if pieces[0][0] == "=" else ""
+    after = pieces.pop()[1].partition("⏎")[0] if pieces and pieces[-1][0] == "=" else ""
+    changed = sum(columns(text) + _MARKS for kind, text in pieces if kind != "=")
+    between = [columns(text) for kind, text in pieces if kind == "="]
+    if changed + _LEAST * len(between) > room:
+        each = (room - _LEAST * len(between)) // (len(pieces) - len(between)) - _MARKS
+        pieces = [
+            (kind, text if kind == "=" else _middle(text, max(each, 2 * _LEAST))) for kind, text in pieces
+        ]
+        changed = sum(columns(text) + _MARKS for kind, text in pieces if kind != "=")
+    free = max(room - changed, 0)
+    if sum(between) > free:
+        pieces = [
+            (kind, _middle(text, free // len(between)) if kind == "=" else text) for kind, text in pieces
+        ]
+    free = max(free - sum(columns(text) for kind, text in pieces if kind == "="), 0)
+    before = _end(before, max(free // 2, free - columns(after)))
+    after = _start(after, max(free - columns(before), 0))
+    return [(text, _STYLES[kind]) for kind, text in [("=", before), *pieces, ("=", after)] if text]
+
+
+def _middle(text: str, room: int) -> str:
+    """A text without its middle, cut between words where there are some."""
+    if columns(text) <= room:
+        return text
+    half = max(_LEAST // 2, (room - 1) // 2)
+    return f"{_start(text, half)}{_end(text, half)[1:]}"
+
+
+def _start(text: str, room: int) -> str:
+    """The beginning of a text in so many columns, cut between words where there are some."""
+    if columns(text) <= room:
+        return text
+    cut = _cut(text, room - 2)
+    return f"{cut.rpartition(' ')[0] if ' ' in cut else cut} …"
+
+
+def _end(text: str, room: int) -> str:
+    """The end of a text likewise."""
+    if columns(text) <= room:
+        return text
+    cut = _cut(text[::-1], room - 2)[::-1]
+    return f"… {cut.partition(' ')[2] if ' ' in cut else cut}"
+
+
+def _cut(text: str, room: int) -> str:
+    """As much of the beginning as takes ``room`` columns."""
+    used = 0
+    for place, character in enumerate(text):
+        used += columns(character)
+        if used > room:
+            return text[:place]
+    return text

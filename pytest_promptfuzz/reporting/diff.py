@@ -60,18 +60,19 @@ class _Hunk:
     added: str
 
 
-def explain(diff: Iterable[Sequence[str]]) -> list[Shown]:
+def explain(diff: Iterable[Sequence[str]], *, context: int = CONTEXT) -> list[Shown]:
     """What changed, in the order of the prompt; nothing for an unchanged prompt.
 
     Args:
         diff: Pairs of ``=``, ``-`` or ``+`` and a text, in order.
+        context: Characters of unchanged text shown on either side of a change.
     """
     runs = _runs(diff)
     moves, rest = _moves(runs)
     if len(moves) == 1 and not _hunks(rest):
         return list(moves)
     reordering = _reordering(_side(runs, 1), _side(runs, 2))
-    return [reordering] if reordering is not None else [*moves, *_changes(_joined(rest))]
+    return [reordering] if reordering is not None else [*moves, *_changes(_joined(rest), context)]
 
 
 # A run is (same, removed, added): a stretch left alone, or what was taken away and put at one place.
@@ -170,7 +171,7 @@ def _last_words(runs: list[_Run], at: int, side: int) -> str:
     return "…" + (text[cut + 1 :] if 0 <= cut < len(text) - 1 else text[-CONTEXT:])
 
 
-def _changes(runs: list[_Run]) -> list[Shown]:
+def _changes(runs: list[_Run], context: int) -> list[Shown]:
     """Changes with their neighbourhoods; a long equal stretch divides them."""
     shown: list[Shown] = []
     pieces: list[tuple[str, str]] = []
@@ -186,11 +187,11 @@ def _changes(runs: list[_Run]) -> list[Shown]:
             pieces.append(("=", _flat(same)))
             continue
         if before:
-            pieces.append(("=", _head(same)))
+            pieces.append(("=", _head(same, context)))
             shown.append(Change(tuple(pieces)))
             pieces = []
-        if after and (not before or len(same) > CONTEXT):  # a shorter one is shown whole already
-            pieces.append(("=", _tail(same)))
+        if after and (not before or len(same) > context):  # a shorter one is shown whole already
+            pieces.append(("=", _tail(same, context)))
     if any(kind != "=" for kind, _ in pieces):
         shown.append(Change(tuple(pieces)))
     return shown
@@ -201,18 +202,18 @@ def _flat(text: str) -> str:
     return text.replace("\n", "⏎")
 
 
-def _head(same: str) -> str:
-    if len(same) <= CONTEXT:
+def _head(same: str, context: int) -> str:
+    if len(same) <= context:
         return _flat(same)
-    cut = same.rfind(" ", 0, CONTEXT)
-    return _flat(same[: cut if cut > 0 else CONTEXT]) + " …"
+    cut = same.rfind(" ", 0, context)
+    return _flat(same[: cut if cut > 0 else context]) + " …"
 
 
-def _tail(same: str) -> str:
-    if len(same) <= CONTEXT:
+def _tail(same: str, context: int) -> str:
+    if len(same) <= context:
         return _flat(same)
-    cut = same.find(" ", len(same) - CONTEXT)
-    return "… " + _flat(same[cut + 1 if 0 <= cut < len(same) - 1 else -CONTEXT :])
+    cut = same.find(" ", len(same) - context)
+    return "… " + _flat(same[cut + 1 if 0 <= cut < len(same) - 1 else -context :])
 
 
 def _changed(removed: str, added: str) -> list[tuple[str, str]]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.answers import answer_pair
-from pytest_promptfuzz.reporting.diff import Change, Move, Reorder, explain
+from pytest_promptfuzz.reporting.counterexamples import counterexample_lines
 from pytest_promptfuzz.reporting.judged import never_ran, verdict_lines
 from pytest_promptfuzz.reporting.model import scored
+from pytest_promptfuzz.reporting.rows import INDENT, LABEL, diff_lines, row
 from pytest_promptfuzz.reporting.safe import safe
-from pytest_promptfuzz.reporting.text import HANG, Line, Piece, Style
+from pytest_promptfuzz.reporting.text import HANG, Line, Style
 from pytest_promptfuzz.reporting.varying import varying_lines
 from pytest_promptfuzz.reporting.words import (
     MENDS,
@@ -21,15 +22,10 @@ from pytest_promptfuzz.reporting.words import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_promptfuzz.reporting.diff import Shown
     from pytest_promptfuzz.reporting.model import TestReport, TrialReport
 
-MOST_CHANGES = 3  # changed places of one prompt shown in full
 MOST_GROUPS = 8  # kinds of deviation shown in full
-MOST_SEGMENTS = 6
 MOST_TRACE_ROWS = 20
-_LABEL = 10
-_INDENT = "   "
 
 
 def failure_lines(report: TestReport, *, width: int = 80) -> list[Line]:
@@ -42,11 +38,12 @@ def failure_lines(report: TestReport, *, width: int = 80) -> list[Line]:
     Returns:
         Lines for :func:`~pytest_promptfuzz.reporting.text.render`.
     """
-    lines = [*verdict_lines(report), *_deviations(report, width), *_errors(report), *_undecided(report)]
+    lines = [*counterexample_lines(report, width), *verdict_lines(report)]
+    lines += [*_deviations(report, width), *_errors(report), *_undecided(report)]
     lines += varying_lines(report)
     if report["notes"]:
         lines.append([])
-        lines += [_row("note", [(note, "plain")], indent="") for note in report["notes"]]
+        lines += [row("note", [(note, "plain")], indent="") for note in report["notes"]]
     return lines
 
 
@@ -102,65 +99,17 @@ def _deviation(report: TestReport, place: int, group: Sequence[TrialReport]) -> 
     lines += _reasons(trial)
     if trial["again"]:
         differs = sum(outcome != "equivalent" for outcome in trial["again"])
-        lines.append(_row("again", [(f"differed {differs} of {len(trial['again'])} times", "plain")]))
+        lines.append(row("again", [(f"differed {differs} of {len(trial['again'])} times", "plain")]))
     rest = [each for each in group if each["id"] != trial["id"]]
     same = len(group) - len(rest)
     if same > 1:
         lines.append(
-            _row("also", [(f"{count(same, 'answer')} of this trial in all, of the same kind", "plain")])
+            row("also", [(f"{count(same, 'answer')} of this trial in all, of the same kind", "plain")])
         )
     if rest:
         label = "also" if same == 1 else ""
-        lines.append(_row(label, [(f"and {len(rest)} more of the same: {_who(rest)}", "plain")]))
+        lines.append(row(label, [(f"and {len(rest)} more of the same: {_who(rest)}", "plain")]))
     return lines
-
-
-def diff_lines(diff: Iterable[Sequence[str]], *, label: str = "prompt") -> list[Line]:
-    """A mutation's diff under a label: the changed places with their neighbourhood, moves as moves."""
-    lines: list[Line] = []
-    shown = explain(diff)
-    for each in shown[:MOST_CHANGES]:
-        lines += _shown(each, label if not lines else "")
-    rest = len(shown) - MOST_CHANGES
-    if rest > 0:
-        lines.append(_row("", [(f"… and {count(rest, 'more place')} changed", "dim")]))
-    return lines or [_row(label, [("(unchanged)", "dim")])]
-
-
-def _shown(each: Shown, label: str) -> list[Line]:
-    if isinstance(each, Change):
-        styles: dict[str, Style] = {"=": "plain", "-": "removed", "+": "added"}
-        return [_row(label, [(text, styles[kind]) for kind, text in each.pieces])]
-    if isinstance(each, Move):
-        return _move(each, label)
-    return _reorder(each, label)
-
-
-def _move(move: Move, label: str) -> list[Line]:
-    def place(after: str) -> str:
-        return f"after “{after}”" if after else "at the start"
-
-    return [
-        _row(label, [("moved: ", "label"), (_short(move.text), "moved")]),
-        _row("", [(f"stood {place(move.was_after)}; stands {place(move.now_after)}", "plain")]),
-    ]
-
-
-def _reorder(reorder: Reorder, label: str) -> list[Line]:
-    lines = [
-        _row(label, [("reordered: ", "label"), ("the parts in their new order, numbered as before", "plain")])
-    ]
-    for place, text in reorder.segments[:MOST_SEGMENTS]:
-        lines.append(_row("", [(f"{place:>2}  ", "label"), HANG, (_short(text), "moved")]))
-    rest = len(reorder.segments) - MOST_SEGMENTS
-    if rest > 0:
-        lines.append(_row("", [(f"… and {count(rest, 'more part')}", "dim")]))
-    return lines
-
-
-def _short(text: str, limit: int = 100) -> str:
-    flat = safe(text).replace("\n", "⏎")
-    return flat if len(flat) <= limit else f"{flat[: limit // 2]} … {flat[-limit // 2 :]}"
 
 
 def _answers(report: TestReport, trial: TrialReport) -> list[Line]:
@@ -168,7 +117,7 @@ def _answers(report: TestReport, trial: TrialReport) -> list[Line]:
     if report["oracle_only"] and baseline is None and response is None:
         return []
     one, other = answer_pair(baseline, response)
-    return [_row("baseline", [(one, "plain")]), _row("response", [(other, "plain")])]
+    return [row("baseline", [(one, "plain")]), row("response", [(other, "plain")])]
 
 
 def _reasons(trial: TrialReport) -> list[Line]:
@@ -177,14 +126,14 @@ def _reasons(trial: TrialReport) -> list[Line]:
     if trial["explanation"]:
         similarity = trial["similarity"]
         how = f" (similarity {similarity:.2f})" if similarity is not None and not failure else ""
-        lines.append(_row("why", [(trial["explanation"], "bad"), (how, "dim")]))
+        lines.append(row("why", [(trial["explanation"], "bad"), (how, "dim")]))
     if failure:
         message = safe(failure["message"], limit=600) or "(no message)"
         if failure["traceback"].strip():
             # The rest stands in the traceback.
             message = message.partition("\n")[0]
         named = message if message.startswith(failure["type"]) else f"{failure['type']}: {message}"
-        lines.append(_row("why" if not lines else "check", [(named, "bad")]))
+        lines.append(row("why" if not lines else "check", [(named, "bad")]))
         lines += _traceback(failure["traceback"])
     return lines
 
@@ -194,11 +143,11 @@ def _traceback(text: str) -> list[Line]:
     skipped = len(rows) - MOST_TRACE_ROWS
     lines: list[Line] = []
     if skipped > 0:
-        lines.append([(f"{_INDENT}  … {count(skipped, 'row')} left out", "dim")])
+        lines.append([(f"{INDENT}  … {count(skipped, 'row')} left out", "dim")])
         rows = rows[skipped:]
-    for row in rows:
-        body = row.lstrip(" ")
-        margin = f"{_INDENT}  {' ' * (len(row) - len(body))}"
+    for each in rows:
+        body = each.lstrip(" ")
+        margin = f"{INDENT}  {' ' * (len(each) - len(body))}"
         lines.append([(margin, "dim"), HANG, (body, "dim")])
     return lines
 
@@ -207,10 +156,10 @@ def _command(command: str, width: int) -> list[Line]:
     if not command:
         return []
     command = safe(command).replace("\n", "⏎")
-    beside = len(_INDENT) + _LABEL + 1 + len(command) <= width
+    beside = len(INDENT) + LABEL + 1 + len(command) <= width
     if beside:
-        return [_row("reproduce", [(command, "command")])]
-    return [_row("reproduce", []), [(f"{_INDENT}  ", "plain"), (command, "command")]]
+        return [row("reproduce", [(command, "command")])]
+    return [row("reproduce", []), [(f"{INDENT}  ", "plain"), (command, "command")]]
 
 
 def _errors(report: TestReport) -> list[Line]:
@@ -228,7 +177,7 @@ def _errors(report: TestReport) -> list[Line]:
             continue
         lines.append(
             [
-                (_INDENT, "plain"),
+                (INDENT, "plain"),
                 (error["kind"], "warn"),
                 (f"  {len(group)} x  ", "plain"),
                 (_who(group), "dim"),
@@ -252,17 +201,13 @@ def _undecided(report: TestReport) -> list[Line]:
         return []
     lines: list[Line] = [[], [(f"{len(trials)} undecided: no installed comparison can tell", "heading")]]
     for group in grouped(trials, lambda trial: (trial["reason"], trial["explanation"])):
-        lines.append([(_INDENT, "plain"), (_who(group), "warn")])
+        lines.append([(INDENT, "plain"), (_who(group), "warn")])
         if group[0]["explanation"]:
             lines.append(_block(group[0]["explanation"], "plain"))
         one, other = answer_pair(group[0]["baseline"], group[0]["response"], limit=200)
-        lines += [_row("baseline", [(one, "plain")]), _row("response", [(other, "plain")])]
+        lines += [row("baseline", [(one, "plain")]), row("response", [(other, "plain")])]
     return lines
 
 
-def _row(label: str, pieces: Sequence[Piece], *, indent: str = _INDENT) -> Line:
-    return [(indent, "plain"), (label.ljust(_LABEL) + " ", "label"), HANG, *pieces]
-
-
 def _block(text: str, style: Style) -> Line:
-    return [(f"{_INDENT}  ", "plain"), HANG, (text, style)]
+    return [(f"{INDENT}  ", "plain"), HANG, (text, style)]

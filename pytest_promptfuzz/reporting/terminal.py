@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.reporting.failure import diff_lines, failure_lines
+from pytest_promptfuzz.reporting.failure import failure_lines
 from pytest_promptfuzz.reporting.header import header_lines
 from pytest_promptfuzz.reporting.judged import never_ran
 from pytest_promptfuzz.reporting.model import scored
+from pytest_promptfuzz.reporting.rows import diff_lines
 from pytest_promptfuzz.reporting.safe import fit_encoding, safe
 from pytest_promptfuzz.reporting.summary import summary_lines
 from pytest_promptfuzz.reporting.text import render

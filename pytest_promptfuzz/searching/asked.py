@@ -53,9 +53,15 @@ class Asked:
         needed = math.log((1 - error) / error) / math.log((1 - self.flip) / self.flip)
         return max(0, math.ceil(needed - lead - 1e-9))
 
-    def smallest(self) -> Parts | None:
-        """The smallest set that failed more often than not, the first such in order."""
+    def smallest(self, error: float | None = None) -> Parts | None:
+        """The smallest set that failed more often than not, the first such in order.
+
+        Args:
+            error: Only of those that are told to fail with this probability of error.
+        """
         failing = [parts for parts, times in self._failed.items() if times > self._passed[parts]]
+        if error is not None:
+            failing = [parts for parts in failing if self.known(parts, error)]
         return min(failing, key=lambda parts: (len(parts), sorted(parts)), default=None)
 
     def ask(self, several: Sequence[Parts], error: float) -> Generator[list[Parts], list[bool], list[bool]]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.edits import apply_edits
 from pytest_promptfuzz.mutations.mutation import Mutation, severity_of
 from pytest_promptfuzz.searching.asked import Asked, BudgetSpent
 from pytest_promptfuzz.searching.atoms import by_characters, by_words, is_move, smaller_moves
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.mutations.edits import Edit
 
-    Texts = Generator[list[str], list[bool], "Smallest"]
+    Mutations = Generator[list[Mutation], list[bool], "Smallest"]
+    Edits = Generator[list[list[Edit]], list[bool], tuple[list[Edit], bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,78 +64,119 @@ def shrink(
         raise UsageError("shrink: the mutation has no edits, so there is nothing to leave out.")
     steps = shrunk(mutation, queries=queries, flip=flip)
     try:
-        texts = next(steps)
+        wanted = next(steps)
         while True:
-            texts = steps.send([fails(text) for text in texts])
+            wanted = steps.send([fails(each.text) for each in wanted])
     except StopIteration as stop:
         found: Smallest = stop.value
         return found
 
 
-def shrunk(mutation: Mutation, *, queries: int, flip: float = 0.0) -> Texts:
-    """As ``shrink``, for whoever asks several at once: yields the texts of a batch, is sent whether each fails."""
+def shrunk(
+    mutation: Mutation,
+    *,
+    queries: int | None = None,
+    flip: float = 0.0,
+    known: tuple[int, int] = (0, 0),
+) -> Mutations:
+    """As ``shrink``, for whoever asks several at once: yields the mutations of a batch, is sent whether each fails.
+
+    Where no more can be asked, ``BudgetSpent`` is thrown into it; the smallest part known to fail is what it returns.
+
+    Args:
+        mutation: As for ``shrink``.
+        queries: As for ``shrink``; ``None`` sets no limit.
+        flip: As for ``shrink``.
+        known: How often the whole mutation failed, and how often it was asked, before.
+    """
     original = mutation.original
     asked = Asked(flip=flip, most=queries)
-    kept, minimal = yield from _needed(original, by_words(mutation.edits, original), (), asked)
+    atoms = by_words(mutation.edits, original)
+    failed, times = known
+    for each in range(times):
+        asked.learn(frozenset(range(len(atoms))), fails=each < failed)
+    steps = _needed(atoms, (), asked)
+    kept, minimal = yield from _as_mutations(mutation, steps)
     if minimal:
         try:
             for edit in list(kept):
-                yield from _made_smaller(original, kept, kept.index(edit), queries, asked)
+                place = kept.index(edit)
+                smaller = _made_smaller(original, kept, place, queries, asked)
+                kept, minimal = yield from _as_mutations(mutation, smaller)
+                if not minimal:
+                    break
         except BudgetSpent:
             minimal = False
     return Smallest(_of(mutation, kept), minimal, asked.calls)
 
 
-def _needed(
-    original: str, edits: Sequence[Edit], beside: Sequence[Edit], asked: Asked
-) -> Generator[list[str], list[bool], tuple[list[Edit], bool]]:
+def _as_mutations(
+    mutation: Mutation, steps: Edits
+) -> Generator[list[Mutation], list[bool], tuple[list[Edit], bool]]:
+    """Batches of edits as mutations; that no more can be asked is told to where they come from."""
+    try:
+        batch = next(steps)
+        while True:
+            try:
+                told = yield [_of(mutation, each) for each in batch]
+            except BudgetSpent as spent:
+                batch = steps.throw(spent)
+            else:
+                batch = steps.send(told)
+    except StopIteration as stop:
+        found: tuple[list[Edit], bool] = stop.value
+        return found
+
+
+def _needed(edits: Sequence[Edit], beside: Sequence[Edit], asked: Asked) -> Edits:
     """Those of the edits that are needed beside others, and whether each is known to be."""
     steps = shrinking(len(edits), asked=asked)
     try:
         sets = next(steps)
         while True:
-            chosen = [sorted([*beside, *(edits[place] for place in parts)]) for parts in sets]
-            sets = steps.send((yield [apply_edits(original, each) for each in chosen]))
+            try:
+                told = yield [sorted([*beside, *(edits[place] for place in parts)]) for parts in sets]
+            except BudgetSpent as spent:
+                sets = steps.throw(spent)
+            else:
+                sets = steps.send(told)
     except StopIteration as stop:
         return [edits[place] for place in stop.value.kept], stop.value.minimal
 
 
-def _made_smaller(
-    original: str, kept: list[Edit], place: int, queries: int, asked: Asked
-) -> Generator[list[str], list[bool], None]:
-    """Put a smaller edit in the place of one, if the failure needs no more; ``kept`` and ``asked.calls`` are changed.
+def _made_smaller(original: str, kept: list[Edit], place: int, queries: int | None, asked: Asked) -> Edits:
+    """The edits with a smaller one in the place of one, if the failure needs no more; whether there is none smaller.
+
+    ``asked.calls`` is changed.
 
     Raises:
-        BudgetSpent: There may be a smaller one that was not asked for.
+        BudgetSpent: There may be a smaller move that was not asked for.
     """
     others = kept[:place] + kept[place + 1 :]
+    left = None if queries is None else queries - asked.calls
     if not is_move(kept[place]):
         atoms = by_characters(kept[place], original)
-        if len(atoms) > 1:
-            inner = Asked(flip=asked.flip, most=queries - asked.calls)
-            found, minimal = yield from _needed(original, atoms, others, inner)
-            asked.calls += inner.calls
-            if not minimal:
-                raise BudgetSpent
-            kept[place : place + 1] = found
-        return
-    moves = smaller_moves(kept[place])
+        if len(atoms) == 1:
+            return kept, True
+        inner = Asked(flip=asked.flip, most=left)
+        found, minimal = yield from _needed(atoms, others, inner)
+        asked.calls += inner.calls
+        return [*kept[:place], *found, *kept[place + 1 :]], minimal
     # Each move is a set of one of its own: what the others failed says nothing of it.
-    for move in moves:
-        inner = Asked(flip=asked.flip, most=queries - asked.calls)
+    for move in smaller_moves(kept[place]):
+        inner = Asked(flip=asked.flip, most=None if queries is None else queries - asked.calls)
         steps = inner.ask([frozenset([0])], 0.01)
         try:
             wanted = next(steps)
             while True:
-                text = apply_edits(original, sorted([*others, move]))
-                wanted = steps.send((yield [text for _ in wanted]))
+                wanted = steps.send((yield [sorted([*others, move]) for _ in wanted]))
         except StopIteration as stop:
             (fails,) = stop.value
         finally:
             asked.calls += inner.calls
         if fails:
-            kept[place] = move
-            return
+            return [*kept[:place], move, *kept[place + 1 :]], True
+    return kept, True
 
 
 def _of(mutation: Mutation, edits: Sequence[Edit]) -> Mutation:

@@ -73,7 +73,8 @@ def shrinking(count: int, *, asked: Asked | None = None) -> Generator[list[Parts
             else:
                 found = yield from _ddmin(asked, asked.smallest() or whole)
     except BudgetSpent:
-        pass
+        smallest = asked.smallest(_ON_THE_WAY)
+        best = best if smallest is None or len(best) <= len(smallest) else smallest
     return Shrunk(tuple(sorted(best)), minimal=False, calls=asked.calls)
 
 

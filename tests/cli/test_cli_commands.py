@@ -354,7 +354,8 @@ def test_run_says_what_is_brittle_and_how_to_see_it_again(
     common = ["run", "p.txt", "--target", "simulated", "--set", TICKET, "-n", "bullet-reorder=4"]
     assert main([*common, "--width", "100"]) == 1
     out = capsys.readouterr().out
-    assert out.startswith("Brittle: the score ")
+    assert out.startswith("The smallest change that breaks it\n   prompt ")
+    assert "\nBrittle: the score " in out
     assert "Answers are simulated: no real model was called." in out
     again = f"promptfuzz run p.txt --target simulated -n bullet-reorder=4 --seed 0 --threshold 0.85 --set '{TICKET}' --trial "
     assert again in out

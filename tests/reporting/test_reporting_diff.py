@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.reporting.diff import Change, Move, Reorder, explain
-from pytest_promptfuzz.reporting.failure import diff_lines
+from pytest_promptfuzz.reporting.rows import diff_lines
 from pytest_promptfuzz.reporting.text import render
 
 LONG = "Here follows a rather long stretch of text that nobody touched, and that goes on and on. "

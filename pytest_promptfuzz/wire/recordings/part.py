@@ -17,11 +17,13 @@ class Part:
         case: Which example or input of the test, from 0.
         trial: The trial's ID; empty in a baseline; one of ``BESIDE`` for no run of the application.
         operators: Of the trial's mutation, for messages.
+        spare: Whether the verdict does without it: that it has no answer leaves no gap in a recording.
     """
 
     case: int = 0
     trial: str = ""
     operators: tuple[str, ...] = ()
+    spare: bool = False
 
     def shown(self, repeat: int) -> str:
         """As people call it: ``the baseline``, ``trial 7e589339239b (typo@1)``."""

@@ -172,7 +172,7 @@ class Tape:
             fault.message
             for watch in self._watches()
             for fault in watch.unrecovered()
-            if _leaves_gap(fault.kind)
+            if _leaves_gap(fault.kind) and not watch.part.spare
         ]
         if faults:
             return faults[0]
@@ -238,7 +238,8 @@ class Tape:
 
     def _sources(self) -> str:
         """Where the answers of this test came from, if not all from its recording; nothing where they did."""
-        keys = {key: watch_hit for watch in self._watches() for key, watch_hit in _keys(watch)}
+        watches = [watch for watch in self._watches() if not watch.part.spare]
+        keys = {key: watch_hit for watch in watches for key, watch_hit in _keys(watch)}
         if self.strict or self.recording or not self.served or self.served >= keys.keys():
             return ""
         local = sum(hit and key not in self.served for key, hit in keys.items())
@@ -268,6 +269,8 @@ class Tape:
         for watch in self._watches():
             for number, (key, _) in enumerate(_keys(watch)):
                 part = watch.part
+                if part.spare and self._spool is not None and self._spool.get(key) is None:
+                    continue
                 sample = (watch.repeat or None) if part.trial else watch.repeat
                 places.setdefault(key, Place(part.case, sample, part.trial, number))
         return places

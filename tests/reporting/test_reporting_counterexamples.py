@@ -1,0 +1,161 @@
+"""What a failure shows first: the line of the prompt that changed, both answers, a row each."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from handmade import report
+
+from pytest_promptfuzz import Counterexample, Mutation
+from pytest_promptfuzz.mutations.edits import reorder, replace
+from pytest_promptfuzz.reporting.counterexamples import counterexample_report
+from pytest_promptfuzz.reporting.failure import failure_lines
+from pytest_promptfuzz.reporting.text import columns, render
+
+PROMPT = """You are a helpful assistant for a support desk that answers tickets of customers all over the world, every day.
+Classify the urgency of the ticket as high, medium or low.
+
+- high: outages
+- medium: late parcels
+Answer with one word only. 请只用一个词回答，不要解释你的选择。"""
+
+
+def mutated(*pairs: tuple[str, str]) -> Mutation:
+    edits = [replace(PROMPT.index(old), PROMPT.index(old) + len(old), new) for old, new in pairs]
+    return Mutation(PROMPT, tuple(sorted(edits)), ("several@1",), "lexical", 0.3, "yes")
+
+
+def shown(mutation: Mutation, width: int = 80, *, color: bool = False, **given: Any) -> list[str]:
+    made: dict[str, Any] = {
+        "trial": "0123456789ab",
+        "case": 0,
+        "baseline": "high",
+        "answer": "low",
+        "failure": "label 'high' became 'low'",
+        "minimal": True,
+        "calls": 9,
+        "repeats": (3, 3),
+    }
+    found = counterexample_report(Counterexample(mutation, **(made | given)))
+    whole = report(trials=[], verdict="brittle", counterexamples=[found])
+    return render(failure_lines(whole, width=width), width=width, color=color).split("\n")
+
+
+def test_it_stands_before_everything_else() -> None:
+    rows = shown(mutated(("urgency", "URGENCY")))
+    assert rows[:7] == [
+        "The smallest change that breaks it",
+        "   prompt     Classify the [-urgency-]{+URGENCY+} of the ticket as high, …",
+        "   baseline   high",
+        "   response   low",
+        "   why        label 'high' became 'low'",
+        "   shrunk     trial 0123456789ab; broke it 3 of 3 times; 9 queries; minimal",
+        "",
+    ]
+    assert rows[7].startswith("Brittle")
+
+
+def test_nothing_stands_there_where_there_is_none() -> None:
+    whole = report(trials=[], verdict="brittle")
+    assert render(failure_lines(whole), width=80, color=False).startswith("Brittle")
+
+
+def test_what_may_not_be_minimal_says_so() -> None:
+    rows = shown(mutated(("urgency", "URGENCY")), minimal=False, calls=1)
+    assert rows[0] == "A change that breaks it"
+    assert rows[5].endswith("1 query; not minimal")
+
+
+CHANGES = {
+    "a word": mutated(("tickets", "TICKETS")),
+    "the first word": mutated(("You are", "you are")),
+    "the end of a line": mutated(("low.\n\n", "low.\n")),
+    "a line": mutated(("\n- high: outages", "")),
+    "two words of a line": mutated(("Classify", "Would you classify"), ("low.", "low?")),
+    "a long insertion": mutated(("only.", f"only{', please' * 40}.")),
+    "a long deletion": mutated(("support desk that answers tickets of customers all over the world", "x")),
+    "wide letters": mutated(("一个词", "两个词")),
+    "many words of a line": mutated(
+        ("helpful", "HELPFUL"), ("support", "SUPPORT"), ("tickets", "TICKETS"), ("world", "WORLD")
+    ),
+}
+
+
+@pytest.mark.parametrize("width", [72, 80, 120])
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_line_of_the_prompt_is_one_row(name: str, width: int) -> None:
+    rows = shown(CHANGES[name], width)
+    place = next(number for number, each in enumerate(rows) if each.startswith("   baseline"))
+    prompt = rows[1:place]
+    assert prompt[0].startswith("   prompt     ")
+    assert all(columns(row) <= width for row in prompt)
+    assert len(prompt) == (1 if name != "many words of a line" else len(prompt))
+    joined = "".join(row[14:] for row in prompt)
+    assert re.search(r"\[-.+-\]|\{\+.+\+\}", joined)
+
+
+def test_there_is_more_of_the_line_where_there_is_room() -> None:
+    narrow, wide = (shown(CHANGES["a word"], width)[1] for width in (80, 120))
+    assert narrow == "   prompt     … desk that answers [-tickets-]{+TICKETS+} of customers all …"
+    assert "for a support desk that answers [-tickets-]{+TICKETS+} of customers all over the world" in wide
+
+
+def test_lines_that_are_far_apart_have_a_row_each() -> None:
+    rows = shown(mutated(("helpful", "HELPFUL"), ("one", "ONE")))
+    assert "{+HELPFUL+}" in rows[1]
+    assert rows[2].startswith("              Answer with [-one-]{+ONE+} word only.")
+
+
+def test_what_is_moved_is_shown_as_moved() -> None:
+    first, second = PROMPT.index("- high"), PROMPT.index("- medium")
+    spans = [(first, second - 1), (second, second + len("- medium: late parcels"))]
+    mutation = Mutation(PROMPT, (reorder(spans, [1, 0]),), ("bullet-reorder@1",), "structural", 0.3, "yes")
+    assert "moved" in shown(mutation)[1] or "reordered" in shown(mutation)[1]
+
+
+def test_colours_stand_in_the_place_of_marks() -> None:
+    row = shown(CHANGES["a word"], color=True)[1]
+    assert "\x1b[31;9mtickets\x1b[0m\x1b[32;1mTICKETS\x1b[0m" in row
+    assert "[-" not in row
+
+
+def test_long_answers_are_one_row_from_where_they_differ() -> None:
+    same = "The parcel left our house on Monday and travels by ship, as you asked us to do. " * 4
+    rows = shown(
+        mutated(("urgency", "URGENCY")),
+        baseline=f"{same}\nIt is late.",
+        answer=f"{same}\nIt is\x1b[31m early.",
+    )
+    assert [row[:14] for row in rows[2:4]] == ["   baseline   ", "   response   "]
+    assert rows[2].endswith("It is late.")
+    assert "early" in rows[3]
+    assert "\x1b" not in rows[3]
+    assert all(len(row) <= 80 for row in rows)
+
+
+def test_json_is_one_row() -> None:
+    rows = shown(
+        mutated(("urgency", "URGENCY")),
+        baseline={"urgency": "high", "tags": ["a"]},
+        answer='{"urgency": "low"}',
+    )
+    assert rows[2:4] == [
+        '   baseline   {"urgency": "high", "tags": ["a"]}',
+        '   response   {"urgency": "low"}',
+    ]
+
+
+def test_several_are_numbered_and_name_their_input() -> None:
+    mutation = mutated(("urgency", "URGENCY"))
+    found = Counterexample(mutation, "0123456789ab", 1, "high", "low", "x", True, 9, (3, 3))
+    whole = report(
+        trials=[],
+        verdict="brittle",
+        inputs=["one", "two"],
+        counterexamples=[counterexample_report(found), counterexample_report(found)],
+    )
+    rows = render(failure_lines(whole), width=80, color=False).split("\n")
+    assert rows[0] == "1. the smallest change that breaks it, on input two"
+    assert rows[7] == "2. the smallest change that breaks it, on input two"
