@@ -33,20 +33,24 @@ class Case:
     label: str
 
 
-def answers(victim: Victim, asked: Sequence[tuple[str, str]], feedback: str) -> list[Seen]:
-    """What a search is told of texts.
+def judged_by(victim: Victim, feedback: str) -> Ask:
+    """What tells a search what came of texts, each with the label that its sentence has.
 
     Args:
         victim: Who is asked.
-        asked: Texts, each with the label that its sentence has.
         feedback: ``label``: only whether the label is another. ``confidence``: 1 minus how sure of it the victim is.
     """
-    seen = []
-    for (_, label), shares in zip(asked, victim.shares([text for text, _ in asked]), strict=True):
-        right = shares[list(victim.labels).index(label)]
-        reached = right < max(shares)
-        seen.append(Seen(1 - right if feedback == "confidence" else float(reached), reached))
-    return seen
+    places = {label: place for place, label in enumerate(victim.labels)}
+
+    def ask(asked: Sequence[tuple[str, str]]) -> list[Seen]:
+        seen = []
+        for (_, label), shares in zip(asked, victim.shares([text for text, _ in asked]), strict=True):
+            right = shares[places[label]]
+            reached = right < max(shares)
+            seen.append(Seen(1 - right if feedback == "confidence" else float(reached), reached))
+        return seen
+
+    return ask
 
 
 class Result(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
@@ -12,6 +13,16 @@ if TYPE_CHECKING:
 
 LEARNT, TUNING = 0.45, 0.12
 """Shares of the sentences; what is left is attacked."""
+
+_TICKETS = {
+    "triage": {
+        "I was charged twice for order 48213, please refund one of the payments.": "billing",
+        "The tracking page says delivered, but no parcel has arrived.": "shipping",
+        "The checkout page crashes with an error every time I press pay.": "technical",
+        "I forgot my password and cannot log in.": "account",
+    },
+    "urgency": {"Somebody changed my e-mail address, I think my account was stolen.": "high"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +73,34 @@ def split(sentences: list[Labelled]) -> Split:
     Random(20).shuffle(order)
     learnt, tuning = round(LEARNT * len(order)), round((LEARNT + TUNING) * len(order))
     return Split(order[:learnt], order[learnt:tuning], order[tuning:])
+
+
+def joined(sentences: list[Labelled], together: int) -> list[Labelled]:
+    """Longer texts: sentences of one label, one after another, each used once."""
+    found = []
+    for label in sorted({each.label for each in sentences}):
+        texts = [each.text for each in sentences if each.label == label]
+        found += [
+            Labelled(" ".join(texts[start : start + together]), label)
+            for start in range(0, len(texts) - together + 1, together)
+        ]
+    return found
+
+
+def prompts(root: Path) -> list[Labelled]:
+    """The prompts of this repository that classify and whose answer is known."""
+    found = []
+    for file in sorted((root / "tests/simulated/data").glob("*.jsonl")):
+        for line in file.read_text("utf-8").splitlines():
+            case = json.loads(line)
+            if (
+                case["id"].startswith("cls-")
+                and isinstance(case["prompt"], str)
+                and "equals" in case["expect"]
+            ):
+                found.append(Labelled(case["prompt"], case["expect"]["equals"].strip(" .").lower()))
+    folder = root / "example_project/support_app/prompts"
+    for name, tickets in _TICKETS.items():
+        instructions = (folder / f"{name}.txt").read_text("utf-8").strip()
+        found += [Labelled(f"{instructions}\n\nTicket: {ticket}", label) for ticket, label in tickets.items()]
+    return found

@@ -100,3 +100,23 @@ class Remembered:
                 with self._file.open("a", encoding="utf-8") as lines:
                     lines.writelines(json.dumps(each) + "\n" for each in fresh.items())
         return [self._known[text] for text in texts]
+
+
+class Simulated:
+    """The simulated model on prompts that classify: it says a label, and nothing of how sure it is."""
+
+    name = "simulated"
+
+    def __init__(self) -> None:
+        from pytest_promptfuzz.targets.simulated import SimulatedModel
+
+        self._model = SimulatedModel()
+
+    def says(self, texts: Sequence[str]) -> list[str]:
+        """What it answers to each prompt, in lower case and without a full stop."""
+        from pytest_promptfuzz.targets.model import Request
+
+        return [
+            self._model.answer(Request(({"role": "user", "content": text},))).text.strip(" .\n").lower()
+            for text in texts
+        ]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import doctest
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from pytest_promptfuzz.searching.methods import METHODS
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "search"
 sys.path.insert(0, str(FOLDER))
@@ -157,3 +161,65 @@ def test_the_linear_victim_learns():
     assert victim.labels == ["0", "1"]
     assert good > 0.5 > bad
     assert good + bad == pytest.approx(1)
+
+
+def test_the_benchmark_runs(database, tmp_path):
+    pytest.importorskip("sklearn")
+    data = tmp_path / "reviews.txt"
+    data.write_text(
+        "".join(
+            f"{start} {thing} was {word}.\t{label}\n"
+            for start in ("The new", "Their", "I say that this")
+            for thing in ("meal", "phone", "place", "service", "food")
+            for word, label in (("quick and good", 1), ("slow and bad", 0))
+        )
+    )
+    wanted = [
+        "--victims",
+        "linear",
+        "simulated",
+        "--only",
+        "sentences",
+        "prompts",
+        "parts",
+        "--sentences",
+        "12",
+    ]
+    written = tmp_path / "results.json"
+    done = subprocess.run(
+        [
+            sys.executable,
+            FOLDER / "run.py",
+            data,
+            *wanted,
+            "--wordnet",
+            database,
+            "--seeds",
+            "0",
+            "--json",
+            written,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(written.read_text())
+    assert list(found) == [
+        "sentences: linear, confidence",
+        "sentences: linear, label only",
+        "prompts: simulated model, label only",
+        "parts: linear, confidence",
+    ]
+    for scene, methods in found.items():
+        assert scene.startswith("parts") or list(methods) == list(METHODS)
+        for (results,) in methods.values():
+            assert 2 <= len(results) <= 12
+            for found_at, queries, first, words, text in results:
+                assert 0 <= found_at <= queries <= 200
+                assert words <= first
+                assert bool(text) == bool(words) == bool(found_at)
+    assert "| as published |" in done.stdout
+    assert "**simulated model, label only**, 12 attacked." in done.stdout
