@@ -148,6 +148,15 @@ def _operators(text: str) -> dict[str, float] | list[str]:
         raise argparse.ArgumentTypeError(re.sub("^operators ", "", str(error))) from None
 
 
+def operator_names(text: str) -> list[str]:
+    """Operators as ``--operators`` is given them where weights mean nothing.
+
+    Raises:
+        argparse.ArgumentTypeError: An unknown one.
+    """
+    return list(_operators(text))
+
+
 def plain(docstring: str | None) -> str:
     """A docstring as a person reads it in a terminal: without the marks of code."""
     return (docstring or "").replace("``", "")

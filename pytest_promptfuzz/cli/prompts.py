@@ -1,12 +1,15 @@
-"""A prompt as a command is given it: a file or standard input, its slots filled by ``--set``."""
+"""A prompt as a command is given it: a file, standard input or text, its slots filled by ``--set`` or ``--inputs``."""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.evaluating.inputs import read_inputs
 from pytest_promptfuzz.prompts.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -26,6 +29,26 @@ def read_prompt(file: str) -> Prompt:
             raise UsageError(f"Standard input is not UTF-8 (byte {error.start}); convert it first.") from None
         return Prompt(text, name="standard input")
     return Prompt.from_file(file)
+
+
+def read_prompt_or_text(given: str) -> Prompt:
+    """The prompt in a file, as ``read_prompt`` reads it, or the text itself.
+
+    What holds white space is a text, unless there is a file of that name or it ends like one's (``my prompt.txt``).
+
+    Raises:
+        UsageError: What ``read_prompt`` raises.
+    """
+    if re.search(r"\s", given.strip()) and not re.search(r"\.\w{1,5}$", given) and not _is_file(given):
+        return Prompt(given)
+    return read_prompt(given)
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # too long for a name, or a NUL in it
+        return False
 
 
 def read_values(settings: Sequence[str]) -> dict[str, str]:
@@ -74,3 +97,52 @@ def filled(prompt: Prompt, values: Mapping[str, str]) -> Prompt:
         example = " ".join(f"--set {slot}=VALUE" for slot in missing)
         raise UsageError(f"{name} has slots without a value: {', '.join(missing)}. Add {example}.")
     return prompt.fill(**values) if values else prompt
+
+
+def filled_by_each(prompt: Prompt, values: Mapping[str, str], file: str) -> list[tuple[str, Prompt]]:
+    """The prompt once for each line of a JSON Lines file, its slots filled, and how the input is named.
+
+    Args:
+        prompt: With slots.
+        values: Of ``--set``: what every input has in common.
+        file: Each line a text, for the one slot that is left, or an object of slots and values.
+
+    Raises:
+        UsageError: The file cannot be read, a line is no JSON, or an input does not fit the slots.
+    """
+    where = f"--inputs {file}"
+    inputs = _lines_of(file, where)
+    free = [slot for slot in prompt.slots if slot not in values]
+    if values:
+        inputs = [
+            {**values, free[0]: each}
+            if isinstance(each, str) and len(free) == 1
+            else {**values, **each}
+            if isinstance(each, dict)
+            else each
+            for each in inputs
+        ]
+    return [(each.name, each.put_into(prompt)) for each in read_inputs(inputs, prompt, where)]
+
+
+def _lines_of(file: str, where: str) -> list[Any]:
+    try:
+        text = (
+            sys.stdin.buffer.read().decode("utf-8-sig") if file == "-" else Path(file).read_text("utf-8-sig")
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8"
+        raise UsageError(f"{where}: the file cannot be read ({reason}).") from None
+    found: list[Any] = []
+    # Only line feeds end a line of JSON: a text may hold what `splitlines` would break at.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(json.loads(line))
+        except (ValueError, RecursionError):
+            raise UsageError(
+                f'{where}: line {number} is no JSON ({line:.40}); write a text in quotes, or {{"slot": "value"}}, on '
+                "each line."
+            ) from None
+    return found

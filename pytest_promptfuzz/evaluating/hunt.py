@@ -282,6 +282,7 @@ class Hunt:
             errors=self.errors,
             notes=tuple(dict.fromkeys([*self.notes, *self._noted(), *notes])),
             spent=spent,
+            prompts=len(self.tried.known),
         )
 
     def _found_at(self) -> int:

@@ -155,7 +155,7 @@ def _short(value: Any) -> str:
     if isinstance(value, str):
         return f"({quoted(value, _SHOWN)})"
     shown = ", ".join(
-        f"{slot}={quoted(each, _SHOWN) if isinstance(each, str) else each!r}" for slot, each in pairs
+        f"{slot}={quoted(each, _SHOWN) if isinstance(each, str) else repr(each)}" for slot, each in pairs
     )
     shown = shown or repr(value)
     return f"({shown if len(shown) <= 2 * _SHOWN else shown[: 2 * _SHOWN - 1] + '…'})"

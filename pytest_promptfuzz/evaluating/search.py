@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.speculating import speculating
 from pytest_promptfuzz.running.drive import adrive, drive
 from pytest_promptfuzz.searching.methods import DEFAULT
+from pytest_promptfuzz.searching.quality import measured, measures_of
 from pytest_promptfuzz.wire.intercept import intercepting
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.mutations.strata import Selection
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.searching.quality import Measure
     from pytest_promptfuzz.searching.result import Search
     from pytest_promptfuzz.searching.searching import Method
 
@@ -99,6 +102,7 @@ def search(
     parameters: Mapping[str, Any] | None = None,
     session: Session | None = None,
     progress: Callable[[int, int, float, bool], object] | None = None,
+    measures: Mapping[str, Measure] | None = None,
     **settings: Any,
 ) -> Search:
     """Look for the worst that harmless changes of a prompt can do.
@@ -139,6 +143,8 @@ def search(
         parameters: More for the request body, e.g. ``{"temperature": 0}``.
         session: Store, mode, embedder and concurrency; by default nothing is stored on disk.
         progress: Called after each batch with queries made, the budget, the best loss, and whether the goal is reached.
+        measures: Functions of a text that return a number, by name, such as ``perplexity(FOLDER)``: what they say of
+            the changed prompt and of the unmutated one is in ``result.quality``.
         settings: ``task=``, ``profile=``, ``schema=``, ``equivalent_at=``, ``minor_at=``, ``ignore=``, ``tiers=``,
             ``guards=``, ``judge=``, ``judge_when=``, ``judge_repeats=``: how answers are compared.
 
@@ -151,7 +157,7 @@ def search(
         ConfigurationError: A key, an extra or a model name is missing.
         BaselineFailed: The application's function raises on the unmutated prompt.
     """
-    searching = _Searching(locals())
+    searching = Searching(locals())
     evaluation, job = searching.evaluation, searching.job
     with evaluation.watched(), intercepting(), speculating(job) as told:
         try:
@@ -160,7 +166,7 @@ def search(
             )
         except KeyboardInterrupt:
             searching.interrupted()
-    return job.found()
+    return searching.found()
 
 
 async def asearch(
@@ -171,22 +177,17 @@ async def asearch(
     Raises:
         UsageError: An unknown option, and what ``search`` raises.
     """
-    import inspect
-
-    bound = inspect.signature(search).bind(prompt, target, objective, **options)
-    bound.apply_defaults()
-    searching = _Searching(bound.arguments)
-    evaluation, job = searching.evaluation, searching.job
-    job.concurrent = job.session.concurrency > 1
-    with evaluation.watched(), intercepting():
-        await adrive(
-            evaluation.case(evaluation.cases.inputs[0]), evaluation.abody, concurrency=job.session.concurrency
-        )
-    return job.found()
+    searching = Searching.of(prompt, target, objective, **options)
+    await searching.arun()
+    return searching.found()
 
 
-class _Searching:
-    """The evaluation of one call of ``search``, and its job."""
+class Searching:
+    """One call of ``search``, for whoever wants to know of it while it goes on, or drives it.
+
+    Args:
+        given: The arguments of ``search``, by name.
+    """
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         where = "search"
@@ -217,6 +218,7 @@ class _Searching:
             settings.setdefault("judge_when", "always")
         if given["part"] is not None:
             settings["part"] = given["part"]
+        self._measures = measures_of(given["measures"], where)
         self.hunt = Hunt(hunting, where, progress=given["progress"])
         self.evaluation = Evaluation(
             given["prompt"],
@@ -237,7 +239,38 @@ class _Searching:
         assert isinstance(job, SearchJob)
         self.job = job
 
+    @classmethod
+    def of(cls, *arguments: Any, **options: Any) -> Searching:
+        """A search with the arguments of ``search``, left out ones included.
+
+        Raises:
+            UsageError: What ``search`` raises of its arguments.
+        """
+        bound = inspect.signature(search).bind(*arguments, **options)
+        bound.apply_defaults()
+        return cls(bound.arguments)
+
+    async def arun(self) -> None:
+        """Search, the queries of a batch running concurrently in this event loop."""
+        evaluation, job = self.evaluation, self.job
+        job.concurrent = job.session.concurrency > 1
+        with evaluation.watched(), intercepting():
+            steps = evaluation.case(evaluation.cases.inputs[0])
+            await adrive(steps, evaluation.abody, concurrency=job.session.concurrency)
+
     def interrupted(self) -> None:
-        """Whoever waits has had enough; what is known is kept."""
+        """Whoever waits has had enough; what is known is kept.
+
+        Raises:
+            KeyboardInterrupt: Nothing is known.
+        """
         if self.hunt.baseline is None:
             raise KeyboardInterrupt
+
+    def found(self) -> Search:
+        """What was found, by now.
+
+        Raises:
+            UsageError: The baseline could not be had, or is not repeatable.
+        """
+        return measured(self.job.found(), self._measures)

@@ -52,16 +52,27 @@ class Progress:
 
     def trial(self, test: str, done: int, total: int, deviations: int, calls: int) -> None:
         """Say how far a test has come: trials done of all, deviations so far, model calls sent so far."""
-        if not self._enabled:
-            return
-        now = self._clock()
-        if test == self._test and done < total and now - self._when < self._interval:
-            return
-        self._test, self._when = test, now
         state = f" {done}/{total} trials"
         if deviations:
             state += f", {deviations} deviate" if deviations > 1 else ", 1 deviates"
-        state += f", {count(calls, 'call')}"
+        self._show(test, f"{state}, {count(calls, 'call')}", ended=done >= total)
+
+    def search(
+        self, name: str, queries: int, budget: int, *, best: float, reached: bool, cost: float
+    ) -> None:
+        """Say how far a search has come: queries of the budget, how near the best came (0 to 1), US dollars."""
+        state = f" {queries:,}/{budget:,} queries, " + (
+            "found, making it smaller" if reached else f"best {best:.2f}"
+        )
+        self._show(name, f"{state}, ${cost:.4f}" if cost else state, ended=queries >= budget)
+
+    def _show(self, name: str, state: str, *, ended: bool) -> None:
+        if not self._enabled:
+            return
+        now = self._clock()
+        if name == self._test and not ended and now - self._when < self._interval:
+            return
+        self._test, self._when = name, now
         # One column stays free: a full row would make some terminals begin a new one.
         column = self._column()
         gap = " " if column else ""
@@ -69,7 +80,7 @@ class Progress:
         if room < _LEAST_ROOM:
             return
         name = shorten_middle(
-            safe(test).replace("\n", "⏎").replace("\t", " "), max(room - len(state), _LEAST_NAME)
+            safe(name).replace("\n", "⏎").replace("\t", " "), max(room - len(state), _LEAST_NAME)
         )
         line = gap + shorten_middle(name + state, room)
         taken = columns(line)

@@ -51,7 +51,8 @@ class Search:
         errors: How many queries got no answer.
         notes: Sentences the person must see.
         spent: Calls, tokens, cost and seconds.
-        quality: Measures of the changed prompt that were asked for, by name.
+        quality: Measures of the changed prompt that were asked for, by name; ``NAME_before`` is the unmutated one's.
+        prompts: How many changed prompts were answered.
     """
 
     counterexample: Counterexample | None
@@ -76,11 +77,20 @@ class Search:
     notes: tuple[str, ...]
     spent: Spent
     quality: dict[str, float] = field(default_factory=dict)
+    prompts: int = 0
 
     @property
     def found(self) -> bool:
         """Whether the goal was reached."""
         return self.counterexample is not None
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether it tells something: something was found, or most of what was asked was answered and steady."""
+        if self.found:
+            return True
+        cut_short = self.ended in {"noisy", "target-failed", "interrupted"}
+        return not cut_short and self.prompts > 0 and 2 * self.errors <= self.queries
 
     @property
     def mutation(self) -> Mutation | None:
@@ -106,6 +116,7 @@ class Search:
         spent = self.spent
         return {
             "found": self.found,
+            "conclusive": self.conclusive,
             "counterexample": None if self.counterexample is None else self.counterexample.to_json(),
             "first": None if self.first is None else self.first.to_json(),
             "nearest": None if self.nearest is None else self.nearest.to_json(),
@@ -118,6 +129,7 @@ class Search:
             "found_at": self.found_at,
             "budget": self.budget,
             "places": self.places,
+            "prompts": self.prompts,
             "words_changed": self.words_changed,
             "change_rate": round(self.change_rate, 4),
             "method": self.method,

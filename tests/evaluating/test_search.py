@@ -390,3 +390,20 @@ def test_what_an_objective_must_not_return_is_named(said: object, message: str) 
 def test_confidence_needs_confidences() -> None:
     with pytest.raises(UsageError, match="is no mapping of labels to confidences"):
         search(PROMPT, brittle, "confidence")
+
+
+def test_measures_say_what_the_change_did_to_the_text() -> None:
+    found = search(PROMPT, brittle, operators="synonym", measures={"length": len})
+    assert found.mutation is not None
+    assert found.quality == {"length": len(found.mutation.text), "length_before": len(PROMPT)}
+    assert search(PROMPT, lambda _: "x", queries=5, measures={"length": len}).quality == {}
+    with pytest.raises(UsageError, match="length returned 'long'"):
+        search(PROMPT, brittle, operators="synonym", measures={"length": lambda _: "long"})  # type: ignore[dict-item, return-value]
+    with pytest.raises(UsageError, match="must map names to functions"):
+        search(PROMPT, brittle, measures=[len])  # type: ignore[arg-type]
+
+
+def test_what_is_conclusive() -> None:
+    assert search(PROMPT, brittle, operators="synonym").conclusive
+    assert search(PROMPT, lambda _: "x", queries=20).conclusive
+    assert not search(PROMPT, brittle, method="pwws", operators="synonym", queries=5).conclusive

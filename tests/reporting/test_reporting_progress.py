@@ -82,3 +82,18 @@ def test_a_row_never_reaches_the_last_column_nor_holds_a_control_character() -> 
         assert len(line) < width
         assert "\x1b" not in line
         assert "\n" not in line
+
+
+def test_a_search_shows_queries_the_best_and_money() -> None:
+    written: list[str] = []
+    clock = Clock()
+    progress = Progress(written.append, enabled=True, clock=clock)
+    progress.search("p.txt", 9, 1200, best=0.25, reached=False, cost=0.0)
+    clock.now = 0.01
+    progress.search("p.txt", 17, 1200, best=0.5, reached=False, cost=0.0)
+    clock.now = 1.0
+    progress.search("p.txt", 25, 1200, best=1.0, reached=True, cost=0.01234)
+    assert [each.strip("\b ") for each in written] == [
+        "p.txt 9/1,200 queries, best 0.25",
+        "p.txt 25/1,200 queries, found, making it smaller, $0.0123",
+    ]

@@ -1,0 +1,192 @@
+"""``promptfuzz search``: the worst that harmless changes do to a prompt, and the smallest one that breaks it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.cli.options import (
+    add_limit_options,
+    add_output_options,
+    operator_names,
+    plain,
+)
+from pytest_promptfuzz.cli.searches import cases_of, search_all
+from pytest_promptfuzz.errors import ConfigurationError
+from pytest_promptfuzz.reporting.searches import search_lines, search_report, searches_lines
+from pytest_promptfuzz.searching.methods import DEFAULT, METHODS
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_promptfuzz.cli.output import Output
+
+_STORE = ".promptfuzz"
+_EPILOG = (
+    "exit codes: 0 nothing found, 1 a counterexample, 2 usage or environment, 3 inconclusive: a noisy or failing "
+    "target, or interrupted before anything was found"
+)
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """The command's arguments."""
+    parser = commands.add_parser(
+        "search",
+        help="look for the smallest harmless change that breaks a prompt",
+        description=plain(__doc__),
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE|TEXT",
+        help="a prompt, or chat messages in a .json file; - is standard input; what holds spaces is the text itself",
+    )
+    parser.add_argument(
+        "--target", metavar="T", help="openai:MODEL, anthropic:MODEL, compatible:MODEL@URL, simulated"
+    )
+    parser.add_argument(
+        "--set",
+        metavar="SLOT=VALUE",
+        action="append",
+        default=[],
+        dest="values",
+        help="fill a slot of the prompt (SLOT=@FILE reads a file)",
+    )
+    parser.add_argument(
+        "--inputs",
+        metavar="FILE",
+        help="JSON Lines, each line a text or an object of slots and values: one search each, and a table",
+    )
+    parser.add_argument(
+        "--part",
+        metavar="PART",
+        help="what may change: template, input (what fills the slots) or both; of a chat also a role (template)",
+    )
+    _add_search(parser.add_argument_group("search"))
+    _add_limits(parser.add_argument_group("what a change must keep"))
+    group = parser.add_argument_group("answers")
+    group.add_argument("--task", metavar="NAME", help="how answers are compared (inferred from the baseline)")
+    group.add_argument(
+        "--embedder",
+        metavar="NAME",
+        help="a provider whose embeddings compare meaning, openai:MODEL or compatible:MODEL@URL (a model here)",
+    )
+    group.add_argument(
+        "--judge", metavar="NAME", help="a model that rates answers which nothing cheaper can tell"
+    )
+    group.add_argument(
+        "--mode",
+        choices=("auto", "live"),
+        default="auto",
+        help="auto uses stored answers, live always calls (auto); --max-calls 0 calls nothing",
+    )
+    group.add_argument(
+        "--cache-dir", default=_STORE, metavar="DIR", help=f"where answers are kept ({_STORE})"
+    )
+    add_limit_options(parser)
+    add_output_options(parser)
+    parser.set_defaults(execute=execute)
+
+
+def _add_search(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--objective",
+        default="deviation",
+        metavar="NAME",
+        help="what is looked for: deviation, minor, label, confidence, bleu, judge, or a measure below a bound, such as"
+        " 'rouge-l<0.5' (deviation)",
+    )
+    group.add_argument("--method", default=DEFAULT, metavar="NAME", help=f"{', '.join(METHODS)} ({DEFAULT})")
+    group.add_argument(
+        "--queries",
+        type=int,
+        default=200,
+        metavar="N",
+        help="how often a prompt may be asked, the unmutated one included; of each search (200)",
+    )
+    group.add_argument(
+        "--max-seconds", type=float, metavar="X", help="after which a search asks nothing more"
+    )
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed asks the same (0)")
+    group.add_argument(
+        "--batch",
+        type=int,
+        default=8,
+        metavar="N",
+        help="queries made before the next are chosen: 1 asks least, more waits less (8)",
+    )
+    group.add_argument(
+        "--repeats",
+        type=int,
+        default=2,
+        metavar="N",
+        help="how often more what breaks the answer is asked before it is believed (2)",
+    )
+    group.add_argument(
+        "--baseline-runs",
+        type=int,
+        default=2,
+        metavar="N",
+        help="how often the unmutated prompt is asked (2)",
+    )
+    group.add_argument(
+        "--no-prune", action="store_true", help="stop at the first find, and do not make it smaller"
+    )
+
+
+def _add_limits(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--operators",
+        type=operator_names,
+        metavar="A,B",
+        help="only these operators or dimensions: synonym changes words, lexical characters (what a plan draws on)",
+    )
+    group.add_argument(
+        "--lexicon",
+        metavar="NAME",
+        help="words of an installed WordNet, such as oewn:2024 (`promptfuzz lexicon`); alone, or beside --operators",
+    )
+    group.add_argument("--top", type=int, default=10, metavar="N", help="most choices of a place (10)")
+    group.add_argument(
+        "--any-sense", action="store_true", help="take a word's substitutes whatever part of speech it is"
+    )
+    group.add_argument("--max-words", type=int, metavar="N", help="most words that may change")
+    group.add_argument(
+        "--max-change-rate", type=float, default=1.0, metavar="X", help="the same as a share, up to 1 (1)"
+    )
+    group.add_argument(
+        "--min-cosine",
+        type=float,
+        metavar="X",
+        help="how like the prompt's embedding the changed one's must be",
+    )
+
+
+def execute(options: argparse.Namespace, output: Output) -> int:
+    """Search and report; returns the exit code.
+
+    Raises:
+        PromptfuzzError: An option, a prompt or the environment is wrong.
+        KeyboardInterrupt: Before the first answer.
+    """
+    if not options.target:
+        raise ConfigurationError("No target: write --target openai:MODEL, anthropic:MODEL or simulated.")
+    cases = cases_of(options)
+    found = search_all(cases, options, output)
+    reports = [search_report(each, name) for name, each in found.searches]
+    left_out = [{"name": name, "why": why} for name, why in found.left_out]
+    if options.json:
+        output.json({"searches": reports, "left_out": left_out})
+    elif len(cases) == 1:
+        output.lines([line for report in reports for line in search_lines(report)])
+    else:
+        output.lines(searches_lines(reports, width=output.width))
+    for each in left_out:
+        output.error(f"promptfuzz search: {each['name']} was left out: {each['why']}")
+    if found.stopped and len(cases) > 1:
+        output.error(f"promptfuzz search: interrupted; {len(reports)} of {len(cases)} searches were made")
+    if any(each.found for _, each in found.searches):
+        return 1
+    told = not found.stopped and not found.unasked and all(each.conclusive for _, each in found.searches)
+    return 0 if told else 3

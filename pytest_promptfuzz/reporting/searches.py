@@ -1,0 +1,158 @@
+"""Searches in reports: what was found first, then how; several in a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.reporting.answers import answer_pair
+from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.reporting.terminal import diff_lines
+from pytest_promptfuzz.reporting.text import HANG, Line, Style, columns, pad, shorten_middle
+from pytest_promptfuzz.reporting.words import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.reporting.text import Piece
+    from pytest_promptfuzz.searching.result import Search
+
+    SearchReport = dict[str, Any]
+
+MOST_SHOWN = 8  # finds of a table that are shown in full
+_LABEL = 10
+_LEAST_NAME = 12
+_UNKNOWN = ("noisy", "target-failed", "interrupted")
+_STYLES: dict[str, Style] = {"found": "bad", "nothing": "good", "unknown": "warn"}
+
+
+def search_report(found: Search, name: str) -> SearchReport:
+    """A search as plain data: ``Search.to_json``, with its name and the diff of the best change."""
+    diff = [] if found.mutation is None else [[kind, text] for kind, text in found.mutation.diff()]
+    return {"name": name, **found.to_json(), "diff": diff}
+
+
+def search_lines(report: SearchReport) -> list[Line]:
+    """One search: the change that breaks the answer, both answers, why, how sure that is, and what it took."""
+    state = _state(report)
+    said = {
+        "found": "found: a harmless change breaks the answer",
+        "nothing": "nothing found",
+        "unknown": f"inconclusive ({_unknown(report)})",
+    }[state]
+    lines: list[Line] = [
+        [(f"{safe(report['name'])} on {safe(report['target'])}: ", "heading"), (said, _STYLES[state])]
+    ]
+    known = report["counterexample"]
+    if known is not None:
+        lines += diff_lines(report["diff"])
+        lines += _answers(report)
+        lines.append(_row("why", [(known["failure"], "bad")]))
+        reached, asked = known["repeats"]
+        minimal = "minimal: no part of it did" if known["minimal"] else "a part of it may do as well"
+        lines.append(_row("again", [(f"broke it {reached} of {count(asked, 'time')}; {minimal}", "plain")]))
+        if report["ended"] != "found":
+            lines.append(_row("ended", [(report["explanation"], "warn")]))
+    else:
+        lines.append(_row("why", [(report["explanation"], "plain")]))
+        if report["nearest"] is not None:
+            lines += diff_lines(report["diff"], label="nearest")
+            lines += _answers(report)
+    if report["diff"]:
+        rate = f"{report['change_rate']:.0%} of the prompt"
+        near = "" if known is not None else f"; {report['loss']:.2f} of the way there"
+        lines.append(_row("changed", [(f"{count(report['words_changed'], 'word')}, {rate}{near}", "plain")]))
+    lines += [_row("asked", [(_asked(report), "plain")]), _row("how", [(_how(report), "dim")])]
+    for name in sorted(each for each in report["quality"] if f"{each}_before" in report["quality"]):
+        now, before = report["quality"][name], report["quality"][f"{name}_before"]
+        lines.append(_row(name.ljust(_LABEL), [(f"{now:.4g}, unmutated {before:.4g}", "plain")]))
+    return [*lines, *(_row("note", [(note, "plain")]) for note in report["notes"])]
+
+
+def searches_lines(reports: Sequence[SearchReport], *, width: int) -> list[Line]:
+    """Several searches: the first finds in full, then all of them in a table."""
+    finds = [each for each in reports if _state(each) == "found"]
+    lines: list[Line] = []
+    for each in finds[:MOST_SHOWN]:
+        lines += [*search_lines(each), []]
+    if len(finds) > MOST_SHOWN:
+        lines += [[(f"and {count(len(finds) - MOST_SHOWN, 'more find')}: --json has them all", "dim")], []]
+    return [*lines, *_table(reports, width)]
+
+
+def _state(report: SearchReport) -> str:
+    if report["found"]:
+        return "found"
+    return "nothing" if report["conclusive"] else "unknown"
+
+
+def _unknown(report: SearchReport) -> str:
+    """Why nothing can be told, in a word or two."""
+    return report["ended"] if report["ended"] in _UNKNOWN else "too few answers"
+
+
+def _answers(report: SearchReport) -> list[Line]:
+    one, other = answer_pair(report["baseline"], report["answer"])
+    return [_row("baseline", [(one, "plain")]), _row("response", [(other, "plain")])]
+
+
+def _asked(report: SearchReport) -> str:
+    queries = count(report["queries"], "query").replace("querys", "queries")
+    parts = [f"{queries} of {report['budget']:,}"]
+    if report["found"]:
+        parts.append(f"found by query {report['found_at']}")
+    if report["errors"]:
+        parts.append(f"{report['errors']} without an answer")
+    parts.append(count(report["calls"], "call"))
+    if report["hits"]:
+        parts.append(f"{count(report['hits'], 'stored answer')}")
+    if report["cost"] is not None:
+        parts.append(f"${report['cost']:.4f}")
+    return ", ".join(parts)
+
+
+def _how(report: SearchReport) -> str:
+    places = count(report["places"], "place")
+    return f"{report['method']} over {places}, objective {safe(report['objective'])}, seed {report['seed']}"
+
+
+def _table(reports: Sequence[SearchReport], width: int) -> list[Line]:
+    """A row a search."""
+    heads = ("result", "words", "changed", "queries", "found at", "cost")
+    rows = [
+        (
+            safe(each["name"]).replace("\n", "⏎"),
+            [
+                {"found": "found", "nothing": "nothing", "unknown": _unknown(each)}[_state(each)],
+                str(each["words_changed"]) if each["found"] else "-",
+                f"{each['change_rate']:.0%}" if each["found"] else "-",
+                f"{each['queries']:,}",
+                str(each["found_at"]) if each["found"] else "-",
+                "-" if each["cost"] is None else f"${each['cost']:.4f}",
+            ],
+            _STYLES[_state(each)],
+        )
+        for each in reports
+    ]
+    wide = [
+        max(columns(text) for text in (head, *(row[1][at] for row in rows))) for at, head in enumerate(heads)
+    ]
+    # Where there is no room the last columns go: the result is why the table is read.
+    while len(wide) > 1 and width - sum(2 + each for each in wide) < _LEAST_NAME:
+        wide.pop()
+    natural = max(columns(row[0]) for row in rows)
+    first = max(min(natural, width - sum(2 + each for each in wide)), _LEAST_NAME)
+
+    def line(name: str, cells: Sequence[str], style: Style, result: Style) -> Line:
+        made: Line = [(pad(shorten_middle(name, first), first), style)]
+        for at, (text, room) in enumerate(zip(cells, wide, strict=False)):
+            made += [("  ", "plain"), (pad(text, room, right=at > 0), style if at else result)]
+        return made
+
+    return [
+        line("search", heads, "heading", "heading"),
+        *(line(name, cells, "plain", style) for name, cells, style in rows),
+    ]
+
+
+def _row(label: str, pieces: Sequence[Piece]) -> Line:
+    return [("   ", "plain"), (label.ljust(_LABEL) + " ", "label"), HANG, *pieces]

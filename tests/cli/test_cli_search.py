@@ -1,0 +1,387 @@
+"""``promptfuzz search`` as a person runs it: real processes, a model server over HTTP, a real Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_promptfuzz.reporting.text import columns
+from pytest_promptfuzz.targets.model import Request, Response
+from pytest_promptfuzz.testing.faults import NotFound, ServerError
+from pytest_promptfuzz.testing.server import ModelServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+PROMPT = """\
+Provide a concise overview of the ticket and classify it as spam or not spam. Give the main reason.
+
+Ticket: {ticket}
+"""
+TICKET = "ticket=I cannot log in."
+KEY = "sk-test-0123456789abcdefghij"
+
+
+class Own:
+    """A model whose answer is a function of the text that it is asked."""
+
+    def __init__(self, answer: Callable[[str, int], str]) -> None:
+        self._answer = answer
+
+    def answer(self, request: Request, *, sample: int = 0) -> Response:
+        return Response(self._answer(str(request.messages[-1]["content"]), sample), model="own-1")
+
+
+def brittle(text: str, sample: int) -> str:
+    return "not spam" if "concise" in text else "spam"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    (tmp_path / "p.txt").write_text(PROMPT, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    with ModelServer(Own(brittle)) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
+        yield running
+
+
+def searched(*argv: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest_promptfuzz.cli", "search", *argv],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, **environment},
+        check=False,
+        timeout=120,
+    )
+
+
+GIVEN = ("p.txt", "--target", "openai:gpt-5-mini", "--set", TICKET, "--operators", "synonym")
+
+
+def test_the_change_that_breaks_it_comes_first(folder: Path, server: ModelServer) -> None:
+    done = searched(*GIVEN, "--width", "100")
+    assert (done.returncode, done.stderr) == (1, "")
+    rows = done.stdout.splitlines()
+    assert rows[0] == "p.txt on openai:gpt-5-mini: found: a harmless change breaks the answer"
+    assert re.match(r"   prompt     Provide a \[-concise-\]\{\+\w+\+\} overview of the ticket", rows[1])
+    said = {row[3:13].strip(): row[14:] for row in rows[1:] if row[3:13].strip()}
+    assert (said["baseline"], said["response"]) == ("not spam", "spam")
+    assert said["why"] == "label 'not spam' became 'spam'"
+    assert said["again"] == "broke it 3 of 3 times; minimal: no part of it did"
+    assert said["changed"].startswith("1 word, ")
+    assert re.match(rf"\d+ queries of 200, found by query \d+, {server.calls} calls$", said["asked"])
+    assert re.match(r"sweep over \d+ places, objective deviation, seed 0$", said["how"])
+
+
+def test_widths_and_colours(folder: Path, server: ModelServer) -> None:
+    searched(*GIVEN)
+    for width in (40, 80, 120):
+        done = searched(*GIVEN, "--width", str(width))
+        assert max(map(columns, done.stdout.splitlines())) <= width
+        assert "\x1b" not in done.stdout
+    coloured = searched(*GIVEN, FORCE_COLOR="1").stdout
+    assert "\x1b[31;9mconcise" in coloured
+    assert "[-" not in coloured
+
+
+def test_a_rerun_asks_nothing_and_needs_no_network(folder: Path, server: ModelServer) -> None:
+    first = json.loads(searched(*GIVEN, "--json").stdout)["searches"][0]
+    asked = server.calls
+    server.stop()
+    done = searched(*GIVEN, "--json", "--max-calls", "0")
+    again = json.loads(done.stdout)["searches"][0]
+    assert done.returncode == 1
+    assert (first["calls"], again["calls"], again["hits"]) == (asked, 0, asked)
+    assert [first[key] for key in ("counterexample", "trace", "queries")] == [
+        again[key] for key in ("counterexample", "trace", "queries")
+    ]
+
+
+def test_nothing_found_is_said_with_what_was_asked(folder: Path, server: ModelServer) -> None:
+    done = searched(*GIVEN[:-2], "--operators", "double-space", "--queries", "12")
+    assert done.returncode == 0
+    assert done.stdout.startswith("p.txt on openai:gpt-5-mini: nothing found\n")
+    assert re.search(r"\d+ queries of 12", done.stdout)
+    assert KEY not in done.stdout + done.stderr
+
+
+def test_the_nearest_is_shown_where_nothing_breaks(folder: Path) -> None:
+    done = searched(
+        "p.txt", "--target", "simulated", "--set", TICKET, "--objective", "rouge-l<0.01", "--queries", "40"
+    )
+    assert done.returncode == 0
+    assert "   nearest    " in done.stdout
+    assert "of the way there" in done.stdout
+
+
+def test_a_prompt_may_be_text_or_standard_input(folder: Path, server: ModelServer) -> None:
+    text = PROMPT.replace("{ticket}", "I cannot log in.")
+    given = ("--target", "openai:gpt-5-mini", "--operators", "synonym")
+    named = searched(text, *given)
+    assert (named.returncode, named.stdout.splitlines()[0].partition(" on ")[0]) == (1, "the prompt")
+    piped = searched("-", *given, stdin=text)
+    assert (piped.returncode, piped.stdout.splitlines()[0].partition(" on ")[0]) == (1, "standard input")
+    missing = searched("my prompt.txt", *given)
+    assert missing.returncode == 2
+    assert "my prompt.txt" in missing.stderr
+
+
+def test_inputs_are_searched_each_and_shown_in_a_table(folder: Path, server: ModelServer) -> None:
+    (folder / "inputs.jsonl").write_text(
+        '"I cannot log in."\n\n{"ticket": "Win a prize!"}\n', encoding="utf-8"
+    )
+    given = ("p.txt", "--target", "openai:gpt-5-mini", "--inputs", "inputs.jsonl", "--operators", "synonym")
+    done = searched(*given)
+    assert done.returncode == 1
+    assert " ".join(done.stdout.split()).count("a harmless change breaks the answer") == 2
+    table = done.stdout.partition("\nsearch")[2].splitlines()
+    assert table[0].split() == ["result", "words", "changed", "queries", "found", "at", "cost"]
+    assert [row.split()[0] for row in table[1:3]] == ["1", "2"]
+    assert all(" found " in row for row in table[1:3])
+    found = json.loads(searched(*given, "--json").stdout)
+    assert [each["name"] for each in found["searches"]] == [
+        "1 ('I cannot log in.')",
+        "2 (ticket='Win a prize!')",
+    ]
+
+
+def test_inputs_take_what_is_set_for_all(folder: Path, server: ModelServer) -> None:
+    (folder / "two.txt").write_text("For {who}: " + PROMPT, encoding="utf-8")
+    (folder / "inputs.jsonl").write_text('"I cannot log in."\n{"ticket": "Help!"}', encoding="utf-8")
+    done = searched(
+        *("two.txt", "--target", "openai:gpt-5-mini", "--inputs", "inputs.jsonl", "--set", "who=Ann"),
+        *("--operators", "synonym", "--no-prune", "--json"),
+    )
+    assert done.returncode == 1, done.stderr
+    for each in json.loads(done.stdout)["searches"]:
+        assert each["counterexample"]["mutation"]["original"].startswith("For Ann: ")
+
+
+def test_an_input_that_cannot_be_searched_is_left_out_and_said(folder: Path, server: ModelServer) -> None:
+    (folder / "q.txt").write_text("{text}", encoding="utf-8")
+    lines = ['"Provide a concise overview of the ticket."', '"17"']
+    (folder / "inputs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    given = ("q.txt", "--target", "openai:gpt-5-mini", "--inputs", "inputs.jsonl", "--part", "input")
+    done = searched(*given, "--operators", "synonym")
+    assert done.returncode == 1
+    assert "2 ('17') was left out: no operator finds anything to change" in done.stderr
+    (folder / "inputs.jsonl").write_text('"17"\n"18"', encoding="utf-8")
+    done = searched(*given, "--operators", "synonym")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no prompt can be searched. 1 ('17'): no operator" in done.stderr
+
+
+def test_several_prompts(folder: Path, server: ModelServer) -> None:
+    (folder / "q.txt").write_text("Provide an overview of the ticket.\n\nTicket: {ticket}", encoding="utf-8")
+    done = searched("p.txt", "q.txt", *GIVEN[1:])
+    assert done.returncode == 1
+    table = done.stdout.partition("\nsearch")[2].splitlines()
+    assert [row.split()[:2] for row in table[1:3]] == [["p.txt", "found"], ["q.txt", "nothing"]]
+
+
+def test_hostile_answers_are_shown_and_do_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hostile = "\x1b[2J\x1b]0;pwned\x07::error::spam \u202e"
+    with ModelServer(Own(lambda text, _: "not spam" if "concise" in text else hostile)) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
+        done = searched(*GIVEN)
+        assert done.returncode == 1
+        assert not set("\x1b\x07\u202e") & set(done.stdout)
+        assert "␛[2J" in done.stdout
+        assert not re.search(r"^\s*::", done.stdout, re.MULTILINE)
+        assert "\x1b" not in searched(*GIVEN, "--json").stdout
+
+
+def test_a_noisy_target_is_inconclusive(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ModelServer(Own(lambda text, sample: ["not spam", "not spam", "spam"][sample % 3])) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
+        done = searched(*GIVEN, "--baseline-runs", "6")
+        assert done.returncode == 3
+        assert "inconclusive (noisy)" in done.stdout
+        assert "no change can be blamed" in " ".join(done.stdout.split())
+
+
+def test_a_target_that_fails_is_inconclusive(folder: Path, server: ModelServer) -> None:
+    server.fail(
+        NotFound(
+            times=None, when=lambda body: "Provide a concise overview of the ticket and classify" not in body
+        )
+    )
+    done = searched(*GIVEN, "--queries", "40")
+    assert done.returncode == 3
+    assert "inconclusive (too few answers)" in done.stdout
+    done = searched(*GIVEN, "--operators", "lexical", "--queries", "60")
+    assert done.returncode == 3
+    assert "inconclusive (target-failed)" in done.stdout
+    assert "8 queries in a row got no answer" in " ".join(done.stdout.split())
+    server.reset()
+    server.fail(ServerError(times=None))
+    done = searched(*GIVEN, "--mode", "live", "--attempts", "1")
+    assert done.returncode == 3
+    assert "p.txt was left out: " in done.stderr
+
+
+def test_too_small_a_budget_is_inconclusive_and_says_what_it_buys(folder: Path, server: ModelServer) -> None:
+    done = searched(*GIVEN, "--method", "pwws", "--queries", "5")
+    assert done.returncode == 3
+    assert "they buy no changed prompt" in " ".join(done.stdout.split())
+
+
+def test_a_budget_of_the_run_ends_the_search_with_what_is_known(folder: Path, server: ModelServer) -> None:
+    done = searched(*GIVEN[:-2], "--operators", "double-space,keyboard-typo", "--max-calls", "9")
+    assert server.calls == 9
+    assert "--max-calls is 9" in " ".join(done.stdout.split())
+    assert done.returncode in {0, 1}
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    for _ in range(2400):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never happened")
+
+
+@pytest.mark.parametrize(("breaks", "code"), [(True, 1), (False, 3)])
+def test_ctrl_c_shows_what_is_known(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, breaks: bool, code: int
+) -> None:
+    # The find comes early; what would make it smaller never ends.
+    model = Own(brittle if breaks else lambda text, _: "not spam")
+    with ModelServer(model, latency=0.2) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
+        given = (
+            "p.txt",
+            "--target",
+            "openai:gpt-5-mini",
+            "--set",
+            TICKET,
+            "--queries",
+            "5000",
+            "--batch",
+            "4",
+        )
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "pytest_promptfuzz.cli",
+                "search",
+                *given,
+                "--operators",
+                "synonym,lexical",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+        asked = (
+            (lambda: sum("concise" not in each.body for each in running.requests) >= 3) if breaks else None
+        )
+        wait_for(asked or (lambda: running.calls > 12))
+        wait_for(lambda calls=running.answered: running.answered > calls + 4)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert "Traceback" not in err
+        assert process.returncode == code, out + err
+        assert ("a harmless change breaks the answer" if breaks else "inconclusive (interrupted)") in out
+
+
+def test_ctrl_c_before_the_first_answer_ends_with_130(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ModelServer(Own(brittle), latency=60) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pytest_promptfuzz.cli", "search", *GIVEN],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        wait_for(lambda: running.calls > 0)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out) == (130, "")
+        assert err == "promptfuzz search: interrupted\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal")
+def test_a_terminal_sees_progress_on_one_line(folder: Path, server: ModelServer) -> None:
+    main, side = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest_promptfuzz.cli", "search", *GIVEN, "--width", "80"],
+        stdout=subprocess.PIPE,
+        stderr=side,
+        text=True,
+    )
+    out, _ = process.communicate(timeout=60)
+    os.close(side)
+    shown = os.read(main, 65536).decode()
+    os.close(main)
+    assert "p.txt on openai" in out
+    assert re.search(r"p\.txt \d+/200 queries, found, making it smaller\b", shown)
+    assert "\n" not in shown
+    assert shown.endswith("\b")
+    assert shown.rstrip("\b").endswith(" ")
+
+
+WRONG = [
+    (("p.txt", "--set", TICKET), "No target: write --target"),
+    (("p.txt", "--target", "simulated"), "slots without a value: ticket"),
+    (("none.txt", "--target", "simulated"), "none.txt"),
+    ((*GIVEN, "--method", "pws"), "no search method 'pws'"),
+    ((*GIVEN, "--objective", "labl"), "no objective 'labl'"),
+    ((*GIVEN, "--objective", "rouge-l<x"), "'x' is no number"),
+    ((*GIVEN, "--objective", "judge"), "needs judge="),
+    ((*GIVEN, "--objective", "confidence"), "is no mapping of labels to confidences"),
+    ((*GIVEN, "--queries", "0"), "queries=0 must be a whole number from 1"),
+    ((*GIVEN, "--max-words", "0"), "max_words=0"),
+    ((*GIVEN, "--max-change-rate", "2"), "max_change_rate=2.0"),
+    ((*GIVEN[:-1], "nonsense"), "nonsense"),
+    ((*GIVEN, "--lexicon", "oewn:1900"), "oewn:1900"),
+    ((*GIVEN, "--part", "middle"), "middle"),
+    (
+        (*GIVEN, "--inputs", "none.jsonl"),
+        "--inputs none.jsonl: the file cannot be read (No such file or directory)",
+    ),
+    ((*GIVEN[:3], "--inputs", "p.txt"), "--inputs p.txt: line 1 is no JSON (Provide a concise"),
+    ((*GIVEN[:3], "--inputs", "empty.jsonl"), "inputs= is empty"),
+    ((*GIVEN[:3], "--inputs", "wrong.jsonl"), "ticet"),
+    ((*GIVEN, "--max-cost", "0.5", "--target", "compatible:unknown@http://127.0.0.1:9/v1"), "price"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), WRONG, ids=[said[:30] for _, said in WRONG])
+def test_bad_input_is_named(folder: Path, server: ModelServer, given: tuple[str, ...], said: str) -> None:
+    (folder / "empty.jsonl").write_text("\n", encoding="utf-8")
+    (folder / "wrong.jsonl").write_text('{"ticet": "x"}', encoding="utf-8")
+    done = searched(*given)
+    assert done.returncode == 2, done.stdout
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_help_names_methods_objectives_and_exit_codes() -> None:
+    done = searched("--help", COLUMNS="200")
+    assert done.returncode == 0
+    for name in ("sweep", "beam-annealing", "rouge-l<0.5", "--lexicon", "--inputs", "3 inconclusive"):
+        assert name in done.stdout
