@@ -50,6 +50,15 @@ def called(item: pytest.Item) -> Iterator[None]:
             "call", "promptfuzz", f"The unmutated prompt fails{on} (asked twice): nothing was mutated."
         )
         raise failed.exception from None
+    except (KeyboardInterrupt, pytest.fail.Exception) as ended:  # Ctrl-C, or the test's own timeout
+        if not engine.job.told:
+            raise
+        # What the test came to is known: it is said first, and the run ends after it.
+        interrupted = isinstance(ended, KeyboardInterrupt)
+        why = "it was interrupted" if interrupted else "the test's time is up"
+        engine.job.notes.append(f"shrinking ended early: {why}")
+        if interrupted:
+            item.session.shouldstop = "Ctrl-C, while the smallest change that breaks a test was sought"
     finally:
         engine.progress.clear()
     engine.finish()

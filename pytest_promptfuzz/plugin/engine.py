@@ -232,6 +232,10 @@ class Engine:
             job.notes.extend(dict.fromkeys(self.state.warnings))
         if job.session.tape is not None:
             job.notes.extend(job.session.tape.said())
+        if self._examples and job.contract.shrink and job.judged().verdict == "brittle":
+            job.notes.append(
+                "not shrunk: hypothesis draws the arguments, and an example that is over is gone"
+            )
         result = job.conclude()
         listening = self.item.config.stash.get(RESULTS, None)
         if listening is not None:
