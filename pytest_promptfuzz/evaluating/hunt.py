@@ -11,14 +11,16 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.alike import alike
 from pytest_promptfuzz.evaluating.allowance import Allowance, Ends
 from pytest_promptfuzz.evaluating.judge import shown, subject_of
-from pytest_promptfuzz.evaluating.objectives import Answer, answer_of
+from pytest_promptfuzz.evaluating.objectives import NEAR, Answer, answer_of
 from pytest_promptfuzz.evaluating.recorded import refuse_unrecorded
+from pytest_promptfuzz.evaluating.smaller import smaller
 from pytest_promptfuzz.evaluating.tried import Tried
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.counterexample import Counterexample
 from pytest_promptfuzz.searching.candidates import space_of
+from pytest_promptfuzz.searching.failing import kind_of, same_failure
 from pytest_promptfuzz.searching.result import Search
-from pytest_promptfuzz.searching.searching import searching
+from pytest_promptfuzz.searching.searching import Seen, searching
 from pytest_promptfuzz.searching.space import Limits
 
 if TYPE_CHECKING:
@@ -31,9 +33,9 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.run import Run
-    from pytest_promptfuzz.scoring.trial import Spent
+    from pytest_promptfuzz.scoring.trial import Spent, Trial
     from pytest_promptfuzz.searching.result import Ended
-    from pytest_promptfuzz.searching.searching import Found, Seen
+    from pytest_promptfuzz.searching.searching import Found
     from pytest_promptfuzz.searching.space import Space
 
     Asking = Generator[list[Step], list[Run], list[Run]]
@@ -72,7 +74,10 @@ class Hunt:
     found: Found | None = None
     notes: list[str] = field(default_factory=list)
     tried: Tried = field(default_factory=Tried)
-    _space: Space | None = None
+    _text: str = ""
+    _minimal: bool = False
+    _before: int = 0
+    _failure: Trial | None = None
     _times: Counter[str] = field(default_factory=lambda: Counter({"": 1}))  # the baseline's own run
     _allowance: Allowance = field(init=False)
 
@@ -103,12 +108,16 @@ class Hunt:
             )
         try:
             yield from self._unmutated(job, asked)
-            self._space = space = self._opened(job, prompt)
+            space = self._opened(job, prompt)
             self.places = len(space)
-            self._say_what_the_budget_buys(space)
-            self.found = yield from self._searched(job, asked, space)
-            if self.found.reached:
+            self.notes += self.settings.said_of_the_budget(space, self.queries)
+            self._before = self.queries - 1
+            found = self.found = yield from self._searched(job, asked, space)
+            self._text, self._minimal = space.text(found.state), found.minimal
+            if found.reached:
                 self.ended = "found"
+                if self.settings.prune:
+                    yield from self._made_smaller(job, asked, space)
             else:
                 self.ended = "queries-spent" if self.queries >= self.settings.queries else "exhausted"
             self.explanation = ""
@@ -161,16 +170,6 @@ class Hunt:
             where=self.where,
         )
 
-    def _say_what_the_budget_buys(self, space: Space) -> None:
-        first = getattr(self.settings.method, "asks_first", lambda _: 0)(space)
-        left = self.settings.queries - self.queries
-        if first >= left:
-            self.notes.append(
-                f"{self.settings.name} first asks {first} questions to learn which of {len(space)} places matter, and "
-                f"queries={self.settings.queries} leaves {max(0, left)}: they buy no changed prompt. Give at least "
-                f"{self.queries + first + 10}, or take the default method, which tries changes from the first query"
-            )
-
     def _searched(self, job: Job, asked: Asked, space: Space) -> Generator[list[Step], list[Run], Found]:
         settings = self.settings
         steps = searching(
@@ -198,6 +197,24 @@ class Hunt:
             return found
         finally:
             steps.close()
+
+    def _made_smaller(self, job: Job, asked: Asked, space: Space) -> Asking:
+        known = self._smallest()
+        assert known is not None
+        repeats = min(self.settings.repeats, self.settings.queries - self.queries)
+
+        def ask(mutations: Sequence[Mutation]) -> Generator[list[Step], list[Run], list[bool]]:
+            runs = yield from self._runs(job, asked, mutations)
+            return [
+                self._seen(asked, mutation, run).reached
+                for mutation, run in zip(mutations, runs, strict=True)
+            ]
+
+        text, minimal = yield from smaller(
+            known, ask, allows=space.allows, queries=self.settings.queries - self.queries, repeats=repeats
+        )
+        self._text, self._minimal = text, self._minimal and minimal
+        return []
 
     def _runs(self, job: Job, asked: Asked, mutations: Sequence[Mutation | None]) -> Asking:
         """Make runs, if the budget holds them."""
@@ -229,7 +246,11 @@ class Hunt:
             return self.tried.start
         self._allowance.had()
         seen = self._rated(answer_of(trial))
-        self.tried.take(mutation, trial, seen, self.queries)
+        if seen.reached and self._failure is not None and not same_failure(self._failure, trial):
+            seen = Seen(NEAR, reached=False)  # what is made smaller must stay the same failure
+        known = self.tried.take(mutation, trial, seen, self.queries)
+        if self._failure is None and known is not None and known.reached > self.settings.repeats / 2 + 0.5:
+            self._failure = known.trial if kind_of(known.trial) is not None else None
         return seen
 
     def _rated(self, answer: Answer) -> Seen:
@@ -244,9 +265,9 @@ class Hunt:
 
     def _smallest(self) -> Known | None:
         """What reached the goal with the fewest words changed, as far as is known."""
-        if self.found is None or self._space is None:
+        if self.found is None:
             return self.tried.smallest()
-        return self.tried.known[self._space.text(self.found.state)] if self.found.reached else None
+        return self.tried.known[self._text] if self.found.reached else None
 
     def result(self, *, target: str, model: str, spent: Spent, notes: Sequence[str]) -> Search:
         """What is known by now.
@@ -287,7 +308,7 @@ class Hunt:
 
     def _found_at(self) -> int:
         if self.found is not None and self.found.found_at:
-            return self.found.found_at + self.queries - self.found.queries
+            return self.found.found_at + self._before
         return self.tried.first_at if self._smallest() else 0
 
     def _counterexample(self, known: Known) -> Counterexample:
@@ -299,7 +320,7 @@ class Hunt:
             baseline=self.baseline.value,
             answer=known.trial.value,
             failure=answer_of(known.trial).why or f"{self.settings.objective.name} is reached",
-            minimal=self.found is not None and self.found.minimal,
+            minimal=self._minimal,
             calls=self.queries,
             repeats=(known.reached, known.asked),
         )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.mutations.strata import Selection
     from pytest_promptfuzz.searching.searching import Method
+    from pytest_promptfuzz.searching.space import Space
 
 QUERIES = 200
 MOST_QUERIES = 1_000_000
@@ -83,6 +84,24 @@ class Hunting:
         strata_of(made.operators)  # an unknown one is said before anything is asked
         made._check(where)
         return made
+
+    def said_of_the_budget(self, space: Space, made: int) -> list[str]:
+        """What the person must know where the budget ends before any changed prompt is asked.
+
+        Args:
+            space: What is searched.
+            made: How many queries were made.
+        """
+        first = getattr(self.method, "asks_first", lambda _: 0)(space)
+        left = max(0, self.queries - made)
+        if first < left:
+            return []
+        note = (
+            f"{self.name} first asks {first} questions to learn which of {len(space)} places matter, and "
+            f"queries={self.queries} leaves {left}: they buy no changed prompt. Give at least {made + first + 10}, or "
+            "take the default method, which tries changes from the first query"
+        )
+        return [note]
 
     def _check(self, where: str) -> None:
         for name, least, most in (

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 BLEU_BELOW = 0.2
 """BLEU under which a translation counts as another one (S3)."""
-_NEAR = 0.999  # the loss of an answer that is as bad as can be and still not there
+NEAR = 0.999
+"""The loss of an answer that is as bad as can be and still not there."""
 
 
 class Answer(NamedTuple):
@@ -89,7 +90,7 @@ class Deviation:
             return Seen(1.0, reached=True)
         if answer.similarity is None:
             return Seen(0.5 if answer.outcome == "undecided" else 0.0, reached=False)
-        return Seen(min(_NEAR, 1.0 - answer.similarity), reached=False)
+        return Seen(min(NEAR, 1.0 - answer.similarity), reached=False)
 
 
 @dataclass(frozen=True, slots=True)

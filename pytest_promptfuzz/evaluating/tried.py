@@ -68,10 +68,10 @@ class Tried:
         """Whether every answer was as far from the goal as the unmutated prompt's."""
         return len(self.known) >= _FEW and all(each.loss == self.start.loss for each in self.known.values())
 
-    def take(self, mutation: Mutation, trial: Trial, seen: Seen, query: int) -> None:
+    def take(self, mutation: Mutation, trial: Trial, seen: Seen, query: int) -> Known | None:
         """Take down what came of a query; what masks words is a question, and is not kept."""
         if MASKED_BY in mutation.operators:
-            return
+            return None
         known = self.known.setdefault(mutation.text, Known(mutation, trial, seen.loss))
         known.asked += 1
         if seen.loss > self.best_loss:
@@ -81,6 +81,7 @@ class Tried:
             known.trial, known.loss = trial, seen.loss
             if self.first is None:
                 self.first, self.first_at = mutation, query
+        return known
 
     def smallest(self) -> Known | None:
         """What reached the goal with the fewest words changed."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _WORD = expression(r"\s+|\w+|[^\w\s]")
+_LETTER = expression(r"[^\W\d_]")
 _MOST_MOVES = 24  # of one reordering that are tried
 
 
@@ -26,9 +27,18 @@ def by_words(edits: Iterable[Edit], original: str) -> list[Edit]:
     return [atom for edit in edits for atom in _parted(edit, original, _WORD.findall)]
 
 
-def by_characters(edit: Edit, original: str) -> list[Edit]:
-    """One edit, each run of changed characters one of its own."""
-    return _parted(edit, original, list)
+def by_characters(edit: Edit, original: str, *, respells: bool = True) -> list[Edit]:
+    """One edit, each run of changed characters one of its own.
+
+    Args:
+        edit: What is taken apart.
+        original: The text it changes.
+        respells: Whether a part of a word's change is a change of the same kind, as it is of a typo. It is none where a
+            word takes another's place: half a synonym is no word at all.
+    """
+    before, after = original[edit.start : edit.end], edit.replacement(original)
+    reworded = _LETTER.search(before) and _LETTER.search(after) and before.casefold() != after.casefold()
+    return [edit] if reworded and not respells else _parted(edit, original, list)
 
 
 def _parted(edit: Edit, original: str, split: Callable[[str], list[str]]) -> list[Edit]:

@@ -90,6 +90,7 @@ def shrunk(
         known: How often the whole mutation failed, and how often it was asked, before.
     """
     original = mutation.original
+    respells = mutation.dimension != "semantic"
     asked = Asked(flip=flip, most=queries)
     atoms = by_words(mutation.edits, original)
     failed, times = known
@@ -101,7 +102,7 @@ def shrunk(
         try:
             for edit in list(kept):
                 place = kept.index(edit)
-                smaller = _made_smaller(original, kept, place, queries, asked)
+                smaller = _made_smaller(original, kept, place, queries, asked, respells=respells)
                 kept, minimal = yield from _as_mutations(mutation, smaller)
                 if not minimal:
                     break
@@ -144,7 +145,9 @@ def _needed(edits: Sequence[Edit], beside: Sequence[Edit], asked: Asked) -> Edit
         return [edits[place] for place in stop.value.kept], stop.value.minimal
 
 
-def _made_smaller(original: str, kept: list[Edit], place: int, queries: int | None, asked: Asked) -> Edits:
+def _made_smaller(
+    original: str, kept: list[Edit], place: int, queries: int | None, asked: Asked, *, respells: bool
+) -> Edits:
     """The edits with a smaller one in the place of one, if the failure needs no more; whether there is none smaller.
 
     ``asked.calls`` is changed.
@@ -155,7 +158,7 @@ def _made_smaller(original: str, kept: list[Edit], place: int, queries: int | No
     others = kept[:place] + kept[place + 1 :]
     left = None if queries is None else queries - asked.calls
     if not is_move(kept[place]):
-        atoms = by_characters(kept[place], original)
+        atoms = by_characters(kept[place], original, respells=respells)
         if len(atoms) == 1:
             return kept, True
         inner = Asked(flip=asked.flip, most=left)

@@ -152,6 +152,10 @@ class Space:
             self._allowed[state] = known
         return known
 
+    def allows(self, mutation: Mutation) -> bool:
+        """Whether a mutation that is part of a state's keeps within the limits as well: a predicate may not like it."""
+        return self._limits.allows is None or bool(self._limits.allows(mutation))
+
     def mutation(self, state: State) -> Mutation:
         """A state as a mutation: as severe, and as doubtful in meaning, as the worst operator that it draws on.
 

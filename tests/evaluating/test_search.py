@@ -129,6 +129,33 @@ def test_chat_messages_are_searched() -> None:
     assert found.words_changed == 1
 
 
+def test_a_find_is_made_smaller_within_the_word_that_it_changes() -> None:
+    found = search(PROMPT, lambda prompt: "not spam" if "main" in prompt else "spam", operators="upper-case")
+    assert found.counterexample is not None
+    assert found.counterexample.minimal
+    assert found.counterexample.mutation.text == PROMPT.replace("main", "MAIN")
+    assert found.queries <= 200
+    whole = search(
+        PROMPT,
+        lambda prompt: "not spam" if "main" in prompt else "spam",
+        operators="upper-case",
+        prune=False,
+    )
+    assert whole.words_changed > 10
+
+
+def test_what_is_left_fails_in_the_same_way() -> None:
+    def target(prompt: str) -> str:
+        """Shouting more than half a line breaks it in one way, a single shouted word in another."""
+        shouted = sum(word.isupper() and len(word) > 1 for word in prompt.split())
+        return "not spam" if not shouted else "spam" if shouted > 4 else "other"
+
+    found = search(PROMPT, target, operators="upper-case", queries=300)
+    assert found.counterexample is not None
+    assert found.answer == "spam"
+    assert sum(word.isupper() and len(word) > 1 for word in found.counterexample.mutation.text.split()) == 5
+
+
 def test_labels_are_compared_as_labels() -> None:
     found = search(
         PROMPT, lambda prompt: "Not spam." if "main" in prompt else "not spam", "label", queries=40

@@ -120,3 +120,16 @@ def test_bad_settings_are_named(settings, said: str) -> None:
         shrink(made(at("label", "LABEL")), lambda text: True, **settings)
     with pytest.raises(UsageError, match="no edits"):
         shrink(made(), lambda text: True)
+
+
+def test_a_synonym_stays_whole_and_a_typo_becomes_smaller() -> None:
+    text = "Give a concise answer."
+    synonym = Mutation(text, (replace(7, 14, "succinct"),), ("synonym@3",), "semantic", 0.2, "yes")
+    typo = Mutation(text, (replace(7, 14, "cpncisr"),), ("keyboard-typo@2",), "lexical", 0.2, "yes")
+    assert shrink(synonym, lambda changed: "concise" not in changed).mutation.text == synonym.text
+    assert shrink(typo, lambda changed: "concise" not in changed).mutation.text in {
+        "Give a cpncise answer.",
+        "Give a concisr answer.",
+    }
+    shouted = Mutation(text, (replace(7, 14, "CONCIse"),), ("upper-case@1",), "semantic", 0.2, "yes")
+    assert shrink(shouted, lambda changed: "concise" not in changed).mutation.text == shouted.text
