@@ -328,12 +328,8 @@ class Hunt:
     def _explained(self, smallest: Known | None) -> str:
         """Why the search ended, in a sentence."""
         if smallest is not None:
-            done = f"a change of the prompt reached the goal by query {self._found_at()}"
-            return (
-                done
-                if self.ended == "found"
-                else f"{done}; before it was as small as can be, {self.explanation}"
-            )
+            more = "" if self.ended == "found" else f"; before it was as small as can be, {self.explanation}"
+            return f"a change of the prompt reached the goal by query {self._found_at()}{more}"
         if self.explanation:
             return self.explanation
         if self.ended == "exhausted":
