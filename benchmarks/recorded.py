@@ -89,7 +89,7 @@ def one_test(
     """A test whose prompt is answered from ``own``, and its mutations from ``others``."""
     target = Recorded(prompt, own, others, number)
     session = Session(store=MemoryStore())
-    return evaluate(prompt, target, seed=number, task=task, stop="never", session=session)
+    return evaluate(prompt, target, seed=number, task=task, stop="never", shrink=0, session=session)
 
 
 def alone(found: Robustness) -> str:

@@ -81,6 +81,7 @@ def one_test(cell: Cell, number: int, stop: str) -> Any:
         threshold=cell.threshold,
         seed=number,
         stop=stop,
+        shrink=0,
         session=Session(store=MemoryStore()),
     )
 

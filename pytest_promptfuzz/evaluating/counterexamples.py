@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.errors import NotRecordedError, PromptfuzzError
 from pytest_promptfuzz.evaluating.instability import in_one_line as described
 from pytest_promptfuzz.evaluating.instability import mixed_models
 from pytest_promptfuzz.running.drive import together
@@ -36,6 +36,7 @@ _ANSWERS = 3  # to the smallest change at least, before it is shown
 _FLIP = 0.4  # where answers mislead more often, no number of queries that anybody would pay for tells
 _DOUBT = 0.1  # how often they mislead at least, once one was seen to
 _PASSES = frozenset({"not-exercised", "skipped"})  # errors that say that a change breaks nothing
+_UNRECORDED = "not shrunk: the recording has no answers for it; record the test again"
 
 
 class _Broken(BudgetSpent):
@@ -50,7 +51,12 @@ def counterexamples(job: Job, cases: Sequence[Case]) -> Steps:
         cases: Those that have begun.
     """
     queries = job.contract.shrink
-    if not queries or job.only is not None or job.judged().verdict != "brittle":
+    if (
+        not queries
+        or job.only is not None
+        or all(map(_kept, job.trials))
+        or job.judged().verdict != "brittle"
+    ):
         return
     job.told = True
     asked = {each.number: each.asked for each in cases if each.asked is not None}
@@ -67,6 +73,10 @@ def counterexamples(job: Job, cases: Sequence[Case]) -> Steps:
     finally:
         job.counterexamples += [each.found for each in searches if each.found is not None]
         job.notes += dict.fromkeys(each.why for each in searches if each.why)
+
+
+def _kept(trial: Trial) -> bool:
+    return trial.outcome not in {"deviation", "minor"}
 
 
 @dataclass(slots=True)
@@ -195,6 +205,8 @@ class _Search:
         self._calls += len(wanted)
         try:
             trials = (yield from self._made(wanted)) if wanted else []
+        except NotRecordedError as error:
+            raise _Broken(_UNRECORDED) from error
         except PromptfuzzError as error:
             raise _Broken(f"shrinking ended early: {error}") from error
         if anew:
@@ -218,7 +230,7 @@ class _Search:
                 self._answers.setdefault(trial.mutation.text, []).append(trial)
         errors = [each.error for each in trials if each.error is not None and each.error.kind not in _PASSES]
         if any(each.kind == NOT_RECORDED for each in errors):
-            raise _Broken("not shrunk: the recording has no answers for it; record the test again")
+            raise _Broken(_UNRECORDED)
         mixed = mixed_models(asked.case.models)
         if errors or mixed:
             raise _Broken(f"shrinking ended early: {mixed or errors[0].message}")

@@ -14,7 +14,7 @@ from pytest_promptfuzz.running.crew import Crew
 from pytest_promptfuzz.targets.model import Request
 from pytest_promptfuzz.wire.answers import MemoryStore
 from pytest_promptfuzz.wire.gate import LateGate
-from pytest_promptfuzz.wire.recordings.part import EMBEDDER, Part
+from pytest_promptfuzz.wire.recordings.part import EMBEDDER, SHRINKING, Part
 from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
 
@@ -154,8 +154,8 @@ class TestWatches:
             spare: Whether the verdict does without it.
         """
         session, tape = self.session, None if control else self.session.tape
-        trial, operators = ("", ()) if mutation is None else (mutation.id, mutation.operators)
-        part = Part(self.case, trial, operators, spare=spare)
+        part = Part(self.case) if mutation is None else Part(self.case, mutation.id, mutation.operators)
+        part = Part(self.case, SHRINKING) if spare else part
         watch = Watch(
             store=None if control else session.store,
             fresh=self.fresh,

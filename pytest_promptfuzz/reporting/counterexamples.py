@@ -64,15 +64,15 @@ def counterexample_lines(report: TestReport, width: int) -> list[Line]:
         title = "The smallest change that breaks it" if each["minimal"] else "A change that breaks it"
         title = f"{number}. {title[0].lower()}{title[1:]}" if len(found) > 1 else title
         on = f", on input {safe(report['inputs'][each['case']])}" if report["inputs"] else ""
-        lines += [[(f"{title}{on}", "heading")], *_shown(report, each, width - LABELLED), []]
+        lines += [[(f"{title}{on}", "heading")], *_shown(each, width - LABELLED), []]
     return lines
 
 
-def _shown(report: TestReport, each: CounterexampleReport, room: int) -> list[Line]:
+def _shown(each: CounterexampleReport, room: int) -> list[Line]:
     lines = _changed(each["diff"], room)
-    if not report["oracle_only"] or each["baseline"] is not None or each["answer"] is not None:
-        one, other = answer_rows(each["baseline"], each["answer"], room)
-        lines += [row("baseline", [(one, "plain")]), row("response", [(other, "plain")])]
+    rows = answer_rows(each["baseline"], each["answer"], room)
+    answers = zip(("baseline", "response"), (each["baseline"], each["answer"]), rows, strict=True)
+    lines += [row(label, [(text, "plain")]) for label, value, text in answers if value is not None]
     lines.append(row("why", [(safe(each["failure"], limit=_WHY), "bad")]))
     failed, asked = each["repeats"]
     queries = "1 query" if each["calls"] == 1 else f"{each['calls']} queries"

@@ -8,18 +8,35 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import openai
 import pytest
 
-from pytest_promptfuzz import Counterexample, Prompt, Session, TargetError, UsageError, aevaluate, evaluate
+from pytest_promptfuzz import (
+    Counterexample,
+    Prompt,
+    Response,
+    Session,
+    TargetError,
+    UsageError,
+    aevaluate,
+    evaluate,
+)
 from pytest_promptfuzz.evaluating import counterexamples as shrinking
+from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.answers import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_promptfuzz.targets.model import Request
+
 URGENCY = """You sort the tickets of a shop that sells garden tools to people in many countries.
 
 Rate the urgency of the ticket. Write the answer as one word: high, medium or low. Do not explain it."""
+
+
+def quiet() -> Session:
+    return Session(store=MemoryStore())
 
 
 class Application:
@@ -214,6 +231,56 @@ def test_a_failing_provider_ends_it_and_changes_no_verdict() -> None:
     (found,) = result.counterexamples
     assert not found.minimal
     assert any("shrinking ended early: the provider is down" in note for note in result.notes)
+
+
+class Renamed:
+    """A provider that answers as another model once a prompt is a part of a change."""
+
+    def answer(self, request: Request, *, sample: int = 0) -> Response:
+        del sample
+        text = str(request.messages[0]["content"])
+        part = "GARDEN" in text and "TICKETS" not in text
+        return Response(shouting(text), model="m-2" if part else "m-1")
+
+
+def test_answers_of_another_model_end_it() -> None:
+    with ModelServer(Renamed()) as server:
+        result = evaluate(
+            URGENCY,
+            f"compatible:m@{server.openai_url}",
+            operators=["upper-case"],
+            mutations=4,
+            session=quiet(),
+        )
+    assert (result.verdict, result.reason) == ("brittle", "score-below-threshold")
+    assert not result.counterexamples[0].minimal
+    assert any("shrinking ended early: m answered as m-1 and as m-2" in note for note in result.notes)
+
+
+class Confused:
+    """A provider that a loud garden confuses."""
+
+    def answer(self, request: Request, *, sample: int = 0) -> Response:
+        del sample
+        return Response(shouting(str(request.messages[0]["content"])), model="m")
+
+
+def test_a_part_that_does_not_reach_the_model_breaks_nothing() -> None:
+    with (
+        ModelServer(Confused()) as server,
+        openai.OpenAI(api_key="none", base_url=server.openai_url) as client,
+    ):
+
+        def application(prompt: Prompt) -> str:
+            # It undoes what is not loud from the start.
+            text = str(prompt) if "TICKETS" in str(prompt) else URGENCY
+            answer = client.chat.completions.create(model="m", messages=[{"role": "user", "content": text}])
+            return str(answer.choices[0].message.content)
+
+        result = evaluate(URGENCY, application, operators=["upper-case"], mutations=4, session=quiet())
+    (found,) = result.counterexamples
+    assert [text for sign, text in changed(found) if sign == "+"] == ["TICKETS", "GARDEN"]
+    assert found.minimal
 
 
 def test_an_error_of_ours_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -376,6 +376,7 @@ def start(directory: Path, api: str) -> subprocess.Popen[str]:
         env={
             **environment,
             "PROMPTFUZZ_STOP": "never",
+            "PROMPTFUZZ_SHRINK": "off",
             "API": api,
             "SDKS": APIS[api],
             "OMP_NUM_THREADS": "1",

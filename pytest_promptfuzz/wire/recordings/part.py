@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-EMBEDDER, JUDGE = "embedder", "judge"
-BESIDE = {EMBEDDER: "the embedder", JUDGE: "the judge"}
-"""What stands in the place of a trial's ID where a model helps to compare the answers, and what it is called."""
+EMBEDDER, JUDGE, SHRINKING = "embedder", "judge", "shrinking"
+BESIDE = {EMBEDDER: "the embedder", JUDGE: "the judge", SHRINKING: "the search for a smaller change"}
+"""What stands in the place of a trial's ID in what no plan names, and what it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,15 +15,18 @@ class Part:
 
     Attributes:
         case: Which example or input of the test, from 0.
-        trial: The trial's ID; empty in a baseline; one of ``BESIDE`` for no run of the application.
+        trial: The trial's ID; empty in a baseline; one of ``BESIDE`` for what is no trial of a plan.
         operators: Of the trial's mutation, for messages.
-        spare: Whether the verdict does without it: that it has no answer leaves no gap in a recording.
     """
 
     case: int = 0
     trial: str = ""
     operators: tuple[str, ...] = ()
-    spare: bool = False
+
+    @property
+    def spare(self) -> bool:
+        """Whether the verdict does without it: that it has no answer leaves no gap in a recording."""
+        return self.trial == SHRINKING
 
     def shown(self, repeat: int) -> str:
         """As people call it: ``the baseline``, ``trial 7e589339239b (typo@1)``."""
