@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.verdict import Judgement
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
+    from pytest_promptfuzz.wire.watch import Watch
 
     Steps = Generator[list[Step], list[Run], None]
     Epoch = Generator[list[Step], list[Run], list[Trial]]
@@ -83,6 +84,7 @@ class Job:
         overruled: A judgement that stands whatever the trials say.
         evidence: What repeated answers show.
         before: What the gate ``no-worse`` holds the trials against.
+        given: What a body that failed had been given to check, by the watch of its run.
         certain: Whether what was not asked could not have changed the outcomes' verdict.
         told: Whether the verdict is known, and nothing that is still asked changes it.
         counterexamples: The smallest changes known that break the test.
@@ -114,6 +116,7 @@ class Job:
     overruled: Judgement | None = None
     evidence: Evidence = ALONE
     before: Before = NOTHING
+    given: dict[Watch, Any] = field(default_factory=dict)
     certain: bool = True
     told: bool = False
     counterexamples: list[Counterexample] = field(default_factory=list)
@@ -328,6 +331,7 @@ class Job:
             counts_runs=self.counts_runs,
             where=self.where,
             bench=bench,
+            given=self.given,
         )
         return judge, Baseline(run, subject, shown(subject))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.compare import compare
@@ -18,7 +18,7 @@ from pytest_promptfuzz.scoring.trial import OracleFailure, Spent, Trial, TrialEr
 from pytest_promptfuzz.targets.model import Response, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from pytest_promptfuzz.comparing.comparison import Comparison, Outcome
     from pytest_promptfuzz.embedding.embedder import Embedder
@@ -162,6 +162,7 @@ class Judge:
         counts_runs: Whether a run is itself a call of the target.
         where: The test, for messages.
         bench: The judge of answers that nothing cheaper can tell; ``None`` for none.
+        given: What a body that failed had been given to check, by the watch of its run.
     """
 
     contract: Contract
@@ -172,6 +173,7 @@ class Judge:
     counts_runs: bool
     where: str
     bench: Bench | None = None
+    given: Mapping[Watch, Any] = field(default_factory=dict)
 
     def ahead(
         self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline, repeats: Iterable[Run] = ()
@@ -299,6 +301,7 @@ class Judge:
     def _seen(self, run: Run) -> Any:
         """What to show of a run that is not compared."""
         try:
-            return shown(subject_of(run, self.where))
+            subject = subject_of(run, self.where)
+            return shown(self.given.get(run.watch) if subject is None else subject)
         except UsageError:
             return None

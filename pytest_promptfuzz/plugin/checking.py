@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.evaluating.asking import Asker, watch_of_the_run
@@ -13,7 +14,7 @@ from pytest_promptfuzz.plugin.declared import Declared, checked
 from pytest_promptfuzz.running.drive import adrive, drive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import pytest
 
@@ -35,8 +36,9 @@ def check(
         placed, own = subtests.stand_in(
             checked(fixtures.arguments(arguments), prompt=sent, given=given, response=response)
         )
-        returned = original(**placed)
-        own.settle()
+        with _given(engine, response):
+            returned = original(**placed)
+            own.settle()
         engine.progress.ran(engine.job)
         return response if returned is None else returned
 
@@ -58,8 +60,9 @@ async def acheck(
     async def body(prompt: Prompt) -> Any:
         given, sent, response = await calls.aask(prompt, watch_of_the_run())
         placed, own = subtests.stand_in(checked(arguments, prompt=sent, given=given, response=response))
-        returned = await original(**placed)
-        own.settle()
+        with _given(engine, response):
+            returned = await original(**placed)
+            own.settle()
         engine.progress.ran(engine.job)
         return response if returned is None else returned
 
@@ -70,6 +73,16 @@ async def acheck(
         await adrive(engine.job.again(), body, ends_test, concurrency=1, begin=calls.begin)
     finally:
         calls.close()
+
+
+@contextmanager
+def _given(engine: Engine, response: Any) -> Iterator[None]:
+    """Keep what a body fails on: a function of the application leaves no trace of what it answered."""
+    try:
+        yield
+    except BaseException:
+        engine.job.given[watch_of_the_run()] = response
+        raise
 
 
 def baselines_of(

@@ -186,6 +186,23 @@ class TestAll:
     result.assert_outcomes(passed=5)
 
 
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_what_a_function_answered_is_shown_where_the_check_fails(project, kind):
+    result = project(
+        f"""
+def application(prompt):
+    return "low" if prompt.isupper() else "high"
+
+@robust("Rate the mood of the text.", operators=["upper-case"], mutations=1, target=application)
+{"@__import__('pytest').mark.asyncio" if kind == "async def" else ""}
+{kind} test_mood(response):
+    assert response == "high"
+"""
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*baseline   high", "*response   low"])
+
+
 def test_a_function_as_target_is_asked_by_the_plugin(project):
     result = project(
         INPUTS
