@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     )
     from pytest_promptfuzz.evaluating.baseline import BaselineFailed
     from pytest_promptfuzz.evaluating.evaluate import aevaluate, evaluate
+    from pytest_promptfuzz.evaluating.fluency import grammar_errors, perplexity
     from pytest_promptfuzz.evaluating.search import asearch, search
     from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.evaluating.transfer import atransfer, transfer
     from pytest_promptfuzz.judging.judge import ModelJudge
     from pytest_promptfuzz.judging.model import Grader, Judge, JudgedPair, Rating
     from pytest_promptfuzz.judging.registry import judge
@@ -46,11 +48,14 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.scoring.counterexample import Counterexample
     from pytest_promptfuzz.scoring.effects import Effect, effects_of, rank_stability
+    from pytest_promptfuzz.scoring.mann_whitney import RankTest, mann_whitney
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.trial import Trial
     from pytest_promptfuzz.scoring.variance import Variance, brittleness, variance_of
+    from pytest_promptfuzz.searching.metrics import Metrics, search_metrics
     from pytest_promptfuzz.searching.result import Search
     from pytest_promptfuzz.searching.shrink import Smallest, shrink
+    from pytest_promptfuzz.searching.transferred import Transfer
     from pytest_promptfuzz.targets.model import Request, Response, Target, ToolCall, Usage
 
 _HOMES = {
@@ -68,6 +73,7 @@ _HOMES = {
     "Guard": "comparing.parts",
     "Judge": "judging.model",
     "JudgedPair": "judging.model",
+    "Metrics": "searching.metrics",
     "ModelJudge": "judging.judge",
     "Mutation": "mutations.mutation",
     "Operator": "mutations.operator",
@@ -76,6 +82,7 @@ _HOMES = {
     "Prompt": "prompts.prompt",
     "PromptfuzzError": "errors",
     "PromptfuzzWarning": "errors",
+    "RankTest": "scoring.mann_whitney",
     "Rating": "judging.model",
     "Request": "targets.model",
     "Response": "targets.model",
@@ -88,6 +95,7 @@ _HOMES = {
     "Target": "targets.model",
     "TargetError": "errors",
     "ToolCall": "targets.model",
+    "Transfer": "searching.transferred",
     "Trial": "scoring.trial",
     "UntrustedVerdict": "plugin.outcome",
     "Usage": "targets.model",
@@ -95,6 +103,7 @@ _HOMES = {
     "Variance": "scoring.variance",
     "aevaluate": "evaluating.evaluate",
     "asearch": "evaluating.search",
+    "atransfer": "evaluating.transfer",
     "brittleness": "scoring.variance",
     "compare": "comparing.compare",
     "compose": "mutations.specs",
@@ -104,18 +113,23 @@ _HOMES = {
     "evaluate": "evaluating.evaluate",
     "factorial": "mutations.factorial",
     "few_shot": "mutations.operators.few_shot",
+    "grammar_errors": "evaluating.fluency",
     "guard": "comparing.parts",
     "json_rouge": "comparing.jsonmetrics",
     "json_similarity": "comparing.jsonmetrics",
     "judge": "judging.registry",
+    "mann_whitney": "scoring.mann_whitney",
     "mutate": "mutations.planner",
     "operator": "mutations.operator",
+    "perplexity": "evaluating.fluency",
     "profile_for": "comparing.profiles",
     "rank_stability": "scoring.effects",
     "robust": "plugin.marks",
     "search": "evaluating.search",
+    "search_metrics": "searching.metrics",
     "shrink": "searching.shrink",
     "tier": "comparing.parts",
+    "transfer": "evaluating.transfer",
     "translations": "mutations.operators.translation",
     "variance_of": "scoring.variance",
     "without_label": "mutations.operators.controls",
@@ -136,6 +150,7 @@ __all__ = [
     "Guard",
     "Judge",
     "JudgedPair",
+    "Metrics",
     "ModelJudge",
     "Mutation",
     "Operator",
@@ -144,6 +159,7 @@ __all__ = [
     "Prompt",
     "PromptfuzzError",
     "PromptfuzzWarning",
+    "RankTest",
     "Rating",
     "Request",
     "Response",
@@ -156,6 +172,7 @@ __all__ = [
     "Target",
     "TargetError",
     "ToolCall",
+    "Transfer",
     "Trial",
     "UntrustedVerdict",
     "Usage",
@@ -163,6 +180,7 @@ __all__ = [
     "Variance",
     "aevaluate",
     "asearch",
+    "atransfer",
     "brittleness",
     "compare",
     "compose",
@@ -172,18 +190,23 @@ __all__ = [
     "evaluate",
     "factorial",
     "few_shot",
+    "grammar_errors",
     "guard",
     "json_rouge",
     "json_similarity",
     "judge",
+    "mann_whitney",
     "mutate",
     "operator",
+    "perplexity",
     "profile_for",
     "rank_stability",
     "robust",
     "search",
+    "search_metrics",
     "shrink",
     "tier",
+    "transfer",
     "translations",
     "variance_of",
     "without_label",

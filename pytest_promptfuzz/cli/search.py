@@ -12,8 +12,10 @@ from pytest_promptfuzz.cli.options import (
 )
 from pytest_promptfuzz.cli.searches import cases_of, search_all
 from pytest_promptfuzz.errors import ConfigurationError
+from pytest_promptfuzz.reporting.metrics import metrics_lines, transfer_lines, transfer_report
 from pytest_promptfuzz.reporting.searches import search_lines, search_report, searches_lines
 from pytest_promptfuzz.searching.methods import DEFAULT, METHODS
+from pytest_promptfuzz.searching.metrics import search_metrics
 
 if TYPE_CHECKING:
     import argparse
@@ -84,6 +86,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     group.add_argument(
         "--cache-dir", default=_STORE, metavar="DIR", help=f"where answers are kept ({_STORE})"
     )
+    _add_measures(parser.add_argument_group("finds"))
     add_limit_options(parser)
     add_output_options(parser)
     parser.set_defaults(execute=execute)
@@ -163,6 +166,29 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_measures(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--transfer",
+        metavar="T",
+        action="append",
+        default=[],
+        help="another target that is asked whether the finds break it as well; may be given again",
+    )
+    group.add_argument(
+        "--perplexity",
+        metavar="FOLDER",
+        help="a causal language model on this machine that says how fluent prompts still are (transformers)",
+    )
+    group.add_argument(
+        "--grammar",
+        metavar="URL",
+        help="a LanguageTool server that counts errors, such as http://127.0.0.1:8081",
+    )
+    group.add_argument(
+        "--grammar-language", default="en-US", metavar="CODE", help="the prompts' language for it (en-US)"
+    )
+
+
 def execute(options: argparse.Namespace, output: Output) -> int:
     """Search and report; returns the exit code.
 
@@ -176,12 +202,20 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     found = search_all(cases, options, output)
     reports = [search_report(each, name) for name, each in found.searches]
     left_out = [{"name": name, "why": why} for name, why in found.left_out]
+    metrics = search_metrics(each for _, each in found.searches).to_json() if found.searches else None
+    transfers = [
+        transfer_report(each, {find.id: name for name, find in found.finds}) for each in found.transfers
+    ]
     if options.json:
-        output.json({"searches": reports, "left_out": left_out})
+        output.json({"searches": reports, "left_out": left_out, "metrics": metrics, "transfers": transfers})
     elif len(cases) == 1:
         output.lines([line for report in reports for line in search_lines(report)])
     else:
         output.lines(searches_lines(reports, width=output.width))
+        if metrics is not None:
+            output.lines([[], *metrics_lines(metrics)])
+    if transfers and not options.json:
+        output.lines([[], *transfer_lines(transfers)])
     for each in left_out:
         output.error(f"promptfuzz search: {each['name']} was left out: {each['why']}")
     if found.stopped and len(cases) > 1:

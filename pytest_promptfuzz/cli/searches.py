@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.cli.output import Output
     from pytest_promptfuzz.evaluating.search import Searching
+    from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.searching.quality import Measure
     from pytest_promptfuzz.searching.result import Search
+    from pytest_promptfuzz.searching.transferred import Transfer
 
 
 class Case(NamedTuple):
@@ -38,12 +42,21 @@ class Made:
         left_out: Those that could not be made, and why.
         unasked: Whether one of these may be made another time: its target failed, or is not repeatable.
         stopped: Whether Ctrl-C ended it.
+        transfers: What became of the finds on other targets.
     """
 
     searches: list[tuple[str, Search]] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     unasked: bool = False
     stopped: bool = False
+    transfers: list[Transfer] = field(default_factory=list)
+
+    @property
+    def finds(self) -> list[tuple[str, Mutation]]:
+        """The changes that were found, with the names of their searches."""
+        return [
+            (name, each.mutation) for name, each in self.searches if each.found and each.mutation is not None
+        ]
 
 
 def cases_of(options: argparse.Namespace) -> list[Case]:
@@ -75,11 +88,14 @@ def search_all(cases: list[Case], options: argparse.Namespace, output: Output) -
     from pytest_promptfuzz.evaluating.search import Searching
     from pytest_promptfuzz.evaluating.session import Session, installed_embedder
     from pytest_promptfuzz.targets.embeddings import embeddings
+    from pytest_promptfuzz.targets.resolve import resolve
     from pytest_promptfuzz.wire.store import ResponseStore
 
     if options.embedder is not None:
         embeddings(options.embedder)
-    settings = _settings(options)
+    settings = {**_compared(options), **_settings(options), "measures": _measures(options)}
+    for name in options.transfer:
+        resolve(name)  # what is wrong is told before the first model is asked
     limits = limits_of(options)
     store = ResponseStore(options.cache_dir, warn=output.error)
     embedder = installed_embedder(
@@ -107,6 +123,8 @@ def search_all(cases: list[Case], options: argparse.Namespace, output: Output) -
                 _take(case.name, searching, made)
             if made.stopped:
                 break
+        else:
+            _carry(made, options, session)
     finally:
         store.close()
     if not made.searches and not made.unasked and made.left_out:
@@ -146,19 +164,69 @@ def _take(name: str, searching: Searching, made: Made) -> None:
     made.left_out.append((name, overruled.explanation))
 
 
-def _settings(options: argparse.Namespace) -> dict[str, Any]:
-    """What ``search`` is told, prompt, target and objective apart.
+def _carry(made: Made, options: argparse.Namespace, session: Session) -> None:
+    """Ask the other targets about the finds."""
+    from pytest_promptfuzz.evaluating.transfer import atransfer
+
+    for target in options.transfer if made.finds else ():
+        asking = atransfer(
+            [mutation for _, mutation in made.finds],
+            target,
+            options.objective,
+            repeats=options.repeats,
+            baseline_runs=options.baseline_runs,
+            session=session,
+            **_compared(options),
+        )
+        try:
+            made.transfers.append(asyncio.run(asking))
+        except KeyboardInterrupt:
+            made.stopped = True
+            return
+
+
+def _compared(options: argparse.Namespace) -> dict[str, Any]:
+    """How answers are compared.
 
     Raises:
-        PromptfuzzError: The lexicon is not installed, or a profile of pyproject.toml is wrong.
+        UsageError: A profile of pyproject.toml is wrong.
     """
     from pytest_promptfuzz.comparing.named import named
 
     settings = named({"task": options.task}, named_profiles(), options.files[0])
     if options.judge is not None:
         settings["judge"] = options.judge
+        if options.objective == "judge":
+            settings["judge_when"] = "always"
+    return settings
+
+
+def _measures(options: argparse.Namespace) -> dict[str, Measure]:
+    """What says how fluent the changed prompts are.
+
+    Raises:
+        UsageError: There is no such folder, or the address is none.
+        ConfigurationError: A library is missing.
+    """
+    from pytest_promptfuzz.evaluating.fluency import grammar_errors, perplexity
+
+    measures: dict[str, Measure] = {}
+    if options.perplexity is not None:
+        measures["perplexity"] = perplexity(options.perplexity)
+    if options.grammar is not None:
+        measures["grammar errors"] = grammar_errors(options.grammar, options.grammar_language)
+    for measure in measures.values():
+        measure("Is it there?")  # what is wrong is told before the first model is asked
+    return measures
+
+
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    """How it is searched, and what a change must keep.
+
+    Raises:
+        PromptfuzzError: The lexicon is not installed.
+    """
     return {
-        **settings,
         "method": options.method,
         "queries": options.queries,
         "seed": options.seed,

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     Asking = Generator[list[Step], list[Run], list[Run]]
 
 
+class ReachedAlready(UsageError):  # noqa: N818 (what happened, not what to do about it)
+    """The unmutated prompt's own answer reaches the goal, so that no change could."""
+
+
 @dataclass(slots=True)
 class Hunt:
     """One search. What it knows outlives whatever interrupts it.
@@ -93,7 +97,8 @@ class Hunt:
             prompt: What may change.
 
         Raises:
-            UsageError: The unmutated prompt reaches the goal, or there is nothing to change.
+            ReachedAlready: The unmutated prompt reaches the goal.
+            UsageError: There is nothing to change.
             ConfigurationError: A budget in money is set, and a call has no known price.
         """
         self._allowance.begin()
@@ -101,7 +106,7 @@ class Hunt:
         self.tried.start = start = self.settings.objective(self.baseline, self.baseline)
         self.queries = 1
         if start.reached:
-            raise UsageError(
+            raise ReachedAlready(
                 f"{self.where}: the unmutated prompt's answer reaches the goal ({self.settings.objective.name}) "
                 f"already, so that no change could: {asked.baseline.value!r:.120}. Choose another objective, bound or "
                 "reference."

@@ -385,3 +385,55 @@ def test_the_help_names_methods_objectives_and_exit_codes() -> None:
     assert done.returncode == 0
     for name in ("sweep", "beam-annealing", "rouge-l<0.5", "--lexicon", "--inputs", "3 inconclusive"):
         assert name in done.stdout
+
+
+def test_several_searches_have_metrics(folder: Path, server: ModelServer) -> None:
+    lines = ['"I cannot log in."', '"Win a prize!"']
+    (folder / "inputs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    given = ("p.txt", "--target", "openai:gpt-5-mini", "--inputs", "inputs.jsonl", "--operators", "synonym")
+    shown = searched(*given).stdout
+    assert "\nsuccess rate   2 of 2 (100%; 95 %: 34% to 100%)\n" in shown
+    assert re.search(r"\nwords changed  1\.0 on average, 1\.0 in the middle; \d\.\d% of the prompt", shown)
+    metrics = json.loads(searched(*given, "--json").stdout)["metrics"]
+    assert (metrics["searches"], metrics["found"], metrics["success_rate"]) == (2, 2, 1.0)
+    assert metrics["quality"] == {}
+
+
+def test_finds_are_carried_to_other_models(folder: Path, server: ModelServer) -> None:
+    with (
+        ModelServer(Own(lambda text, _: "not spam" if "concise" in text else "spam")) as same,
+        ModelServer(Own(lambda text, _: "not spam")) as steady,
+        ModelServer(Own(lambda text, sample: "spam" if sample % 2 else "not spam")) as noisy,
+    ):
+        others = [f"compatible:m@{each.openai_url}" for each in (same, steady, noisy)]
+        done = searched(*GIVEN, *(word for each in others for word in ("--transfer", each)), "--width", "120")
+        assert done.returncode == 1
+        rows = done.stdout.partition("Do they break other models as well?\n")[2].splitlines()
+        assert rows[0] == f"   {others[0]}  1 of 1 (100%; 95 %: 21% to 100%)"
+        assert rows[1] == f"   {others[1]}  0 of 1 (0%; 95 %: 0% to 79%)"
+        assert rows[2] == f"   {others[2]}  nothing can be told"
+        assert rows[3].startswith(
+            "   left out: p.txt: asked again, the unmutated prompt reached the goal itself"
+        )
+        # Two of the unmutated prompt, and what breaks the answer three times.
+        assert (same.calls, steady.calls, noisy.calls) == (5, 3, 2)
+        found = json.loads(searched(*GIVEN, "--transfer", others[0], "--json").stdout)
+        assert [(each["broke"], each["of"]) for each in found["transfers"]] == [(1, 1)]
+        assert same.calls == 5
+    done = searched(*GIVEN, "--transfer", "openia:x")
+    assert done.returncode == 2
+    assert "openia" in done.stderr
+
+
+def test_what_says_how_fluent_prompts_are_is_checked_before_anything_is_asked(
+    folder: Path, server: ModelServer
+) -> None:
+    for given, said in (
+        (("--perplexity", "gpt2"), "'gpt2' is no folder of a model"),
+        (("--grammar", "localhost"), "is no address of a LanguageTool server"),
+        (("--grammar", "http://127.0.0.1:9"), "Start it, or leave it out."),
+    ):
+        done = searched(*GIVEN, *given)
+        assert done.returncode == 2
+        assert said in done.stderr
+    assert server.calls == 0
