@@ -209,7 +209,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     if options.json:
         output.json({"searches": reports, "left_out": left_out, "metrics": metrics, "transfers": transfers})
     elif len(cases) == 1:
-        output.lines([line for report in reports for line in search_lines(report)])
+        output.lines([line for report in reports for line in search_lines(report, width=output.width)])
     else:
         output.lines(searches_lines(reports, width=output.width))
         if metrics is not None:

@@ -69,7 +69,7 @@ def counterexample_lines(report: TestReport, width: int) -> list[Line]:
 
 
 def _shown(each: CounterexampleReport, room: int) -> list[Line]:
-    lines = _changed(each["diff"], room)
+    lines = changed_lines(each["diff"], room)
     rows = answer_rows(each["baseline"], each["answer"], room)
     answers = zip(("baseline", "response"), (each["baseline"], each["answer"]), rows, strict=True)
     lines += [row(label, [(text, "plain")]) for label, value, text in answers if value is not None]
@@ -82,8 +82,8 @@ def _shown(each: CounterexampleReport, room: int) -> list[Line]:
     return lines
 
 
-def _changed(diff: Sequence[Sequence[str]], room: int) -> list[Line]:
-    """The lines of the prompt that changed, one row each; what was moved as elsewhere."""
+def changed_lines(diff: Sequence[Sequence[str]], room: int) -> list[Line]:
+    """The lines of the prompt that changed, one row of ``room`` columns each; what was moved as elsewhere."""
     shown = explain(diff, context=room)
     changes = [each for each in shown if isinstance(each, Change)]
     if not changes or len(changes) < len(shown):

@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.reporting.answers import answer_pair
+from pytest_promptfuzz.reporting.counterexamples import changed_lines
+from pytest_promptfuzz.reporting.rows import LABEL, LABELLED, diff_lines, row
 from pytest_promptfuzz.reporting.safe import safe
-from pytest_promptfuzz.reporting.terminal import diff_lines
-from pytest_promptfuzz.reporting.text import HANG, Line, Style, columns, pad, shorten_middle
+from pytest_promptfuzz.reporting.text import Line, Style, columns, pad, shorten_middle
 from pytest_promptfuzz.reporting.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.reporting.text import Piece
     from pytest_promptfuzz.searching.result import Search
 
     SearchReport = dict[str, Any]
 
 MOST_SHOWN = 8  # finds of a table that are shown in full
-_LABEL = 10
 _LEAST_NAME = 12
 _UNKNOWN = ("noisy", "target-failed", "interrupted")
 _STYLES: dict[str, Style] = {"found": "bad", "nothing": "good", "unknown": "warn"}
@@ -31,7 +30,7 @@ def search_report(found: Search, name: str) -> SearchReport:
     return {"name": name, **found.to_json(), "diff": diff}
 
 
-def search_lines(report: SearchReport) -> list[Line]:
+def search_lines(report: SearchReport, *, width: int = 80) -> list[Line]:
     """One search: the change that breaks the answer, both answers, why, how sure that is, and what it took."""
     state = _state(report)
     said = {
@@ -44,28 +43,28 @@ def search_lines(report: SearchReport) -> list[Line]:
     ]
     known = report["counterexample"]
     if known is not None:
-        lines += diff_lines(report["diff"])
+        lines += changed_lines(report["diff"], width - LABELLED)
         lines += _answers(report)
-        lines.append(_row("why", [(known["failure"], "bad")]))
+        lines.append(row("why", [(known["failure"], "bad")]))
         reached, asked = known["repeats"]
         minimal = "minimal: no part of it did" if known["minimal"] else "a part of it may do as well"
-        lines.append(_row("again", [(f"broke it {reached} of {count(asked, 'time')}; {minimal}", "plain")]))
+        lines.append(row("again", [(f"broke it {reached} of {count(asked, 'time')}; {minimal}", "plain")]))
         if report["ended"] != "found":
-            lines.append(_row("ended", [(report["explanation"], "warn")]))
+            lines.append(row("ended", [(report["explanation"], "warn")]))
     else:
-        lines.append(_row("why", [(report["explanation"], "plain")]))
+        lines.append(row("why", [(report["explanation"], "plain")]))
         if report["nearest"] is not None:
             lines += diff_lines(report["diff"], label="nearest")
             lines += _answers(report)
     if report["diff"]:
         rate = f"{report['change_rate']:.0%} of the prompt"
         near = "" if known is not None else f"; {report['loss']:.2f} of the way there"
-        lines.append(_row("changed", [(f"{count(report['words_changed'], 'word')}, {rate}{near}", "plain")]))
-    lines += [_row("asked", [(_asked(report), "plain")]), _row("how", [(_how(report), "dim")])]
+        lines.append(row("changed", [(f"{count(report['words_changed'], 'word')}, {rate}{near}", "plain")]))
+    lines += [row("asked", [(_asked(report), "plain")]), row("how", [(_how(report), "dim")])]
     for name in sorted(each for each in report["quality"] if f"{each}_before" in report["quality"]):
         now, before = report["quality"][name], report["quality"][f"{name}_before"]
-        lines.append(_row(name.ljust(_LABEL), [(f"{now:.4g}, unmutated {before:.4g}", "plain")]))
-    return [*lines, *(_row("note", [(note, "plain")]) for note in report["notes"])]
+        lines.append(row(name.ljust(LABEL), [(f"{now:.4g}, unmutated {before:.4g}", "plain")]))
+    return [*lines, *(row("note", [(note, "plain")]) for note in report["notes"])]
 
 
 def searches_lines(reports: Sequence[SearchReport], *, width: int) -> list[Line]:
@@ -73,7 +72,7 @@ def searches_lines(reports: Sequence[SearchReport], *, width: int) -> list[Line]
     finds = [each for each in reports if _state(each) == "found"]
     lines: list[Line] = []
     for each in finds[:MOST_SHOWN]:
-        lines += [*search_lines(each), []]
+        lines += [*search_lines(each, width=width), []]
     if len(finds) > MOST_SHOWN:
         lines += [[(f"and {count(len(finds) - MOST_SHOWN, 'more find')}: --json has them all", "dim")], []]
     return [*lines, *_table(reports, width)]
@@ -92,12 +91,12 @@ def _unknown(report: SearchReport) -> str:
 
 def _answers(report: SearchReport) -> list[Line]:
     one, other = answer_pair(report["baseline"], report["answer"])
-    return [_row("baseline", [(one, "plain")]), _row("response", [(other, "plain")])]
+    return [row("baseline", [(one, "plain")]), row("response", [(other, "plain")])]
 
 
 def _asked(report: SearchReport) -> str:
-    queries = count(report["queries"], "query").replace("querys", "queries")
-    parts = [f"{queries} of {report['budget']:,}"]
+    noun = "query" if report["queries"] == 1 else "queries"
+    parts = [f"{report['queries']:,} {noun} of {report['budget']:,}"]
     if report["found"]:
         parts.append(f"found by query {report['found_at']}")
     if report["errors"]:
@@ -152,7 +151,3 @@ def _table(reports: Sequence[SearchReport], width: int) -> list[Line]:
         line("search", heads, "heading", "heading"),
         *(line(name, cells, "plain", style) for name, cells, style in rows),
     ]
-
-
-def _row(label: str, pieces: Sequence[Piece]) -> Line:
-    return [("   ", "plain"), (label.ljust(_LABEL) + " ", "label"), HANG, *pieces]

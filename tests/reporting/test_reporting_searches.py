@@ -19,7 +19,7 @@ FOUND = search(
 
 
 def shown(found: Search, name: str = "p.txt", width: int = 80) -> str:
-    return render(search_lines(search_report(found, name)), width=width, color=False)
+    return render(search_lines(search_report(found, name), width=width), width=width, color=False)
 
 
 def test_measures_stand_beside_those_of_the_unmutated_prompt() -> None:
