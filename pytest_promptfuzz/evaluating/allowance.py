@@ -1,11 +1,11 @@
-"""What a search may still spend: money and time, and how often in a row its target may fail."""
+"""What ends a search: money and time that are spent, a target that fails too often, a goal that is reached already."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.errors import ConfigurationError
+from pytest_promptfuzz.errors import ConfigurationError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,10 @@ class Ends(Exception):  # noqa: N818 (no error: the search is over)
     def __init__(self, why: Ended, explanation: str) -> None:
         super().__init__(explanation)
         self.why: Ended = why
+
+
+class ReachedAlready(UsageError):  # noqa: N818 (what happened, not what to do about it)
+    """The unmutated prompt's own answer reaches the goal, so that no change could."""
 
 
 @dataclass(slots=True)

@@ -7,9 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.alike import alike
-from pytest_promptfuzz.evaluating.allowance import Allowance, Ends
+from pytest_promptfuzz.evaluating.allowance import Allowance, Ends, ReachedAlready
 from pytest_promptfuzz.evaluating.judge import shown, subject_of
 from pytest_promptfuzz.evaluating.objectives import NEAR, Answer, answer_of
 from pytest_promptfuzz.evaluating.recorded import refuse_unrecorded
@@ -39,10 +38,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.searching.space import Space
 
     Asking = Generator[list[Step], list[Run], list[Run]]
-
-
-class ReachedAlready(UsageError):  # noqa: N818 (what happened, not what to do about it)
-    """The unmutated prompt's own answer reaches the goal, so that no change could."""
 
 
 @dataclass(slots=True)

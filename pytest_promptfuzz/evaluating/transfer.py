@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.allowance import ReachedAlready
 from pytest_promptfuzz.evaluating.evaluate import Evaluation
-from pytest_promptfuzz.evaluating.hunt import Hunt, ReachedAlready
+from pytest_promptfuzz.evaluating.hunt import Hunt
 from pytest_promptfuzz.evaluating.hunting import Hunting
 from pytest_promptfuzz.evaluating.search import SearchJob
 from pytest_promptfuzz.mutations.mutation import Mutation
