@@ -5,44 +5,95 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
 
+    from pytest_promptfuzz.mutations.rng import Rng
+    from pytest_promptfuzz.searching.additive import Additive
+    from pytest_promptfuzz.searching.searching import Seen
     from pytest_promptfuzz.searching.space import State
 
-    Tried = Generator[list[State], list[bool], State]
+    Tried = Generator[list[State], list[Seen], State]
+
+_DOUBT = (
+    0.4  # of what choices do, in standard deviations, so that guesses differ; it grows with each that misses
+)
+_MISSES = 40  # guesses in a row that miss, before changes are given up one by one
 
 
-def pruning(state: State, effect: Callable[[int], float]) -> Tried:
+def pruning(state: State, learned: Additive, rng: Rng) -> Tried:
     """Make a state that reaches the goal as small as it can be.
 
-    The changes that help most are kept first, as few as reach the goal (about log2 k questions for k changes); then
-    each that is left is given up in turn, the least helpful first. Yields states to be tried, is sent whether each
-    reaches the goal, and returns one whose every change is needed.
+    First the choices that help most, whether or not they are in it, as few as ought to reach the goal; then each
+    change that is left is given up in turn, the least helpful first. Every answer teaches what to try next. Yields
+    states to be tried, is sent what came of each, and returns a state whose every change is needed.
 
     Args:
         state: What reaches the goal.
-        effect: How much the change at a place is thought to help; any order will do, a good one saves questions.
+        learned: What choices are thought to do.
+        rng: What draws, so that guesses differ.
     """
-    ranked = sorted(
-        (place for place, number in enumerate(state) if number), key=lambda each: (-effect(each), each)
-    )
+    while True:
+        kept = yield from _guessed(state, learned, rng)
+        kept = yield from _without(kept, learned)
+        if _size(kept) == _size(state):
+            return kept
+        state = kept
 
-    def only(places: list[int]) -> State:
-        kept = set(places)
-        return tuple(number if place in kept else 0 for place, number in enumerate(state))
 
-    low, high = 0, len(ranked)  # the first `low` are known, or thought, not to suffice; the first `high` do
-    while high - low > 1:
-        middle = (low + high) // 2
-        (reaches,) = yield [only(ranked[:middle])]
-        low, high = (low, middle) if reaches else (middle, high)
-    kept = ranked[:high]
+def _guessed(state: State, learned: Additive, rng: Rng) -> Tried:
+    """A smaller state of the choices that help most, if one is found before too many guesses miss."""
+    misses = 0
+    tried = {state}
+    while misses < _MISSES:
+        learned.draw(rng if misses else None, _DOUBT * (1 + misses / 10))
+        guess = _guess(state, learned)
+        if guess in tried or not any(guess):
+            misses += 1
+            continue
+        tried.add(guess)
+        if (yield from _asked([guess], learned)):
+            state, misses = guess, 0
+        else:
+            misses += 1
+    return state
+
+
+def _guess(state: State, learned: Additive) -> State:
+    """The fewest of the most helpful choices that ought to reach the goal, but fewer than a state has."""
+    best = [learned.best(place) for place in range(len(state))]
+    effects = [(learned.effect(place, number), place, number) for place, number in enumerate(best)]
+    kept = [0] * len(state)
+    left = learned.needed
+    for effect, place, number in sorted(effects, key=lambda each: (-each[0], each[1]))[: _size(state) - 1]:
+        if number:
+            kept[place] = number
+            left -= effect
+            if left <= 0:
+                break
+    return tuple(kept)
+
+
+def _without(state: State, learned: Additive) -> Tried:
+    """A state of which no change can be given up."""
     smaller = True
-    while smaller and len(kept) > 1:
+    while smaller and _size(state) > 1:
         smaller = False
-        for place in reversed(kept):
-            (reaches,) = yield [only([each for each in kept if each != place])]
-            if reaches:
-                kept.remove(place)
+        learned.draw(None)
+        changed = [place for place, number in enumerate(state) if number]
+        for place in sorted(changed, key=lambda each: (learned.effect(each, state[each]), -each)):
+            if _size(state) > 1 and (
+                yield from _asked([without := (*state[:place], 0, *state[place + 1 :])], learned)
+            ):
+                state = without
                 smaller = True
-    return only(kept)
+    return state
+
+
+def _asked(states: list[State], learned: Additive) -> Generator[list[State], list[Seen], bool]:
+    (seen,) = yield states
+    learned.learn(states[0], seen)
+    return seen.reached
+
+
+def _size(state: State) -> int:
+    return sum(number != 0 for number in state)

@@ -211,7 +211,7 @@ def searching(
     found_at = asker.asked
     state = space.settled(first)
     if prune:
-        state, minimal = yield from _pruned(asker, state)
+        state, minimal = yield from _pruned(asker, state, Rng(root_key(seed, space.original), "prune"))
     return Found(
         state,
         asker.known(state).loss,
@@ -239,23 +239,20 @@ def _driven(asking: Asking, asker: _Asker) -> Generator[list[str], list[Seen], N
         asking.close()
 
 
-def _pruned(asker: _Asker, state: State) -> Generator[list[str], list[Seen], tuple[State, bool]]:
-    learned = Additive(asker.start.loss)
+def _pruned(asker: _Asker, state: State, rng: Rng) -> Generator[list[str], list[Seen], tuple[State, bool]]:
+    learned = Additive(asker.space, asker.start)
     for asked, seen in asker.seen:
-        learned.learn(asked, seen.loss)
-    learned.fit()
-    steps = pruning(state, lambda place: learned.effect(place, state[place]))
+        if min(asked) >= 0:
+            learned.learn(asked, seen)
+    steps = pruning(state, learned, rng)
     best = state
     try:
         wanted = next(steps)
         while True:
             told = yield from asker.answers(wanted, stop=False)
-            reached = [each.reached for each in told or ()]
-            best = min(
-                [best, *(each for each, yes in zip(wanted, reached, strict=True) if yes)],
-                key=asker.space.words,
-            )
-            wanted = steps.send(reached)
+            reached = [state for state, seen in zip(wanted, told or (), strict=True) if seen.reached]
+            best = min([best, *reached], key=asker.space.words)
+            wanted = steps.send(told or [])
     except StopIteration as stop:
         return stop.value, True
     except BudgetSpent:

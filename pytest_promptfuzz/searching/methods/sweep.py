@@ -1,19 +1,19 @@
 """Our default: change every place at once, learn from each answer what helps, and give up what is not needed.
 
-Other methods ask what one word does before they change two. Here a question changes all places, so that ten questions
+Other methods ask what one word does before they change two. Here a question changes many places, so that ten questions
 have seen ten choices of each; what each does is worked out from all answers together (``Additive``), and the next
-question takes the choices that look best, with as much chance as is left in doubt (Thompson sampling). Where answers
-say no more than the label, it draws on. What reaches the goal this way changes far too much: pruning gives that up.
+question takes at each place the choice that is best in one of the ways in which it could be (Thompson sampling). What
+reaches the goal this way changes far too much: pruning gives that up.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.searching.additive import Additive
 from pytest_promptfuzz.searching.methods.greedy import choices
+from pytest_promptfuzz.searching.space import with_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.searching.searching import Asking, Seen
     from pytest_promptfuzz.searching.space import Space, State
 
-_PATIENCE = 60  # draws in a row that give nothing new, before the space counts as used up
-_GRAIN = 1 << 24
+_PATIENCE = (
+    80  # steps away from what was asked before that lead nowhere new, before the space counts as used up
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,58 +33,48 @@ class Sweep:
 
     Attributes:
         sweeps: How many questions go round the choices of all places before what was learnt says which are asked.
-        doubt: How much chance there is in choosing, in standard deviations of what is known of a choice.
+        doubt: How far what is drawn may be from what is likeliest, in standard deviations of what could be true.
+        unsure: The same where answers tell no more than the label.
     """
 
-    sweeps: int = 4
-    doubt: float = 1.0
+    sweeps: int = 2
+    doubt: float = 0.4
+    unsure: float = 1.0
 
     def __call__(self, space: Space, start: Seen, rng: Rng, at_once: int) -> Asking:
         """See ``Method``."""
-        learned = Additive(start.loss)
+        learned = Additive(space, start)
         had = {space.start}
         turns = [rng.shuffled(choices(space, place)) for place in range(len(space))]
-        told_apart = False
         number = 0
         while True:
             batch: list[State] = []
-            patience = _PATIENCE
-            while len(batch) < at_once and patience:
+            while len(batch) < at_once:
                 if number < self.sweeps:
                     state = tuple(each[number % len(each)] for each in turns)
-                elif told_apart:
-                    state = self._likely(space, learned, rng, doubt=self.doubt * (1 + _PATIENCE - patience))
                 else:
-                    state = self._random(space, rng)
+                    learned.draw(rng, self.doubt if learned.telling else self.unsure)
+                    state = tuple(learned.best(place) for place in range(len(space)))
                 number += 1
-                state = self._held(space, state, learned, rng)
-                if state in had or not space.allowed(state):
-                    patience -= 1
-                    continue
-                had.add(state)
-                batch.append(state)
+                fresh = self._new(space, state, learned, rng, had)
+                if fresh is None:
+                    break
+                had.add(fresh)
+                batch.append(fresh)
             if not batch:
                 return
             for state, seen in zip(batch, (yield batch), strict=True):
-                learned.learn(state, seen.loss)
-                told_apart = told_apart or seen.loss != start.loss
-            learned.fit()
+                learned.learn(state, seen)
 
-    def _likely(self, space: Space, learned: Additive, rng: Rng, *, doubt: float) -> State:
-        """The choices that look best, each as lucky as its doubt allows."""
-        spread = doubt * learned.spread
-        state = []
-        for place in range(len(space)):
-            scores = [0.0] + [
-                learned.effect(place, number)
-                + spread * _normal(rng) / math.sqrt(1 + learned.times(place, number))
-                for number in choices(space, place)
-            ]
-            state.append(max(range(len(scores)), key=scores.__getitem__))
-        return tuple(state)
-
-    def _random(self, space: Space, rng: Rng) -> State:
-        return tuple(rng.choice(choices(space, place)) for place in range(len(space)))
+    def _new(self, space: Space, state: State, learned: Additive, rng: Rng, had: set[State]) -> State | None:
+        """The state within the limits, or one near it that was not asked about before."""
+        for _ in range(_PATIENCE):
+            held = self._held(space, state, learned, rng)
+            if held not in had and space.allowed(held):
+                return held
+            place = rng.below(len(space))
+            state = with_choice(state, place, rng.below(len(space.places[place].choices) + 1))
+        return None
 
     def _held(self, space: Space, state: State, learned: Additive, rng: Rng) -> State:
         """A state within the limits: places as they look helpful, others at random, as many as may change."""
@@ -104,8 +95,3 @@ def fitted(space: Space, state: State, order: Sequence[int]) -> State:
         if space.words(more) <= space.most:
             kept = more
     return kept
-
-
-def _normal(rng: Rng) -> float:
-    """A draw of about the standard normal distribution: twelve uniform ones, less their mean."""
-    return math.fsum(rng.below(_GRAIN) for _ in range(12)) / _GRAIN - 6.0
