@@ -150,8 +150,8 @@ def scenes(asked: argparse.Namespace, parted: Split, lexicon: Lexicon) -> dict[s
         victims.append(Remembered(Bent(parted.learnt, OnnxEmbedder(asked.minilm)), asked.answers))
     for victim in victims:
         cases = cases_of(victim, part, lexicon, asked.sentences)
-        several = cases_of(victim, joined(part, 3), lexicon, asked.sentences)
-        wider = cases_of(victim, part, lexicon, min(100, asked.sentences), more=True)
+        several = cases_of(victim, joined(part, 3), lexicon, asked.larger)
+        wider = cases_of(victim, part, lexicon, asked.larger, more=True)
         for feedback in asked.feedback:
             ask = judged_by(victim, feedback)
             title = f"{victim.name}, {'label only' if feedback == 'label' else feedback}"
@@ -159,7 +159,8 @@ def scenes(asked: argparse.Namespace, parted: Split, lexicon: Lexicon) -> dict[s
             made["capped"].append(Scene(title, cases[: asked.capped], ask, LONG))
             made["longer"].append(Scene(title, several, ask))
             made["wider"].append(Scene(title, wider, ask))
-        made["parts"].append(Scene(f"{victim.name}, confidence", cases, judged_by(victim, "confidence")))
+        ask = judged_by(victim, "confidence")
+        made["parts"].append(Scene(f"{victim.name}, confidence", cases[: asked.larger], ask))
     if "simulated" in asked.victims:
         made["prompts"].append(simulated(lexicon, asked.sentences))
     return {kind: made[kind] for kind in KINDS if kind in asked.only}
@@ -194,7 +195,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS), help="which tables")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--sentences", type=int, default=10_000, help="the most that are attacked")
-    parser.add_argument("--capped", type=int, default=60, help="how many of them with up to 2,000 queries")
+    parser.add_argument("--capped", type=int, default=40, help="how many of them with up to 2,000 queries")
+    parser.add_argument("--larger", type=int, default=120, help="how many of them in larger spaces")
     parser.add_argument("--wordnet", type=Path, default=FOLDER)
     parser.add_argument("--minilm", type=Path, help="the folder of an exported MiniLM")
     parser.add_argument("--answers", type=Path, help="where MiniLM's answers are kept between runs")
@@ -203,13 +205,15 @@ def main() -> None:
     if asked.minilm is None and "minilm" in asked.victims:
         parser.error("the victim minilm needs --minilm FOLDER; or leave it out: --victims linear simulated")
     methods = {name: METHODS[name] for name in METHODS if name in asked.methods}
+    asked.larger, asked.capped = min(asked.larger, asked.sentences), min(asked.capped, asked.sentences)
     written: dict[str, object] = {}
     for kind, several in scenes(asked, split(read(files_in(asked.data))), wordnet(asked.wordnet)).items():
         if not several:
             continue
         print(f"\n## {KINDS[kind]}\n", flush=True)
         for scene in several:
-            found = searched(scene, ABLATION if kind == "parts" else methods, asked.seeds)
+            seeds = asked.seeds[:1] if kind == "capped" else asked.seeds
+            found = searched(scene, ABLATION if kind == "parts" else methods, seeds)
             print(f"**{scene.title}**, {len(scene.cases)} attacked.\n")
             print(parts(found) if kind == "parts" else overview(found, scene.queries))
             if kind != "parts" and DEFAULT in found and len(found) > 1:
