@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from driving import Case, Tried, judged_by, run
 from sentences import files_in, joined, prompts, read, split
-from spaces import described, spaces_of
+from spaces import Spaces, described
 from tables import overview, pairs, parts
 from victims import Bent, Linear, Remembered, Simulated
 from wordnet import FOLDER, wordnet
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from sentences import Labelled, Split
     from victims import Victim
 
-    from pytest_promptfuzz.mutations.lexicon.lexicon import Lexicon
     from pytest_promptfuzz.searching.searching import Method
 
 ROOT = Path(__file__).parents[2]
@@ -74,38 +73,41 @@ class Scene:
     queries: int = BUDGET
 
 
-def cases_of(
-    victim: Victim, part: Sequence[Labelled], lexicon: Lexicon, most: int, *, more: bool = False
-) -> list[Case]:
+def cases_of(victim: Victim, part: Sequence[Labelled], spaces: Spaces, most: int) -> list[Case]:
     """What the victim gets right and something may be changed in, at most so many."""
-    spaces = spaces_of([each.text for each in part], lexicon, more=more)
     said = victim.shares([each.text for each in part])
     labels = list(victim.labels)
-    right = [labels[shares.index(max(shares))] == each.label for shares, each in zip(said, part, strict=True)]
-    cases = [
-        Case(space, each.label)
-        for space, each, yes in zip(spaces, part, right, strict=True)
-        if space is not None and yes
-    ][:most]
+    right = [
+        each
+        for shares, each in zip(said, part, strict=True)
+        if labels[shares.index(max(shares))] == each.label
+    ]
+    cases = []
+    bare = 0
+    for each in right:
+        if len(cases) == most:
+            break
+        space = spaces.of(each.text)
+        if space is None:
+            bare += 1
+        else:
+            cases.append(Case(space, each.label))
     print(
-        f"{victim.name}: right about {sum(right)} of {len(part)}; {described(spaces)}; {len(cases)} attacked",
+        f"{victim.name}: right about {len(right)} of {len(part)}; {bare} had no word that may change; "
+        f"{len(cases)} are attacked, {described([case.space for case in cases])}",
         flush=True,
     )
     return cases
 
 
-def simulated(lexicon: Lexicon, most: int) -> Scene:
+def simulated(spaces: Spaces, most: int) -> Scene:
     """The simulated model on the prompts of this repository."""
     model = Simulated()
     known = prompts(ROOT)
-    spaces = spaces_of([each.text for each in known], lexicon)
     said = model.says([each.text for each in known])
-    cases = [
-        Case(space, each.label)
-        for space, each, answer in zip(spaces, known, said, strict=True)
-        if space is not None and answer == each.label
-    ][:most]
-    print(f"simulated: right about {len(cases)} of {len(known)}; {described(spaces)}", flush=True)
+    right = [each for each, answer in zip(known, said, strict=True) if answer == each.label][:most]
+    cases = [Case(space, each.label) for each in right if (space := spaces.of(each.text)) is not None]
+    print(f"simulated: right about {len(right)}; {described([case.space for case in cases])}", flush=True)
 
     def ask(asked: Sequence[tuple[str, str]]) -> list[Seen]:
         answers = model.says([text for text, _ in asked])
@@ -130,40 +132,34 @@ def searched(scene: Scene, methods: Mapping[str, Method], seeds: Sequence[int]) 
     return found
 
 
-def scenes(asked: argparse.Namespace, parted: Split, lexicon: Lexicon) -> dict[str, list[Scene]]:
-    """All that is measured, by the kind of table."""
+def scenes(asked: argparse.Namespace, kind: str, victims: Sequence[Victim], parted: Split) -> list[Scene]:
+    """What is measured for one kind of table."""
     part = parted.tuning if asked.part == "tuning" else parted.attacked
-    made: dict[str, list[Scene]] = {
-        "sentences": [],
-        "capped": [],
-        "longer": [],
-        "wider": [],
-        "prompts": [],
-        "parts": [],
-    }
+    spaces = Spaces(wordnet(asked.wordnet), more=kind == "wider")
+    if kind == "prompts":
+        return [simulated(spaces, asked.sentences)] if "simulated" in asked.victims else []
+    texts = joined(part, 3) if kind == "longer" else part
+    most = {"sentences": asked.sentences, "capped": asked.capped}.get(kind, asked.larger)
+    made = []
+    for victim in victims:
+        cases = cases_of(victim, texts, spaces, min(most, asked.sentences))
+        for feedback in ["confidence"] if kind == "parts" else asked.feedback:
+            title = f"{victim.name}, {'label only' if feedback == 'label' else feedback}"
+            queries = LONG if kind == "capped" else BUDGET
+            made.append(Scene(title, cases, judged_by(victim, feedback), queries))
+    return made
+
+
+def classifiers(asked: argparse.Namespace, learnt: Sequence[Labelled]) -> list[Victim]:
+    """The victims that are trained."""
     victims: list[Victim] = []
     if "linear" in asked.victims:
-        victims.append(Remembered(Linear(parted.learnt)))
+        victims.append(Remembered(Linear(learnt)))
     if "minilm" in asked.victims:
         from pytest_promptfuzz.embedding.onnx import OnnxEmbedder
 
-        victims.append(Remembered(Bent(parted.learnt, OnnxEmbedder(asked.minilm)), asked.answers))
-    for victim in victims:
-        cases = cases_of(victim, part, lexicon, asked.sentences)
-        several = cases_of(victim, joined(part, 3), lexicon, asked.larger)
-        wider = cases_of(victim, part, lexicon, asked.larger, more=True)
-        for feedback in asked.feedback:
-            ask = judged_by(victim, feedback)
-            title = f"{victim.name}, {'label only' if feedback == 'label' else feedback}"
-            made["sentences"].append(Scene(title, cases, ask))
-            made["capped"].append(Scene(title, cases[: asked.capped], ask, LONG))
-            made["longer"].append(Scene(title, several, ask))
-            made["wider"].append(Scene(title, wider, ask))
-        ask = judged_by(victim, "confidence")
-        made["parts"].append(Scene(f"{victim.name}, confidence", cases[: asked.larger], ask))
-    if "simulated" in asked.victims:
-        made["prompts"].append(simulated(lexicon, asked.sentences))
-    return {kind: made[kind] for kind in KINDS if kind in asked.only}
+        victims.append(Remembered(Bent(learnt, OnnxEmbedder(asked.minilm)), asked.answers))
+    return victims
 
 
 KINDS = {
@@ -205,9 +201,11 @@ def main() -> None:
     if asked.minilm is None and "minilm" in asked.victims:
         parser.error("the victim minilm needs --minilm FOLDER; or leave it out: --victims linear simulated")
     methods = {name: METHODS[name] for name in METHODS if name in asked.methods}
-    asked.larger, asked.capped = min(asked.larger, asked.sentences), min(asked.capped, asked.sentences)
     written: dict[str, object] = {}
-    for kind, several in scenes(asked, split(read(files_in(asked.data))), wordnet(asked.wordnet)).items():
+    parted = split(read(files_in(asked.data)))
+    victims = classifiers(asked, parted.learnt)
+    for kind in (each for each in KINDS if each in asked.only):
+        several = scenes(asked, kind, victims, parted)
         if not several:
             continue
         print(f"\n## {KINDS[kind]}\n", flush=True)

@@ -147,7 +147,7 @@ class Additive:
             return 1.0, self._hidden
         told = [answer.told for answer in self._answers]
         scale = math.sqrt(sum(map(mul, told, told)) / sum(answer.spread for answer in self._answers))
-        return scale, [each / scale for each in told]
+        return scale, [each / scale for each in told] if scale else told
 
     def _forward(self, values: Sequence[float]) -> list[float]:
         """What the factor makes these values of."""

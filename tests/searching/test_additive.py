@@ -67,6 +67,16 @@ def test_old_answers_are_forgotten_by_halves():
     assert learned.best(2) == 4
 
 
+def test_answers_that_are_all_alike_teach_that_nothing_helps():
+    learned = Additive(space(), START)
+    learned.learn((0, 0, 4, 0, 0, 0, 0, 0, 0, 0), Seen(0.2, reached=False))
+    for number in range(1, 81):
+        learned.learn((1 + number % 4, 0, 0, 1 + number // 20, 0, 0, 0, 0, 0, 0), START)
+    learned.draw(Rng(b"alike", "test"))
+    assert learned.telling
+    assert all(learned.effect(place, number) == 0 for place in range(10) for number in range(5))
+
+
 def test_what_could_be_true_varies_less_the_more_is_known():
     def spread(count):
         learned, rng = taught(space(), summed(EFFECTS), count), Rng(b"spread", "test")

@@ -222,4 +222,4 @@ def test_the_benchmark_runs(database, tmp_path):
                 assert words <= first
                 assert bool(text) == bool(words) == bool(found_at)
     assert "| as published |" in done.stdout
-    assert "**simulated model, label only**, 12 attacked." in done.stdout
+    assert "**simulated model, label only**, " in done.stdout
