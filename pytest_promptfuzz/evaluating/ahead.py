@@ -209,6 +209,7 @@ class Calls:
         asker: Who is asked, and how.
         line: Makes calls in the background; ``None`` makes each where its answer is wanted.
         mutations_asked: Whether ``ask_mutations`` was called.
+        in_turn: Whether an input may turn out not to be asked at all, for a search ends when it has found something.
     """
 
     job: Job
@@ -216,13 +217,14 @@ class Calls:
     asker: Asker
     line: Line | None
     mutations_asked: bool = False
+    in_turn: bool = False
     _calls: dict[tuple[int, Prompt, int], Call] = field(default_factory=dict)
     _baselines: dict[int, Call | None] = field(default_factory=dict)
     _running: dict[Watch, int] = field(default_factory=dict)
 
     def ask_baselines(self, *order: int) -> None:
         """Ask the unmutated prompt of every input, before a run wants to know."""
-        for number, given in enumerate(self.cases.inputs):
+        for number, given in enumerate(self.cases.inputs[:1] if self.in_turn else self.cases.inputs):
             prompt = self.cases.prompt_of(given)
             call = self._call(number, prompt, (*order, number))
             self._baselines[number] = call

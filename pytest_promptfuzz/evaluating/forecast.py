@@ -25,7 +25,8 @@ class Forecast(TypedDict):
     """What one test would ask; plain data, which crosses processes.
 
     ``stored``, the tokens and the costs are ``None`` where they cannot be told; ``exact`` says whether the calls are
-    known and not reckoned from the prompt; ``function`` whether they are of a function of the application.
+    known and not reckoned from the prompt; ``function`` whether they are of a function of the application; ``most``
+    whether there may be fewer, for a search ends when it has found something.
     """
 
     test: str
@@ -36,6 +37,7 @@ class Forecast(TypedDict):
     high: float | None
     exact: bool
     function: bool
+    most: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ def forecast(
     *,
     exact: bool,
     ignore: Sequence[str] = (),
+    most: bool = False,
 ) -> Forecast:
     """What a test would ask.
 
@@ -69,6 +72,7 @@ def forecast(
         prices: What calls cost.
         exact: Whether the prompts are what is sent; otherwise the body may add to them, and call more than once.
         ignore: JSON paths left out of the keys by which answers are looked for.
+        most: Whether it may ask less.
     """
     if target is None or isinstance(target, CallableTarget):
         return Forecast(
@@ -80,6 +84,7 @@ def forecast(
             high=None,
             exact=target is not None and exact,
             function=target is not None,
+            most=most,
         )
     asked = [_asked(prompt, repeat, target, session, prices, ignore) for prompt, repeat in runs]
     missing = [each for each in asked if not (exact and each.stored)]
@@ -92,13 +97,22 @@ def forecast(
         high=summed([each.high for each in missing]),
         exact=exact,
         function=False,
+        most=most,
     )
 
 
-def unknown(test: str, calls: int) -> Forecast:
-    """What a test would ask whose prompt shows only when its body runs: ``calls`` at the least."""
+def unknown(test: str, calls: int, *, most: bool = False) -> Forecast:
+    """What a test would ask whose prompt shows only when its body runs: ``calls`` at the least, or at the most."""
     return Forecast(
-        test=test, calls=calls, stored=None, tokens=None, low=None, high=None, exact=False, function=False
+        test=test,
+        calls=calls,
+        stored=None,
+        tokens=None,
+        low=None,
+        high=None,
+        exact=False,
+        function=False,
+        most=most,
     )
 
 

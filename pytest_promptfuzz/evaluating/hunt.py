@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.alike import alike
 from pytest_promptfuzz.evaluating.allowance import Allowance, Ends, ReachedAlready
-from pytest_promptfuzz.evaluating.judge import shown, subject_of
 from pytest_promptfuzz.evaluating.objectives import NEAR, Answer, answer_of
 from pytest_promptfuzz.evaluating.recorded import refuse_unrecorded
 from pytest_promptfuzz.evaluating.smaller import smaller
 from pytest_promptfuzz.evaluating.tried import Tried
+from pytest_promptfuzz.evaluating.unmutated import unmutated_answer
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.counterexample import Counterexample
 from pytest_promptfuzz.searching.candidates import space_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.run import Run
-    from pytest_promptfuzz.scoring.trial import Spent, Trial
+    from pytest_promptfuzz.scoring.trial import Spent, Trial, TrialError
     from pytest_promptfuzz.searching.result import Ended
     from pytest_promptfuzz.searching.searching import Found
     from pytest_promptfuzz.searching.space import Space
@@ -49,10 +49,13 @@ class Hunt:
         where: The test, for messages.
         progress: Told after each batch: queries made, the budget, the best loss, whether the goal is reached.
         clock: Seconds.
+        spare: How many queries more may be made once something is found, to make it smaller.
         ended: Why it ended.
         explanation: The same in a sentence.
         queries: How often a prompt was asked.
         errors: How many of these got no answer.
+        lost: Why the last of these got none.
+        case: Which example or input is searched, from 0.
         places: How many places of the prompt can change.
         baseline: The unmutated prompt's answer.
         found: What the method came to, once it did.
@@ -64,10 +67,13 @@ class Hunt:
     where: str
     progress: Callable[[int, int, float, bool], object] | None = None
     clock: Callable[[], float] = time.monotonic
+    spare: int = 0
     ended: Ended = "interrupted"
     explanation: str = "it was interrupted"
     queries: int = 0
     errors: int = 0
+    lost: TrialError | None = None
+    case: int = 0
     places: int = 0
     baseline: Answer | None = None
     found: Found | None = None
@@ -99,7 +105,7 @@ class Hunt:
         self._allowance.begin()
         self.baseline = Answer(asked.baseline.value)
         self.tried.start = start = self.settings.objective(self.baseline, self.baseline)
-        self.queries = 1
+        self.queries, self.case = 1, asked.case.number
         if start.reached:
             raise ReachedAlready(
                 f"{self.where}: the unmutated prompt's answer reaches the goal ({self.settings.objective.name}) "
@@ -123,7 +129,7 @@ class Hunt:
             self.explanation = ""
         except Ends as end:
             self.ended, self.explanation = end.why, str(end)
-        smallest = self._smallest()
+        smallest = self.smallest()
         return [] if smallest is None else [smallest.trial]
 
     def _unmutated(self, job: Job, asked: Asked) -> Asking:
@@ -136,23 +142,15 @@ class Hunt:
         repeats = min(self.settings.baseline_runs, self.settings.queries) - self.queries
         runs = had + (yield from self._runs(job, asked, [None] * repeats))
         for run in runs:
-            answer = self._answer(asked, run)
+            answer = unmutated_answer(asked, run, self.where)
             if answer is not None and self._rated(answer).reached:
                 raise Ends(
                     "noisy",
-                    f"asked again, the unmutated prompt reached the goal itself ({answer.value!r:.80}), so that no "
-                    "change can be blamed. Make the target's answers steadier (temperature 0), or choose an objective "
-                    "that its noise does not reach",
+                    f"asked again, the unmutated prompt reached the goal itself ({answer.value or answer.why!r:.80}), "
+                    "so that no change can be blamed. Make the target's answers steadier (temperature 0), or choose an "
+                    "objective that its noise does not reach",
                 )
         return runs
-
-    def _answer(self, asked: Asked, run: Run) -> Answer | None:
-        """What the unmutated prompt was answered this time; ``None`` where nothing can be told of it."""
-        subject = None if run.exception is not None else subject_of(run, self.where)
-        if subject is None or asked.judge.oracle_only:
-            return None if subject is None else Answer(shown(subject))
-        found = asked.judge.compare(asked.baseline.subject, subject)
-        return Answer(shown(subject), found.outcome, found.similarity, found.explanation)
 
     def _opened(self, job: Job, prompt: Prompt) -> Space:
         settings = self.settings
@@ -180,6 +178,7 @@ class Hunt:
             at_once=settings.batch,
             prune=settings.prune,
             confirm=settings.repeats,
+            spare=self.spare,
         )
         try:
             next(steps)
@@ -187,9 +186,8 @@ class Hunt:
             while True:
                 mutations = [space.mutation(space.state_of(text)) for text in texts]
                 runs = yield from self._runs(job, asked, mutations)
-                seen = [
-                    self._seen(asked, mutation, run) for mutation, run in zip(mutations, runs, strict=True)
-                ]
+                made = zip(mutations, runs, strict=True)
+                seen = [self._seen(job, asked, mutation, run) for mutation, run in made]
                 self._tell()
                 texts = steps.send(seen)
         except StopIteration as stop:
@@ -199,20 +197,17 @@ class Hunt:
             steps.close()
 
     def _made_smaller(self, job: Job, asked: Asked, space: Space) -> Asking:
-        known = self._smallest()
+        known = self.smallest()
         assert known is not None
-        repeats = min(self.settings.repeats, self.settings.queries - self.queries)
+        left = self.settings.queries + self.spare - self.queries
+        repeats = min(self.settings.repeats, left)
 
         def ask(mutations: Sequence[Mutation]) -> Generator[list[Step], list[Run], list[bool]]:
             runs = yield from self._runs(job, asked, mutations)
-            return [
-                self._seen(asked, mutation, run).reached
-                for mutation, run in zip(mutations, runs, strict=True)
-            ]
+            made = zip(mutations, runs, strict=True)
+            return [self._seen(job, asked, mutation, run).reached for mutation, run in made]
 
-        text, minimal = yield from smaller(
-            known, ask, allows=space.allows, queries=self.settings.queries - self.queries, repeats=repeats
-        )
+        text, minimal = yield from smaller(known, ask, allows=space.allows, queries=left, repeats=repeats)
         self._text, self._minimal = text, self._minimal and minimal
         return []
 
@@ -237,11 +232,11 @@ class Hunt:
         refuse_unrecorded(job.session.tape, runs)
         return runs
 
-    def _seen(self, asked: Asked, mutation: Mutation, run: Run) -> Seen:
+    def _seen(self, job: Job, asked: Asked, mutation: Mutation, run: Run) -> Seen:
         """What a run shows; a query without an answer is as far from the goal as the unmutated prompt."""
         trial = asked.judge.trial(run, mutation, mutation.prompt, asked.baseline, case=asked.case.number)
         if trial.error is not None:
-            self.errors += 1
+            self.errors, self.lost = self.errors + 1, trial.error
             self._allowance.lost(trial.error)
             return self.tried.start
         self._allowance.had()
@@ -251,6 +246,8 @@ class Hunt:
         known = self.tried.take(mutation, trial, seen, self.queries)
         if self._failure is None and known is not None and known.reached > self.settings.repeats / 2 + 0.5:
             self._failure = known.trial if kind_of(known.trial) is not None else None
+        if seen.reached and run.exception is not None:
+            job.failures[trial.id] = run.exception
         return seen
 
     def _rated(self, answer: Answer) -> Seen:
@@ -260,10 +257,10 @@ class Hunt:
     def _tell(self) -> None:
         if self.progress is not None:
             self.progress(
-                self.queries, self.settings.queries, self.tried.best_loss, self._smallest() is not None
+                self.queries, self.settings.queries, self.tried.best_loss, self.smallest() is not None
             )
 
-    def _smallest(self) -> Known | None:
+    def smallest(self) -> Known | None:
         """What reached the goal with the fewest words changed, as far as is known."""
         if self.found is None:
             return self.tried.smallest()
@@ -278,11 +275,11 @@ class Hunt:
             spent: What all calls took.
             notes: What else the person must see.
         """
-        smallest = self._smallest()
+        smallest = self.smallest()
         nearest = self.tried.nearest() if smallest is None else None
         best = smallest or nearest
         return Search(
-            counterexample=None if smallest is None else self._counterexample(smallest),
+            counterexample=self.counterexample(),
             first=None if smallest is None else self.tried.first,
             nearest=None if nearest is None else nearest.mutation,
             loss=self.tried.start.loss if best is None else best.loss,
@@ -291,7 +288,7 @@ class Hunt:
             ended=self.ended,
             explanation=self._explained(smallest),
             queries=self.queries,
-            found_at=self._found_at(),
+            found_at=self.found_at,
             budget=self.settings.queries,
             places=self.places,
             method=self.settings.name,
@@ -301,18 +298,23 @@ class Hunt:
             seed=self.settings.seed,
             trace=tuple(self.tried.trace),
             errors=self.errors,
-            notes=tuple(dict.fromkeys([*self.notes, *self._noted(), *notes])),
+            notes=tuple(dict.fromkeys([*self.said(), *notes])),
             spent=spent,
             prompts=len(self.tried.known),
         )
 
-    def _found_at(self) -> int:
+    @property
+    def found_at(self) -> int:
+        """By how many queries the goal was reached first; 0 where it was not."""
         if self.found is not None and self.found.found_at:
             return self.found.found_at + self._before
-        return self.tried.first_at if self._smallest() else 0
+        return self.tried.first_at if self.smallest() else 0
 
-    def _counterexample(self, known: Known) -> Counterexample:
-        assert self.baseline is not None
+    def counterexample(self) -> Counterexample | None:
+        """The smallest change that reached the goal, as far as is known; ``None`` where none did."""
+        known = self.smallest()
+        if known is None or self.baseline is None:
+            return None
         return Counterexample(
             mutation=known.mutation,
             trial=known.mutation.id,
@@ -329,19 +331,20 @@ class Hunt:
         """Why the search ended, in a sentence."""
         if smallest is not None:
             more = "" if self.ended == "found" else f"; before it was as small as can be, {self.explanation}"
-            return f"a change of the prompt reached the goal by query {self._found_at()}{more}"
+            return f"a change of the prompt reached the goal by query {self.found_at}{more}"
         if self.explanation:
             return self.explanation
         if self.ended == "exhausted":
             return f"no change reached the goal, and {self.settings.name} had nothing more to ask"
         return f"no change reached the goal in {self.queries} queries"
 
-    def _noted(self) -> list[str]:
+    def said(self) -> list[str]:
+        """What the person must see."""
         if not self.tried.all_alike:
-            return []
+            return self.notes
         note = (
             f"the objective {self.settings.objective.name} gave {self.tried.start.loss:g} for every answer, so that no "
             "query told the search where to go on. Where the target says how sure it is, or its answers are texts, an "
             "objective such as 'confidence' or 'rouge-l<0.5' tells more"
         )
-        return [note]
+        return [*self.notes, note]

@@ -75,7 +75,9 @@ class Accepted:
     def see(self, report: pytest.TestReport) -> None:
         """A phase of a test is over. What failed in any of them is not kept."""
         data: TestReport | None = getattr(report, "promptfuzz", None)
-        if data is not None and report.passed and data["verdict"] == "pass":
+        if data is not None and data.get("searched"):
+            self._refuse(report.nodeid, "a search has no outcomes of a plan")
+        elif data is not None and report.passed and data["verdict"] == "pass":
             from pytest_promptfuzz.evaluating.compared import named
             from pytest_promptfuzz.history.outcomes import entry
             from pytest_promptfuzz.reporting.model import scored

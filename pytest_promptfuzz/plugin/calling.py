@@ -51,7 +51,7 @@ def called(item: pytest.Item) -> Iterator[None]:
         )
         raise failed.exception from None
     except (KeyboardInterrupt, pytest.fail.Exception) as ended:  # Ctrl-C, or the test's own timeout
-        if not engine.job.told:
+        if not engine.told_by_now():
             raise
         # What the test came to is known: it is said first, and the run ends after it.
         interrupted = isinstance(ended, KeyboardInterrupt)

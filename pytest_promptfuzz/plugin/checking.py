@@ -11,6 +11,7 @@ from pytest_promptfuzz.evaluating.asking import Asker, watch_of_the_run
 from pytest_promptfuzz.plugin import freshness, subtests
 from pytest_promptfuzz.plugin.bodies import ends_test
 from pytest_promptfuzz.plugin.declared import Declared, checked
+from pytest_promptfuzz.plugin.searching import shared_over
 from pytest_promptfuzz.running.drive import adrive, drive
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def check(
         return response if returned is None else returned
 
     try:
+        shared_over(engine.job, calls.cases)
         for given in calls.cases.inputs:
             steps = engine.job.case(calls.cases.prompt_of(given), given.name, given.expected)
             drive(steps, body, ends_test, begin=calls.begin)
@@ -67,6 +69,7 @@ async def acheck(
         return response if returned is None else returned
 
     try:
+        shared_over(engine.job, calls.cases)
         for given in calls.cases.inputs:
             steps = engine.job.case(calls.cases.prompt_of(given), given.name, given.expected)
             await adrive(steps, body, ends_test, concurrency=1, begin=calls.begin)

@@ -18,6 +18,7 @@ from pytest_promptfuzz.evaluating.contract import Contract
 from pytest_promptfuzz.evaluating.gold import read_expected
 from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.on_wire import OnWire
+from pytest_promptfuzz.evaluating.searched import SearchedTest
 from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.evaluating.speculating import speculating
 from pytest_promptfuzz.plugin import commands, examples, freshness, subtests
@@ -32,6 +33,7 @@ from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged, refuse_unused_
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
 from pytest_promptfuzz.plugin.placing import Argument, Wire, find
 from pytest_promptfuzz.plugin.redacting import redaction_of
+from pytest_promptfuzz.plugin.searching import as_search, hunting_of, is_search, refuse_other, without_unused
 from pytest_promptfuzz.plugin.settings import RUN_KEYS
 from pytest_promptfuzz.plugin.state import REPORT, State
 from pytest_promptfuzz.reporting.model import report_test
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.ahead import Calls
     from pytest_promptfuzz.plugin.progress import ItemProgress
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.reporting.model import TestReport
+    from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.targets.model import Target
 
 
@@ -83,13 +87,22 @@ class Engine:
         if keys.get("profile") is not None:
             run["task"] = None  # the mark's own way to compare wins over the run's
         contract = laid_over(run, {key: keys[key] for key in CONTRACT_KEYS if key in keys})
-        overridden = {key: value for key, value in state.overrides.items() if contract.get(key) != value}
+        overrides, only = state.overrides, state.trial
+        kind: Callable[..., Job] = Job
+        searches = is_search(self.item, keys)
+        if searches:
+            contract, overrides = as_search(contract, keys, self.where), without_unused(overrides)
+        overridden = {key: value for key, value in overrides.items() if contract.get(key) != value}
         if state.config.getoption("promptfuzz_update"):
             contract["stop"] = "never"  # what is kept is the whole plan
         if "task" in overridden:
             contract["profile"] = None
-        job = Job(
-            contract=Contract.of(laid_over(contract, overridden), where=self.where, profiles=state.profiles),
+        settled = Contract.of(laid_over(contract, overridden), where=self.where, profiles=state.profiles)
+        if searches:
+            hunting, only = hunting_of(keys, settled, settings["queries"], self.where), None
+            kind = functools.partial(SearchedTest, hunting=hunting)
+        job = kind(
+            contract=settled,
             session=session,
             where=self.where,
             target=target.name if target is not None else "",
@@ -98,7 +111,7 @@ class Engine:
             only_checks=self.declared is not None,
             waits=self.declared is None,
             counts_runs=self.declared is not None and isinstance(target, CallableTarget),
-            only=state.trial,
+            only=only,
             on_wire=OnWire.of(self.mutate, keys.get("call"), keys.get("match"), self.where),
             skips=lambda error: isinstance(error, pytest.skip.Exception),
             describe=functools.partial(_traceback, self.item),
@@ -237,16 +250,12 @@ class Engine:
                 "not shrunk: hypothesis draws the arguments, and an example that is over is gone"
             )
         result = job.conclude()
+        if self.state.trial is not None:
+            refuse_other(result, self.state.trial, self.where)
+        report = self._reported(result)
         listening = self.item.config.stash.get(RESULTS, None)
         if listening is not None:
             listening.found[self.where] = (result, redaction_of(job.session))
-        report = report_test(
-            result,
-            test=self.where,
-            location=_location(self.item),
-            reproduce=commands.reproduce(self.item),
-        )
-        report = redaction_of(job.session).json(report, names=False)
         self.item.stash[REPORT] = report
         # On the item, before pytest makes its report: JUnit reads them there.
         self.item.user_properties.extend(
@@ -261,6 +270,25 @@ class Engine:
         kind = BrittlePrompt if result.verdict == "brittle" else UntrustedVerdict
         # With the body's frames attached, --pdb opens where the body failed.
         raise kind(one_line(report), report).with_traceback(traceback)
+
+    def told_by_now(self) -> bool:
+        """Whether the verdict is known, though the run ends; what a search knows that found nothing yet is kept."""
+        job = self.job
+        if isinstance(job, SearchedTest) and job.hunts and not job.told:
+            job.told = job.has_found
+            if not job.told:
+                self.state.interrupted[self.where] = self._reported(job.conclude())
+        return job.told
+
+    def _reported(self, result: Robustness) -> TestReport:
+        """The report, without secrets."""
+        report = report_test(
+            result,
+            test=self.where,
+            location=_location(self.item),
+            reproduce=commands.reproduce(self.item),
+        )
+        return redaction_of(self.job.session).json(report, names=False)
 
 
 def _traceback(item: pytest.Item, error: BaseException) -> str:

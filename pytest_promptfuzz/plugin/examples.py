@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.searched import SearchedTest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,13 +25,18 @@ def inner_test(
     """The body inside a hypothesis test, and how to put another in its place; ``None`` for other tests.
 
     Raises:
-        UsageError: Examples times runs exceed ``max_runs``.
+        UsageError: Examples times runs exceed ``max_runs``, or the test is a search.
     """
     handle: Any = getattr(item.obj, "hypothesis", None)
     inner = getattr(handle, "inner_test", None)
     if inner is None or not getattr(item.obj, "is_hypothesis_test", False):
         yield None, _nothing
         return
+    if isinstance(job, SearchedTest):
+        raise UsageError(
+            f"{item.nodeid}: @given draws many examples, and each would be a search of its own. Parametrize the test "
+            "with the examples worth a search, or leave search= out."
+        )
     function = getattr(item.obj, "__func__", item.obj)
     settings = _relaxed(function, job, max_runs, item)
     before = getattr(function, _SETTINGS, None)

@@ -18,22 +18,33 @@ def properties(report: TestReport) -> dict[str, str | float]:
     """What goes along as ``promptfuzz_…``: what is known, and nothing for what is not.
 
     ``score`` is raw and ``adjusted_score`` without the model's noise; where trials without an outcome leave the score
-    open, ``score_lowest`` and ``score_highest`` stand in its place, as in the terminal. All are from 0 to 1.
+    open, ``score_lowest`` and ``score_highest`` stand in its place, as in the terminal. All are from 0 to 1. A search
+    has none of them: its method, objective, queries and budget, and the trial that it found.
     """
+    searched = report.get("searched")
+    if searched is not None:
+        told = {name: searched[name] for name in ("method", "objective", "queries", "budget")}
+        found = [each["id"] for each in report["counterexamples"]]
+        ids: dict[str, str | float] = {"counterexample": found[0]} if found else {}
+        return {
+            "verdict": report["verdict"],
+            **{f"search_{name}": each for name, each in told.items()},
+            **ids,
+        }
     low, high = report["bounds"]
     interval = report["interval"]
     is_open = report["verdict"] == "inconclusive" and low < high
-    found: dict[str, str | float | None] = {
+    known: dict[str, str | float | None] = {
         "verdict": report["verdict"],
         "score": None if is_open else report["score"],
         "threshold": report["threshold"],
         "adjusted_score": report["adjusted_score"],
     }
     if is_open:
-        found |= {"score_lowest": low, "score_highest": high}
+        known |= {"score_lowest": low, "score_highest": high}
     if interval is not None:
-        found |= {"interval_low": interval["low"], "interval_high": interval["high"]}
-    return {name: value for name, value in found.items() if value is not None}
+        known |= {"interval_low": interval["low"], "interval_high": interval["high"]}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def name_phase(report: pytest.TestReport, config: pytest.Config) -> None:

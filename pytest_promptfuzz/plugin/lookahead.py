@@ -10,6 +10,7 @@ import pytest
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.evaluating.ahead import BASELINES, MUTATIONS, NOW, Calls, Line
 from pytest_promptfuzz.evaluating.asking import Asker
+from pytest_promptfuzz.evaluating.searched import SearchedTest
 from pytest_promptfuzz.plugin.declared import is_declarative
 from pytest_promptfuzz.plugin.engine import Engine
 from pytest_promptfuzz.plugin.marks import merged
@@ -78,7 +79,9 @@ class LookAhead:
             calls = None
         if calls is None:
             line = None if target is None else self.line
-            calls = engine.calls = Calls(engine.job, cases, Asker(target or declared.target), line)
+            calls = engine.calls = Calls(
+                engine.job, cases, Asker(target or declared.target), line, in_turn=_in_turn(engine)
+            )
             if self._window and engine.job.only is None:
                 # Before the first call: to load all operators takes the processor that calls under way need.
                 with suppress(PromptfuzzError):  # said when its turn comes
@@ -141,10 +144,14 @@ class LookAhead:
             return None  # said when its turn comes
         if own is None:
             return None
-        engine.calls = Calls(engine.job, cases, Asker(own), self.line)
+        engine.calls = Calls(engine.job, cases, Asker(own), self.line, in_turn=_in_turn(engine))
         self._engines[item] = engine
         engine.calls.ask_baselines(BASELINES, place)
         return engine.calls
+
+
+def _in_turn(engine: Engine) -> bool:
+    return isinstance(engine.job, SearchedTest)
 
 
 def _ask_mutations(calls: Calls, place: int) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.judging.registry import AnyJudge
     from pytest_promptfuzz.mutations.selection import Mutations
     from pytest_promptfuzz.mutations.strata import Selection
+    from pytest_promptfuzz.searching.searching import Method
 
     class RobustOptions(TypedDict, total=False):
         """The keys of ``@robust``; docs/reference.md describes each."""
@@ -55,11 +56,18 @@ if TYPE_CHECKING:
         stop: str
         shrink: int | Literal["off"]
         fixtures: str
+        search: bool | str | Method | Mapping[str, Any]
+        queries: int
+        objective: str | Callable[[Any, Any], Any]
+        max_words: int
+        max_change_rate: float
 
 
 MARK = "robust"
 # What the mark holds beside the contract of evaluating/contract.py.
 PLACEMENT_KEYS = ("inputs", "expected", "mutate", "call", "match", "target", "fixtures")
+# How a test searches that is a search.
+SEARCH_KEYS = ("search", "queries", "objective", "max_words", "max_change_rate")
 CONTRACT_KEYS = (
     "mutations",
     "threshold",
@@ -86,7 +94,7 @@ CONTRACT_KEYS = (
     "stop",
     "shrink",
 )
-KEYS = (*CONTRACT_KEYS, *PLACEMENT_KEYS)
+KEYS = (*CONTRACT_KEYS, *PLACEMENT_KEYS, *SEARCH_KEYS)
 
 
 def robust(*args: Any, **options: Unpack[RobustOptions]) -> Any:

@@ -8,11 +8,12 @@ import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.evaluating.forecast import Forecast, forecast, unknown
+from pytest_promptfuzz.evaluating.searched import SearchedTest
 from pytest_promptfuzz.plugin.engine import Engine
 from pytest_promptfuzz.plugin.limiting import prices_of
 from pytest_promptfuzz.plugin.marks import merged
 from pytest_promptfuzz.plugin.placing import find
-from pytest_promptfuzz.plugin.prefilling import PLANNED
+from pytest_promptfuzz.plugin.prefilling import A_SEARCH, PLANNED
 from pytest_promptfuzz.plugin.progress import ItemProgress
 from pytest_promptfuzz.plugin.state import State
 from pytest_promptfuzz.reporting.text import named
@@ -42,7 +43,10 @@ def plan_only(item: pytest.Item) -> None:
     arguments = {name: item.funcargs[name] for name in item.funcargs}
     contract = engine.job.contract
     before = max(engine.job.session.baseline_runs, contract.baseline_runs)
-    shows_later = unknown(item.nodeid, before + contract.mutations * contract.samples)
+    queries = engine.job.budget if isinstance(engine.job, SearchedTest) else 0
+    shows_later = unknown(
+        item.nodeid, queries or before + contract.mutations * contract.samples, most=queries > 0
+    )
     try:
         plans, exact = _prompts(engine, arguments)
     except PromptfuzzError as error:
@@ -54,7 +58,9 @@ def plan_only(item: pytest.Item) -> None:
         item.stash[DRY] = shows_later
         pytest.skip(f"dry run: what it asks shows only when its body runs ({error})")
     planned = item.config.stash.get(PLANNED, None)
-    if planned is not None:
+    if planned is not None and queries:
+        planned.unplanned(item.nodeid, A_SEARCH)
+    elif planned is not None:
         planned.add(engine, [each for plan in plans for each in plan], target if exact else None)
     if isinstance(target, CallableTarget) and exact:
         before = max(
@@ -62,6 +68,9 @@ def plan_only(item: pytest.Item) -> None:
         )  # its own calls are not seen: it is called again in place of the control trial
     runs = [(plan[0], repeat) for plan in plans for repeat in range(before)]
     runs += [(each, sample) for plan in plans for each in plan[1:] for sample in range(contract.samples)]
+    if queries:  # as long as the prompt is, which no change of it alters much
+        exact, share = False, queries // max(1, len(plans))
+        runs = [(plan[0], repeat) for plan in plans for repeat in range(share)]
     asks_ours = engine.declared is not None or bool(_OURS & set(item.fixturenames))
     item.stash[DRY] = (
         forecast(
@@ -72,6 +81,7 @@ def plan_only(item: pytest.Item) -> None:
             prices_of(state),
             exact=exact,
             ignore=contract.ignore,
+            most=queries > 0,
         )
         if runs
         else shows_later
@@ -113,6 +123,7 @@ def lines(forecasts: Sequence[Forecast]) -> list[Line]:
         high=None if None in highs else sum(each or 0 for each in highs),
         exact=all(each["exact"] for each in forecasts),
         function=False,
+        most=all(each["exact"] or each["most"] for each in forecasts),
     )
     told.append(_line(whole["test"], whole, ", others not known" if len(tokens) < len(forecasts) else ""))
     told.append(
@@ -121,7 +132,9 @@ def lines(forecasts: Sequence[Forecast]) -> list[Line]:
             "tokens each where max_tokens does not say otherwise."
         )
     )
-    if not whole["exact"]:
+    if any(each["most"] for each in forecasts):
+        told.append(_prose('"at most": a search ends when it has found something.'))
+    if not whole["exact"] and not whole["most"]:
         told.append(
             _prose(
                 '"at least": the body decides what is asked, so one call is reckoned for each run of it, and what the '
@@ -136,7 +149,7 @@ def _prose(text: str) -> Line:
 
 
 def _line(name: str, each: Forecast, besides: str = "") -> Line:
-    at_least = "" if each["exact"] else "at least "
+    at_least = "" if each["exact"] else "at most " if each["most"] else "at least "
     stored = "" if each["stored"] is None else f", {each['stored']:,} of them in the store"
     low, high = each["low"], each["high"]
     cost = (

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.answers import AnswerStore
     from pytest_promptfuzz.wire.redact import Redaction
 
+A_SEARCH = "it is a search, and what that asks next follows from what was answered"
+
 
 @dataclass(slots=True, eq=False)
 class Planned:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.evaluating.searched import SearchedTest
 from pytest_promptfuzz.reporting.progress import Progress
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ class ItemProgress:
 
     def ran(self, job: Job) -> None:
         """One more run of the body."""
+        if isinstance(job, SearchedTest):
+            cost = job.spent.cost or 0.0
+            self._progress.search(
+                self._test, job.asked, job.budget, best=job.best, reached=job.best >= 1, cost=cost
+            )
+            return
         self._ran += 1
         deviations = sum(trial.outcome == "deviation" for trial in job.trials)
         total = job.cases * (1 if job.only else job.contract.mutations)

@@ -11,7 +11,9 @@ import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError
 from pytest_promptfuzz.evaluating.rehearsal import Rehearsal
+from pytest_promptfuzz.evaluating.searched import SearchedTest
 from pytest_promptfuzz.plugin.engine import Engine
+from pytest_promptfuzz.plugin.prefilling import A_SEARCH
 from pytest_promptfuzz.plugin.progress import ItemProgress
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ def rehearsed(item: pytest.Item, planned: Planned) -> Iterator[None]:
         if not isinstance(item, pytest.Function):
             raise UsageError("it is no Python test function")
         engine = _RehearsingEngine(item, ItemProgress(item))
+        if isinstance(engine.job, SearchedTest):
+            raise UsageError(A_SEARCH)
         engine.job = rehearsal = Rehearsal.of(engine.job)
         with engine.installed():
             yield

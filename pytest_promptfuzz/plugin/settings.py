@@ -83,6 +83,14 @@ SETTINGS: tuple[Setting, ...] = (
         "N",
         "count",
     ),
+    Setting(
+        "queries",
+        values.whole(1),
+        200,
+        "how often a test that is a search (search=) may ask the prompt, where its mark does not say",
+        "N",
+        "int",
+    ),
     Setting("seed", values.seed, 0, "seed of the plans of mutations", "N", "int"),
     Setting(
         "judge",

@@ -41,6 +41,7 @@ class State:
     let_through: dict[str, str] = field(default_factory=dict)
     accepted: Accepted = field(default_factory=Accepted)
     unmutated: dict[str, None] = field(default_factory=dict)
+    interrupted: dict[str, TestReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     mode_reason: str = ""
     written: Written = field(default_factory=Written)

@@ -89,6 +89,8 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
     """The table of robust tests, if there were any, and what the store had to say."""
     if state.reports:  # most pytest runs have none, and load nothing to say so
         _table(reporter, state)
+    if state.interrupted:
+        _interrupted(reporter, state)
     for verdict in dict.fromkeys(state.let_through.values()):
         tests = ", ".join(test for test, found in state.let_through.items() if found == verdict)
         reporter.write_line(f"promptfuzz: let through by promptfuzz_{verdict}=pass: {tests}", yellow=True)
@@ -158,6 +160,15 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
         # pytest hides what an xfail failed with; here it is the finding.
         reporter.section(f"expected: {test}", "_")
         RobustnessRepr(data).toterminal(writer)
+
+
+def _interrupted(reporter: pytest.TerminalReporter, state: State) -> None:
+    """What searches knew when they were interrupted, which pytest reports nothing of."""
+    from pytest_promptfuzz.plugin.outcome import RobustnessRepr
+
+    for test, data in state.interrupted.items():
+        reporter.section(f"interrupted: {test}", "_")
+        RobustnessRepr(data).toterminal(reporter._tw)  # noqa: SLF001 - the only way to its width
 
 
 def prompt_id(value: object, argname: str) -> str | None:

@@ -39,12 +39,28 @@ def failure_lines(report: TestReport, *, width: int = 80) -> list[Line]:
         Lines for :func:`~pytest_promptfuzz.reporting.text.render`.
     """
     lines = [*counterexample_lines(report, width), *verdict_lines(report)]
+    lines += _searched(report, width)
     lines += [*_deviations(report, width), *_errors(report), *_undecided(report)]
     lines += varying_lines(report)
     if report["notes"]:
         lines.append([])
         lines += [row("note", [(note, "plain")], indent="") for note in report["notes"]]
     return lines
+
+
+def _searched(report: TestReport, width: int) -> list[Line]:
+    """Where a check failed on what a search found, and how to see it again; or what came nearest."""
+    searched = report.get("searched")
+    if searched is None:
+        return []
+    found, nearest = searched["found"], searched["nearest"]
+    if found is not None:
+        trace = _traceback(found["failure"]["traceback"]) if found["failure"] else []
+        return [[], *trace, *_command(found["reproduce"], width)]
+    if nearest is None:
+        return []
+    about: Line = [("What came nearest", "heading"), (f"  trial {nearest['id']}", "dim")]
+    return [[], about, *diff_lines(nearest["diff"]), *_answers(report, nearest), *_reasons(nearest)]
 
 
 def _deviations(report: TestReport, width: int) -> list[Line]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.gold import gold_line
 from pytest_promptfuzz.reporting.model import scored
+from pytest_promptfuzz.reporting.searched import searched_line
 from pytest_promptfuzz.reporting.text import HANG, Line
 from pytest_promptfuzz.reporting.words import (
     adjusted_text,
@@ -47,7 +48,7 @@ def verdict_lines(report: TestReport) -> list[Line]:
             lines.append([(f"The score is {score}, the threshold {gate}.", "plain")])
     if report["verdict"] == "pass" and report["reason"] in _ORDINARY and report["gate"] != "point":
         lines.append([(f"Gate {report['gate']!r}: {report['explanation']}", "plain")])
-    lines.append([(_counts(report), "plain")])
+    lines.append([(searched_line(report) if report.get("searched") else _counts(report), "plain")])
     if report.get("gold") and report["verdict"] != "pass":  # a pass has a note, where all is not right
         lines.append([(gold_line(report), "plain")])
     if report["noise"] and report["reason"] in _ORDINARY:

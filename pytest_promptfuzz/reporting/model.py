@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from pytest_promptfuzz.reporting.counterexamples import CounterexampleReport, counterexample_report
 from pytest_promptfuzz.reporting.gold import GoldReport, gold_report
+from pytest_promptfuzz.reporting.searched import SearchedReport, searched_report
 from pytest_promptfuzz.reporting.varying import VarianceReport, variance_report
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ class TestSummary(TypedDict):
     spent: SpentReport
     cost: float | None
     notes: list[str]
+    searched: SearchedReport | None
 
 
 class TestReport(TestSummary):
@@ -219,6 +221,9 @@ def report_test(
         inputs=list(robustness.cases),
         judging=None if robustness.judging is None else robustness.judging.as_dict(),
         counterexamples=[counterexample_report(each) for each in robustness.counterexamples],
+        searched=searched_report(
+            robustness.searched, lambda trial: _trial(trial, robustness.baselines[trial.case], reproduce)
+        ),
     )
 
 

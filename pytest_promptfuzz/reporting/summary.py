@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.reporting.gold import gold_text
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.reporting.searched import summed_lines
 from pytest_promptfuzz.reporting.text import HANG, MIN_WIDTH, Line, Style, columns, pad, shorten_middle
 from pytest_promptfuzz.reporting.words import (
     adjusted_text,
@@ -64,18 +65,23 @@ def _tokens(report: TestSummary) -> str:
     return f"{sum(known):,}" if known else "-"
 
 
+def _count(outcome: str) -> Callable[[TestSummary], str]:
+    """How many trials of a plan came to that; a search has no plan."""
+    return lambda report: "-" if report.get("searched") else str(report["counts"][outcome])
+
+
 _COLUMNS = (
     _Column("verdict", lambda report: report["verdict"], right=False),
     _Column("score", score_text),
     _Column("adj", lambda report: adjusted_text(report) or "-"),
     _Column("95 %", lambda report: interval_text(report) or "-"),
-    _Column("min", lambda report: number(report["threshold"])),
+    _Column("min", lambda report: "-" if report.get("searched") else number(report["threshold"])),
     _Column("gold", lambda report: gold_text(report) or "-"),
-    _Column("E", lambda report: str(report["counts"]["equivalent"])),
-    _Column("M", lambda report: str(report["counts"]["minor"])),
-    _Column("D", lambda report: str(report["counts"]["deviation"])),
-    _Column("und", lambda report: str(report["counts"]["undecided"])),
-    _Column("err", lambda report: str(report["counts"]["error"])),
+    _Column("E", _count("equivalent")),
+    _Column("M", _count("minor")),
+    _Column("D", _count("deviation")),
+    _Column("und", _count("undecided")),
+    _Column("err", _count("error")),
     _Column("calls", lambda report: f"{report['spent']['calls']:,}"),
     _Column("hits", lambda report: f"{report['spent']['hits']:,}"),
     _Column("time", lambda report: seconds(report["spent"]["seconds"])),
@@ -95,7 +101,13 @@ def summary_lines(reports: Iterable[TestSummary], *, width: int = 80) -> list[Li
         return []
     room = max(width, MIN_WIDTH)
     shown = _columns_shown(ordered, room)
-    return [*_table(ordered, shown, room), *_total(ordered), *_notes(ordered), _legend(shown)]
+    return [
+        *_table(ordered, shown, room),
+        *_total(ordered),
+        *summed_lines(ordered),
+        *_notes(ordered),
+        _legend(shown),
+    ]
 
 
 def _legend(shown: Iterable[_Column]) -> Line:
@@ -115,7 +127,9 @@ def seconds(amount: float) -> str:
 
 def _columns_shown(reports: Sequence[TestSummary], width: int) -> list[_Column]:
     """The columns that say something of these tests, and leave room for their names."""
+    planless = all(report.get("searched") for report in reports)
     needless = {
+        **dict.fromkeys(("score", "min", "E", "M", "D", "err"), planless),
         "und": not any(report["counts"]["undecided"] for report in reports),
         "adj": not any(map(adjusted_text, reports)),
         "95 %": not any(map(interval_text, reports)),

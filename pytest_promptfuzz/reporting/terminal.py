@@ -10,6 +10,7 @@ from pytest_promptfuzz.reporting.judged import never_ran
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.rows import diff_lines
 from pytest_promptfuzz.reporting.safe import fit_encoding, safe
+from pytest_promptfuzz.reporting.searched import search_text
 from pytest_promptfuzz.reporting.summary import summary_lines
 from pytest_promptfuzz.reporting.text import render
 from pytest_promptfuzz.reporting.varying import detail_lines
@@ -37,6 +38,8 @@ def one_line(report: TestReport) -> str:
 
     For example ``brittle: 0.62 < 0.85, 3 of 8 deviate (synonym, sentence-shuffle)``.
     """
+    if report.get("searched") and report["verdict"] in {"brittle", "pass"}:
+        return _shown(f"{report['verdict']}: {search_text(report)}")
     counts, threshold = report["counts"], report["threshold"]
     unneeded = counts["not-needed"]
     total = sum(counts.values()) - unneeded

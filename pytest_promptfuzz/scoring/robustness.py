@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.judging import Judging
     from pytest_promptfuzz.scoring.paired import Paired
+    from pytest_promptfuzz.scoring.searched import Searched
     from pytest_promptfuzz.scoring.trial import Trial
     from pytest_promptfuzz.scoring.variance import Variance
     from pytest_promptfuzz.scoring.verdict import Reason, Verdict
@@ -126,6 +127,7 @@ class Robustness:
     paired: Paired | None = None
     gold: Gold | None = None
     counterexamples: tuple[Counterexample, ...] = ()
+    searched: Searched | None = None
 
     @property
     def floor(self) -> float | None:

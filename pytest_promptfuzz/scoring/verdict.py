@@ -34,6 +34,9 @@ Reason = Literal[
     "nothing-scored",
     "insensitive",
     "no-control",
+    "counterexample-found",
+    "none-found",
+    "interrupted",
 ]
 
 

@@ -181,6 +181,7 @@ def searching(
     at_once: int = 1,
     prune: bool = True,
     confirm: int = 0,
+    spare: int = 0,
 ) -> Texts:
     """Search a space for what reaches a goal.
 
@@ -192,6 +193,7 @@ def searching(
         at_once: The most texts in a batch; what is asked with the one that reaches the goal is paid for.
         prune: Spend what is left on giving up changes that the goal does not need.
         confirm: How often more what reaches the goal is asked before it is believed: the same text in one batch.
+        spare: How many queries more may be made once the goal is reached, to give up what it does not need.
     """
     asker = _Asker(space, queries, at_once, confirm)
     start = yield from asker.first()
@@ -210,6 +212,7 @@ def searching(
         return Found(state, loss, start.reached, minimal, asker.asked, found_at, None)
     found_at = asker.asked
     state = space.settled(first)
+    asker.left += spare
     if prune:
         state, minimal = yield from _pruned(asker, state, Rng(root_key(seed, space.original), "prune"))
     return Found(
