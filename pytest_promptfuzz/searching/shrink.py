@@ -164,7 +164,9 @@ def _made_smaller(
         inner = Asked(flip=asked.flip, most=left)
         found, minimal = yield from _needed(atoms, others, inner)
         asked.calls += inner.calls
-        return [*kept[:place], *found, *kept[place + 1 :]], minimal
+        # All of a word's characters are the word.
+        smaller = found if len(found) < len(atoms) else [kept[place]]
+        return [*kept[:place], *smaller, *kept[place + 1 :]], minimal
     # Each move is a set of one of its own: what the others failed says nothing of it.
     for move in smaller_moves(kept[place]):
         inner = Asked(flip=asked.flip, most=None if queries is None else queries - asked.calls)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from pytest_promptfuzz import Mutation, UsageError, mutate, shrink
 from pytest_promptfuzz.mutations.edits import apply_edits, check_edits, reorder, replace
+from pytest_promptfuzz.searching.asked import BudgetSpent
 from pytest_promptfuzz.searching.atoms import by_characters, by_words, is_move, smaller_moves
+from pytest_promptfuzz.searching.shrink import shrunk
 
 TEXT = """You sort support tickets. Read the ticket and choose one of these:
 - billing: payments, refunds
@@ -133,3 +137,35 @@ def test_a_synonym_stays_whole_and_a_typo_becomes_smaller() -> None:
     }
     shouted = Mutation(text, (replace(7, 14, "CONCIse"),), ("upper-case@1",), "semantic", 0.2, "yes")
     assert shrink(shouted, lambda changed: "concise" not in changed).mutation.text == shouted.text
+
+
+def test_what_is_known_of_the_whole_is_not_asked() -> None:
+    mutation = made(at("Read the ticket and choose", "Look at the message and pick"), at("short", "brief"))
+    steps = shrunk(mutation, flip=0.2, known=(8, 8))
+    assert mutation.text not in {each.text for each in next(steps)}
+    assert {each.text for each in next(shrunk(mutation, flip=0.2))} == {mutation.text}
+
+
+def test_where_no_more_can_be_asked_the_smallest_part_known_to_fail_is_what_is_left() -> None:
+    mutation = made(
+        at("Read the ticket and choose", "Look at the message and pick"),
+        at("label only", "category alone"),
+        at("short and polite", "brief and kind"),
+    )
+    sizes = []
+    finished = shrunk(mutation, known=(1, 1))
+    batch = next(finished)
+    with contextlib.suppress(StopIteration):
+        for most in range(1, 50):
+            steps = shrunk(mutation, known=(1, 1))
+            asked = next(steps)
+            for _ in range(most - 1):
+                asked = steps.send(["category" in each.text for each in asked])
+            with pytest.raises(StopIteration) as stop:
+                steps.throw(BudgetSpent())
+            assert "category" in stop.value.value.mutation.text
+            assert not stop.value.value.minimal
+            sizes.append(len(stop.value.value.mutation.edits))
+            batch = finished.send(["category" in each.text for each in batch])
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[-1] == 1
