@@ -71,7 +71,7 @@ def _share(part: int, whole: int, interval: Sequence[float] | None) -> str:
 
 
 def _middle(figure: Mapping[str, float], shown: str) -> str:
-    return f"{figure['mean']:{shown}} on average, {figure['median']:{shown}} in the middle"
+    return f"{figure['mean']:{shown}} on average, median {figure['median']:{shown}}"
 
 
 def _row(label: str, said: str) -> Line:

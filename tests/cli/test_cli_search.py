@@ -227,9 +227,6 @@ def test_a_target_that_fails_is_inconclusive(folder: Path, server: ModelServer) 
             times=None, when=lambda body: "Provide a concise overview of the ticket and classify" not in body
         )
     )
-    done = searched(*GIVEN, "--queries", "40")
-    assert done.returncode == 3
-    assert "inconclusive (too few answers)" in done.stdout
     done = searched(*GIVEN, "--operators", "lexical", "--queries", "60")
     assert done.returncode == 3
     assert "inconclusive (target-failed)" in done.stdout
@@ -393,7 +390,7 @@ def test_several_searches_have_metrics(folder: Path, server: ModelServer) -> Non
     given = ("p.txt", "--target", "openai:gpt-5-mini", "--inputs", "inputs.jsonl", "--operators", "synonym")
     shown = searched(*given).stdout
     assert "\nsuccess rate   2 of 2 (100%; 95 %: 34% to 100%)\n" in shown
-    assert re.search(r"\nwords changed  1\.0 on average, 1\.0 in the middle; \d\.\d% of the prompt", shown)
+    assert re.search(r"\nwords changed  1\.0 on average, median 1\.0; \d\.\d% of the prompt", shown)
     metrics = json.loads(searched(*given, "--json").stdout)["metrics"]
     assert (metrics["searches"], metrics["found"], metrics["success_rate"]) == (2, 2, 1.0)
     assert metrics["quality"] == {}

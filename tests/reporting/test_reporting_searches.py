@@ -44,7 +44,7 @@ def test_money_errors_and_stored_answers_are_counted() -> None:
     spent = replace(FOUND.spent, calls=3, hits=1, cost=0.01)
     text = shown(replace(FOUND, spent=spent, errors=2, queries=1))
     assert (
-        "1 query of 200, found by query 8, 2 without an answer, 3 calls, 1 stored answer, $0.0100"
+        f"1 query of 200, found by query {FOUND.found_at}, 2 without an answer, 3 calls, 1 stored answer, $0.0100"
         in " ".join(text.split())
     )
 
