@@ -1,0 +1,187 @@
+"""A mutation of a prompt that was edited since: the same edits at the places where the same text stands now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from rapidfuzz.distance import Indel, Prefix
+
+from pytest_promptfuzz.errors import UsageError, quoted
+from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.mutations.edits import Edit, Ref, check_edits
+from pytest_promptfuzz.prompts.prompt import Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.prompts.spans import Span
+
+_AROUND = 80  # characters of either side that tell places apart
+_NEXT = 40  # those of them that tell twice, up to the first that differs
+_MOST = 60  # places of one edit that are looked at
+_WORD = expression(r"\w+")
+_NEAR = expression(r"\w+(?=\W*$)")
+_TELLS = 4  # letters from which a piece of text is known by itself
+
+
+class _Place(NamedTuple):
+    """Where an edit could go: how like its surroundings are, which edit, and the span."""
+
+    likeness: float
+    edit: int
+    start: int
+    end: int
+
+
+def reanchored(mutation: Mutation, prompt: Prompt) -> Mutation | str:
+    """The same change of another text: each edit where the text that it changes stands now.
+
+    Of several such places that with the most similar surroundings is taken. An edit that inserts goes where at least
+    one of its neighbouring words still stands. Protected text stays so: an edit touches only what is free, or was
+    protected for the same reason in the old text as well.
+
+    Args:
+        mutation: Of the old text.
+        prompt: The new one, limited to what may change in it.
+
+    Returns:
+        The mutation of the new prompt; or, where an edit has no place any more, a sentence that says which.
+    """
+    old, new = mutation.original, prompt.text
+    if old == new:
+        return replace(mutation, source=prompt)
+    before = Prompt(old).spans if old.strip() else ()
+    wanted = [_kinds(edit.start, edit.end, before) for edit in mutation.edits]
+    places = sorted(
+        (
+            place
+            for number, edit in enumerate(mutation.edits)
+            for place in _places(number, edit, old, new)
+            if _kinds(place.start, place.end, prompt.spans) <= wanted[number]
+        ),
+        key=lambda place: (-place.likeness, place.edit, place.start),
+    )
+    chosen: dict[int, _Place] = {}
+    for place in places:
+        if place.edit not in chosen and not any(_collide(place, other) for other in chosen.values()):
+            chosen[place.edit] = place
+    for number, edit in enumerate(mutation.edits):
+        if number not in chosen:
+            return _gone(edit, old)
+    edits = tuple(
+        sorted(_moved(edit, chosen[number].start - edit.start) for number, edit in enumerate(mutation.edits))
+    )
+    touched = frozenset[str]().union(*wanted)
+    try:
+        check_edits(
+            edits, len(new), [(span.start, span.end) for span in prompt.spans if span.kind not in touched]
+        )
+        made = replace(mutation, original=new, edits=edits, source=prompt)
+        _ = made.prompt
+    except UsageError as error:
+        return f"the prompt has changed so that its edits do not fit: {error}"
+    return made if made.text != new else "what it changes to stands in the prompt now"
+
+
+def _places(number: int, edit: Edit, old: str, new: str) -> Iterator[_Place]:
+    """Where an edit could go, whatever is protected there."""
+    piece = old[edit.start : edit.end]
+    if any(
+        isinstance(part, Ref) and not edit.start <= part.start <= part.end <= edit.end for part in edit.parts
+    ):
+        return  # it takes its text from elsewhere: another prompt may hold anything there
+    before, after = old[: edit.start], old[edit.end :]
+    inside = _inside(before, piece), _inside(piece or before, after)
+    alone = sum(map(str.isalpha, piece)) >= _TELLS
+    found = 0
+    for start in _occurrences(piece, new) if piece else _gaps(before, after, new):
+        end = start + len(piece)
+        here, there = new[:start], new[end:]
+        if (_inside(here, piece), _inside(piece or here, there)) != inside:
+            continue  # a part of a word is no word
+        if not alone and not _neighbours(before, after, here, there):
+            continue
+        yield _Place(_likeness(before, after, here, there), number, start, end)
+        found += 1
+        if found == _MOST:
+            return
+
+
+def _occurrences(piece: str, text: str) -> Iterator[int]:
+    start = text.find(piece)
+    while start >= 0:
+        yield start
+        start = text.find(piece, start + 1)
+
+
+def _gaps(before: str, after: str, text: str) -> Iterator[int]:
+    """Where the characters beside an insertion stand beside each other; the start and the end are what they were."""
+    last, first = before[-1:], after[:1]
+    for start in range(len(text) + 1):
+        left, right = text[max(0, start - 1) : start], text[start : start + 1]
+        if (left == last and right == first) or (left == last == "") or (right == first == ""):
+            yield start
+
+
+def _inside(left: str, right: str) -> bool:
+    """Whether the border of two texts lies within a word."""
+    return bool(left and right) and (left[-1].isalnum() and right[0].isalnum())
+
+
+def _neighbours(before: str, after: str, here: str, there: str) -> bool:
+    """Whether the word before or the word after is the same, or the text begins or ends there in both."""
+    words = [_NEAR.search(each[-_AROUND:]) for each in (before, here)]
+    if words[0] is not None and words[1] is not None and words[0][0] == words[1][0]:
+        return True
+    words = [_WORD.search(each[:_AROUND]) for each in (after, there)]
+    if words[0] is not None and words[1] is not None and words[0][0] == words[1][0]:
+        return True
+    return (not before.strip() and not here.strip()) or (not after.strip() and not there.strip())
+
+
+def _likeness(before: str, after: str, here: str, there: str) -> float:
+    """How like two surroundings are: characters that are the same from the place on, and how like the rest is."""
+    same = _same(before[: -_NEXT - 1 : -1], here[: -_NEXT - 1 : -1]) + _same(after[:_NEXT], there[:_NEXT])
+    return (
+        same / _NEXT
+        + Indel.normalized_similarity(before[-_AROUND:], here[-_AROUND:])
+        + Indel.normalized_similarity(after[:_AROUND], there[:_AROUND])
+    )
+
+
+def _same(one: str, other: str) -> int:
+    return int(Prefix.similarity(one, other))
+
+
+def _kinds(start: int, end: int, spans: Sequence[Span]) -> frozenset[str]:
+    """The kinds of the protected spans that an edit of ``[start, end)`` touches."""
+    return frozenset(
+        span.kind
+        for span in spans
+        if (span.start < end and start < span.end if start < end else span.start < start < span.end)
+    )
+
+
+def _collide(one: _Place, other: _Place) -> bool:
+    if one.start == one.end or other.start == other.end:
+        return (
+            one[2:] == other[2:] or other.start < one.start < other.end or one.start < other.start < one.end
+        )
+    return one.start < other.end and other.start < one.end
+
+
+def _moved(edit: Edit, by: int) -> Edit:
+    parts = tuple(
+        part if isinstance(part, str) else Ref(part.start + by, part.end + by) for part in edit.parts
+    )
+    return Edit(edit.start + by, edit.end + by, parts)
+
+
+def _gone(edit: Edit, old: str) -> str:
+    piece = old[edit.start : edit.end]
+    if piece:
+        return f"the prompt has changed: {quoted(piece)} is not free to be changed in it any more"
+    around = old[max(0, edit.start - 20) : edit.start + 20]
+    return f"the prompt has changed: nothing like {quoted(around)} stands in it any more"
