@@ -12,12 +12,10 @@ letter for each sample: equivalent, minor, deviation, or ``?`` without an outcom
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError
-from pytest_promptfuzz.wire.recordings.places import FOLDER
-from pytest_promptfuzz.wire.recordings.writing import write_whole
+from pytest_promptfuzz.history.rows import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,8 +26,7 @@ if TYPE_CHECKING:
     Key = tuple[str, str, int]
     Outcomes = Mapping[Key, TrialOutcome]
 
-FORMAT = 1
-ENDING = ".outcomes.jsonl"
+KIND = Kind("outcomes", "outcomes of a test", 1)
 _LETTERS = {"equivalent": "E", "minor": "M", "deviation": "D"}
 _OUTCOMES: Mapping[str, TrialOutcome] = {
     "E": "equivalent",
@@ -37,17 +34,11 @@ _OUTCOMES: Mapping[str, TrialOutcome] = {
     "D": "deviation",
     "?": "undecided",
 }
-_MEND = "Restore it from git, or delete it and store the run anew with --promptfuzz-update."
 
 
 def file_of(module: Path) -> Path:
-    """Where the outcomes of a test module's tests are kept, whether or not the file exists.
-
-    >>> from pathlib import Path
-    >>> file_of(Path("tests/test_it.py")).as_posix()
-    'tests/__promptfuzz__/test_it.outcomes.jsonl'
-    """
-    return module.parent / FOLDER / f"{module.name.removesuffix('.py')}{ENDING}"
+    """Where the outcomes of a test module's tests are kept, whether or not the file exists."""
+    return KIND.file_of(module)
 
 
 def entry(outcomes: Iterable[tuple[Key, str]], *, score: float | None, model: str) -> dict[str, Any]:
@@ -81,30 +72,15 @@ def read(path: Path) -> dict[str, dict[str, Any]]:
     Raises:
         StoreError: It cannot be read, holds conflict markers or other damage, or is of another version.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path} cannot be read ({error}). {_MEND}") from None
     found: dict[str, dict[str, Any]] = {}
-    for number, line in enumerate(lines, 1):
-        if line.startswith(("<<<<<<<", "=======", ">>>>>>>")):
-            raise StoreError(f"{path}, line {number}: a merge left conflict markers. Keep one side of each.")
-        try:
-            each = json.loads(line)
-        except ValueError:
-            each = None
-        if number == 1:
-            _check_header(each, path)
-        elif not _is_entry(each):
-            raise StoreError(f"{path}, line {number} holds no outcomes of a test. {_MEND}")
-        elif each["test"] in found:
+    for number, each in KIND.read(path):
+        if not _is_entry(each):
+            raise KIND.damaged(path, number)
+        if each["test"] in found:
             raise StoreError(
                 f"{path}, line {number}: {each['test']} stands there twice. Keep one of the lines."
             )
-        else:
-            found[each.pop("test")] = each
+        found[each.pop("test")] = each
     return found
 
 
@@ -115,20 +91,7 @@ def merge(path: Path, tests: Mapping[str, dict[str, Any]]) -> None:
         StoreError: As :func:`read`, or it cannot be written. It is as it was.
     """
     merged = {**read(path), **tests}
-    rows = [{"promptfuzz": "outcomes", "format": FORMAT}]
-    rows += [{"test": test, **merged[test]} for test in sorted(merged)]
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    write_whole(path, text.encode("utf-8"))
-
-
-def _check_header(header: Any, path: Path) -> None:
-    if not isinstance(header, dict) or header.get("promptfuzz") != "outcomes":
-        raise StoreError(f"{path} does not begin as a file of outcomes does. {_MEND}")
-    if header.get("format") != FORMAT:
-        raise StoreError(
-            f"{path} is of format {header.get('format')!r}, and this version of pytest-promptfuzz reads {FORMAT}. Use "
-            "the version that wrote it, or delete it and store the run anew with --promptfuzz-update."
-        )
+    KIND.write(path, [{"test": test, **merged[test]} for test in sorted(merged)])
 
 
 def _is_entry(each: Any) -> bool:

@@ -67,8 +67,13 @@ def merge(path: Path, tests: Mapping[str, list[bytes]]) -> str:
     return note
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, *, attributes: bool = True) -> None:
     """Write a recording at once: what reads it finds the old file or the new one.
+
+    Args:
+        path: Of the file.
+        content: All of it; compressed where the name says so.
+        attributes: Whether git is told how to treat the files of its folder.
 
     Raises:
         StoreError: It cannot be written; the old file is as it was.
@@ -78,7 +83,8 @@ def write_whole(path: Path, content: bytes) -> None:
         if path.is_file() and path.read_bytes() == data:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        _attributes(path.parent)
+        if attributes:
+            _attributes(path.parent)
         _replace(path, data)
     except OSError as error:
         raise StoreError(
