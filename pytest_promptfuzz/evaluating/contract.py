@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.prompts.parts import TEMPLATE, Part, parse_part
 from pytest_promptfuzz.scoring.gates import GATES, GateName
+from pytest_promptfuzz.scoring.replayed import PINNED
 from pytest_promptfuzz.scoring.score import exact
 from pytest_promptfuzz.scoring.stopping import STOPS, Stop
 
@@ -58,6 +59,8 @@ class Contract:
             ``sequential``; ``never`` asks all of it.
         shrink: How often the prompt may be asked in all to make what breaks a brittle test as small as it can be; 0 is
             not at all.
+        pinned: What a known counterexample does that still breaks the answer: ``warn`` says so, ``fail`` makes the test
+            brittle.
     """
 
     mutations: int = 8
@@ -84,6 +87,7 @@ class Contract:
     baseline_runs: int = 1
     stop: Stop = "certain"
     shrink: int = 60
+    pinned: str = "warn"
 
     @property
     def compared_as(self) -> str | None:
@@ -320,4 +324,5 @@ _CHECKS: Mapping[str, Any] = {
     "baseline_runs": _whole(1, MOST_SAMPLES),
     "stop": _name(lambda: STOPS),
     "shrink": _queries,
+    "pinned": _name(lambda: PINNED),
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import NotRecordedError, PromptfuzzError
 from pytest_promptfuzz.evaluating.instability import in_one_line as described
 from pytest_promptfuzz.evaluating.instability import mixed_models
+from pytest_promptfuzz.evaluating.replaying import known_to_fail
 from pytest_promptfuzz.running.drive import together
 from pytest_promptfuzz.scoring.counterexample import Counterexample
 from pytest_promptfuzz.searching.asked import BudgetSpent
@@ -62,7 +63,7 @@ def counterexamples(job: Job, cases: Sequence[Case]) -> Steps:
     asked = {each.number: each.asked for each in cases if each.asked is not None}
     trials = [each for each in job.trials if each.mutation.relation == "invariance" and each.case in asked]
     kinds = by_kind([each for each in trials if each.outcome == "deviation"]) or by_kind(trials)
-    kinds = kinds[:MOST_KINDS]
+    kinds = [each for each in kinds if not known_to_fail(job, each)][:MOST_KINDS]
     share, rest = divmod(queries, len(kinds) or 1)
     purse = _Purse(rest)
     searches = [_Search(job, asked, kind, purse, share) for kind in kinds]

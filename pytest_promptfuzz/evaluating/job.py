@@ -28,6 +28,7 @@ from pytest_promptfuzz.evaluating.pacing import chosen_of, first_part, in_order,
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
 from pytest_promptfuzz.evaluating.repeating import Asked, credited, lost_by, varying
+from pytest_promptfuzz.evaluating.replaying import replaying, with_replayed
 from pytest_promptfuzz.evaluating.rounds import rounds
 from pytest_promptfuzz.running.run import Run, Step
 from pytest_promptfuzz.scoring.repeats import ALONE
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.scoring.counterexample import Counterexample
     from pytest_promptfuzz.scoring.repeats import Evidence
+    from pytest_promptfuzz.scoring.replayed import Replayed
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.verdict import Judgement
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
@@ -88,6 +90,7 @@ class Job:
         certain: Whether what was not asked could not have changed the outcomes' verdict.
         told: Whether the verdict is known, and nothing that is still asked changes it.
         counterexamples: The smallest changes known that break the test.
+        pins: Counterexamples that were known before; ``replayed`` is what became of them.
     """
 
     contract: Contract
@@ -120,6 +123,8 @@ class Job:
     certain: bool = True
     told: bool = False
     counterexamples: list[Counterexample] = field(default_factory=list)
+    pins: Sequence[Counterexample] = ()
+    replayed: list[Replayed] = field(default_factory=list)
     _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
     _benches: dict[int, Bench] = field(default_factory=dict)
@@ -218,7 +223,10 @@ class Job:
         return (yield from self.begin(asked))
 
     def begin(self, asked: Asked) -> Epoch:
-        """What is asked once the baseline holds: the plan, or the first part of it."""
+        """What is asked once the baseline holds: known counterexamples, then the plan, or the first part of it."""
+        known = yield from replaying(self, asked)
+        if known and self.only is not None:
+            return known
         now, asked.waiting = self.first_part(chosen_of(asked.case.planned or (), self.only, self.where))
         return (yield from self.ask([(asked, now)]))
 
@@ -285,7 +293,7 @@ class Job:
             ],
         )
         result = with_gold(result, self._ended_cases)
-        result = replace(result, counterexamples=tuple(self.counterexamples))
+        result = with_replayed(replace(result, counterexamples=tuple(self.counterexamples)), self)
         for case in self._ended_cases:
             case.asked = None  # each knows the other, and what a test leaves is to be gone with it
         return with_judging(result, self._benches, self.contract, self._baselines)

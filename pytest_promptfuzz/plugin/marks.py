@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         baseline_runs: int
         stop: str
         shrink: int | Literal["off"]
+        pinned: str
         fixtures: str
         search: bool | str | Method | Mapping[str, Any]
         queries: int
@@ -93,6 +94,7 @@ CONTRACT_KEYS = (
     "baseline_runs",
     "stop",
     "shrink",
+    "pinned",
 )
 KEYS = (*CONTRACT_KEYS, *PLACEMENT_KEYS, *SEARCH_KEYS)
 

@@ -91,6 +91,13 @@ SETTINGS: tuple[Setting, ...] = (
         "N",
         "int",
     ),
+    Setting(
+        "pinned",
+        values.one_of("warn", "fail"),
+        "warn",
+        "what a known counterexample does that still breaks a test whose mark does not say: warn, or fail",
+        "EFFECT",
+    ),
     Setting("seed", values.seed, 0, "seed of the plans of mutations", "N", "int"),
     Setting(
         "judge",
@@ -206,7 +213,18 @@ SETTINGS: tuple[Setting, ...] = (
     ),
 )
 
-RUN_KEYS = ("threshold", "gate", "seed", "task", "stop", "shrink", "judge", "judge_when", "judge_repeats")
+RUN_KEYS = (
+    "threshold",
+    "gate",
+    "seed",
+    "task",
+    "stop",
+    "shrink",
+    "pinned",
+    "judge",
+    "judge_when",
+    "judge_repeats",
+)
 """The settings that a test's contract has from the run where its mark does not say."""
 
 MUTATIONS = Setting(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.model import TestReport
     from pytest_promptfuzz.reporting.text import Line, Piece, Style
     from pytest_promptfuzz.scoring.counterexample import Counterexample
+    from pytest_promptfuzz.scoring.replayed import Replayed
 
 
 class CounterexampleReport(TypedDict):
@@ -36,6 +37,24 @@ class CounterexampleReport(TypedDict):
     repeats: list[int]
     diff: list[list[str]]
     prompt: str
+
+
+class ReplayedReport(TypedDict):
+    """A counterexample that was known before, asked once more: what became of it, and it as it is today.
+
+    ``status`` is ``breaks``, ``passes``, ``gone``, ``varies`` or ``unanswered``.
+    """
+
+    id: str
+    status: str
+    why: str
+    now: CounterexampleReport | None
+
+
+def replayed_report(found: Replayed) -> ReplayedReport:
+    """As plain data."""
+    now = None if found.now is None else counterexample_report(found.now)
+    return ReplayedReport(id=found.known.id, status=found.status, why=found.why, now=now)
 
 
 def counterexample_report(found: Counterexample) -> CounterexampleReport:

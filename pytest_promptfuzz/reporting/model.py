@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from pytest_promptfuzz.reporting.counterexamples import CounterexampleReport, counterexample_report
+from pytest_promptfuzz.reporting.counterexamples import (
+    CounterexampleReport,
+    ReplayedReport,
+    counterexample_report,
+    replayed_report,
+)
 from pytest_promptfuzz.reporting.gold import GoldReport, gold_report
 from pytest_promptfuzz.reporting.searched import SearchedReport, searched_report
 from pytest_promptfuzz.reporting.varying import VarianceReport, variance_report
@@ -169,6 +174,7 @@ class TestReport(TestSummary):
     inputs: list[str]
     judging: dict[str, Any] | None
     counterexamples: list[CounterexampleReport]
+    replayed: list[ReplayedReport]
 
 
 def report_test(
@@ -224,6 +230,7 @@ def report_test(
         searched=searched_report(
             robustness.searched, lambda trial: _trial(trial, robustness.baselines[trial.case], reproduce)
         ),
+        replayed=[replayed_report(each) for each in robustness.replayed],
     )
 
 

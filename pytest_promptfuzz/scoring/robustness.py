@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.judging import Judging
     from pytest_promptfuzz.scoring.paired import Paired
+    from pytest_promptfuzz.scoring.replayed import Replayed
     from pytest_promptfuzz.scoring.searched import Searched
     from pytest_promptfuzz.scoring.trial import Trial
     from pytest_promptfuzz.scoring.variance import Variance
@@ -94,6 +95,7 @@ class Robustness:
         gold: How often the answers are as expected; ``None`` where no gold answer was given.
         judging: What the judge said in all; ``None`` where there was none.
         counterexamples: The smallest changes known that break an answer, one for each way in which it breaks.
+        replayed: What became of counterexamples that were known before; they are in no score.
     """
 
     score: float | None
@@ -128,6 +130,7 @@ class Robustness:
     gold: Gold | None = None
     counterexamples: tuple[Counterexample, ...] = ()
     searched: Searched | None = None
+    replayed: tuple[Replayed, ...] = ()
 
     @property
     def floor(self) -> float | None:

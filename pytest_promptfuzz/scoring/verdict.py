@@ -23,6 +23,7 @@ Reason = Literal[
     "not-confident",
     "no-worse",
     "worse-than-before",
+    "pinned",
     "errors-decide",
     "undecided-decide",
     "not-exercised",

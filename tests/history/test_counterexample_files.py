@@ -108,7 +108,7 @@ def test_a_damaged_file_is_named_and_put_aside(local, content, said):
 
 def test_a_folder_that_cannot_be_written_is_named(local, tmp_path):
     (tmp_path / ".promptfuzz").write_text("a file in its place")
-    with pytest.raises(StoreError, match="cannot be (written|put aside)"):
+    with pytest.raises(StoreError, match=r"cannot be (written|put aside)"):
         local.write(Kept(TEST, [ONE]))
 
 

@@ -1,0 +1,154 @@
+"""Counterexamples that are known of a test, asked before its plan.
+
+They are no part of the sample: they were chosen for failing, so that score, interval and tests leave them out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.scoring.replayed import Replayed, said_of, told
+from pytest_promptfuzz.searching.anchoring import reanchored
+from pytest_promptfuzz.searching.failing import in_one_line, kind_of, same_failure
+from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from pytest_promptfuzz.evaluating.job import Epoch, Job
+    from pytest_promptfuzz.evaluating.repeating import Asked
+    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.running.run import Run, Step
+    from pytest_promptfuzz.scoring.counterexample import Counterexample
+    from pytest_promptfuzz.scoring.robustness import Robustness
+    from pytest_promptfuzz.scoring.trial import Trial
+
+_UNRECORDED = "the recording has no answer for it; record the test again"
+
+
+def replaying(job: Job, asked: Asked) -> Epoch:
+    """The runs of the counterexamples that are known of a case; what became of them is kept in ``job.replayed``.
+
+    Where one alone is to be run, only that one is.
+
+    Returns:
+        Their trials.
+    """
+    known = [
+        each
+        for each in job.pins
+        if each.case == asked.case.number and (job.only is None or each.id == job.only)
+    ]
+    job.replayed = [each for each in job.replayed if each.known not in known]  # a case may be asked anew
+    prompt = _limited(asked)
+    placed: list[tuple[Counterexample, Mutation]] = []
+    for each in known:
+        mutation = reanchored(each.mutation, prompt)
+        if isinstance(mutation, str):
+            job.replayed.append(Replayed(each, "gone", mutation))
+        else:
+            placed.append((each, mutation))
+    trials = yield from _asked_until_told(job, asked, placed)
+    for (each, mutation), found in zip(placed, trials, strict=True):
+        job.replayed.append(_replayed(each, mutation, found, asked, _confirms(job, asked)))
+    return [replace(trial, sample=sample) for found in trials for sample, trial in enumerate(found)]
+
+
+def still_breaking(job: Job) -> list[Counterexample]:
+    """Those that still break the answer, as they are today: a search for what breaks it needs no more."""
+    return [each.now for each in job.replayed if each.status == "breaks" and each.now is not None]
+
+
+def known_to_fail(job: Job, trials: Sequence[Trial]) -> bool:
+    """Whether a known counterexample breaks in the way of these trials, so that nothing is to be made smaller."""
+    broke = [each.trial for each in job.replayed if each.status == "breaks" and each.trial is not None]
+    return any(same_failure(one, trials[0]) for one in broke)
+
+
+def with_replayed(result: Robustness, job: Job) -> Robustness:
+    """The result with what became of known counterexamples; a pin that holds (``pinned="fail"``) decides it."""
+    if not job.replayed:
+        return result
+    breaking = still_breaking(job)
+    result = replace(result, replayed=tuple(job.replayed), notes=(*said_of(job.replayed), *result.notes))
+    if breaking and job.contract.pinned == "fail" and result.verdict != "brittle" and job.only is None:
+        named = f"{breaking[0].id}: {breaking[0].failure}".rstrip(".")
+        more = f", and {len(breaking) - 1} more" if len(breaking) > 1 else ""
+        result = replace(
+            result,
+            verdict="brittle",
+            reason="pinned",
+            explanation=f"Brittle: a known counterexample still breaks it ({named}{more}), and pinned='fail'.",
+        )
+    if result.verdict == "brittle" and job.only is None:
+        result = replace(result, counterexamples=(*breaking, *result.counterexamples))
+    return result
+
+
+def _limited(asked: Asked) -> Prompt:
+    """The prompt of a case, limited to what may change in it: that of its plan."""
+    for each in asked.case.planned or ():
+        return each.source if each.source is not None else Prompt(each.original)
+    return asked.prompt
+
+
+def _confirms(job: Job, asked: Asked) -> bool:
+    """Whether a break counts only if it comes again: something rests on it, or answers are known to vary."""
+    return job.contract.pinned == "fail" or len(set(asked.answers.matrix.baseline)) > 1
+
+
+def _asked_until_told(
+    job: Job, asked: Asked, placed: Sequence[tuple[Counterexample, Mutation]]
+) -> Generator[list[Step], list[Run], list[list[Trial]]]:
+    confirm = _confirms(job, asked)
+    trials: list[list[Trial]] = [[] for _ in placed]
+    while True:
+        open_ = [
+            place
+            for place, (each, _) in enumerate(placed)
+            if not any(trial.error is not None for trial in trials[place])
+            and told(_broke(trials[place]), each.repeats, confirm=confirm) is None
+        ]
+        if not open_:
+            return trials
+        runs = yield [asked.apart(placed[place][1]) for place in open_]
+        made = [(run, placed[place][1]) for place, run in zip(open_, runs, strict=True)]
+        asked.judge.ahead(made, asked.baseline)
+        for place, (run, mutation) in zip(open_, made, strict=True):
+            job.count(run, asked.case)
+            trial = asked.judge.trial(run, mutation, mutation.prompt, asked.baseline, case=asked.case.number)
+            if trial.failure is not None and run.exception is not None:
+                job.failures.setdefault(trial.id, run.exception)
+            trials[place].append(trial)
+
+
+def _broke(trials: Sequence[Trial]) -> list[bool]:
+    return [kind_of(trial) is not None for trial in trials]
+
+
+def _replayed(
+    known: Counterexample, mutation: Mutation, trials: Sequence[Trial], asked: Asked, confirm: bool
+) -> Replayed:
+    error = next((trial.error for trial in trials if trial.error is not None), None)
+    if error is not None:
+        return Replayed(known, "unanswered", _UNRECORDED if error.kind == NOT_RECORDED else error.message)
+    broke = [trial for trial in trials if kind_of(trial) is not None]
+    status = told(_broke(trials), known.repeats, confirm=confirm)
+    assert status is not None
+    if any(trial.outcome == "undecided" for trial in trials) and not broke:
+        return Replayed(known, "unanswered", "nothing installed can tell whether its answer differs")
+    shown = (broke or trials)[-1]
+    now = replace(
+        known,
+        mutation=mutation,
+        baseline=asked.baseline.value,
+        answer=shown.value,
+        failure=in_one_line(shown) if broke else known.failure,
+        repeats=(len(broke), len(trials)),
+        calls=len(trials),
+        minimal=known.minimal and mutation.text == known.mutation.text,
+    )
+    why = now.failure if status == "breaks" else f"{len(broke)} of {len(trials)} times" if broke else ""
+    return Replayed(known, status, why, now, broke[-1] if broke else None)
