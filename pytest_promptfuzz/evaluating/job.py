@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.scoring.counterexample import Counterexample
     from pytest_promptfuzz.scoring.repeats import Evidence
-    from pytest_promptfuzz.scoring.replayed import Replayed
+    from pytest_promptfuzz.scoring.replayed import Known, Replayed
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.verdict import Judgement
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
@@ -123,7 +123,7 @@ class Job:
     certain: bool = True
     told: bool = False
     counterexamples: list[Counterexample] = field(default_factory=list)
-    pins: Sequence[Counterexample] = ()
+    pins: Sequence[Known] = ()
     replayed: list[Replayed] = field(default_factory=list)
     _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)

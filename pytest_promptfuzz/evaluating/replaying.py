@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.running.run import Run, Step
     from pytest_promptfuzz.scoring.counterexample import Counterexample
+    from pytest_promptfuzz.scoring.replayed import Known
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.trial import Trial
 
@@ -39,20 +40,20 @@ def replaying(job: Job, asked: Asked) -> Epoch:
     known = [
         each
         for each in job.pins
-        if each.case == asked.case.number and (job.only is None or each.id == job.only)
+        if each.found.case == asked.case.number and (job.only is None or each.id == job.only)
     ]
     job.replayed = [each for each in job.replayed if each.known not in known]  # a case may be asked anew
     prompt = _limited(asked)
-    placed: list[tuple[Counterexample, Mutation]] = []
+    placed: list[tuple[Known, Mutation]] = []
     for each in known:
-        mutation = reanchored(each.mutation, prompt)
+        mutation = reanchored(each.found.mutation, prompt)
         if isinstance(mutation, str):
             job.replayed.append(Replayed(each, "gone", mutation))
         else:
             placed.append((each, mutation))
     trials = yield from _asked_until_told(job, asked, placed)
     for (each, mutation), found in zip(placed, trials, strict=True):
-        job.replayed.append(_replayed(each, mutation, found, asked, _confirms(job, asked)))
+        job.replayed.append(_replayed(each, mutation, found, job, asked))
     return [replace(trial, sample=sample) for found in trials for sample, trial in enumerate(found)]
 
 
@@ -80,7 +81,7 @@ def with_replayed(result: Robustness, job: Job) -> Robustness:
             result,
             verdict="brittle",
             reason="pinned",
-            explanation=f"Brittle: a known counterexample still breaks it ({named}{more}), and pinned='fail'.",
+            explanation=f"A known counterexample still breaks it ({named}{more}), and pinned='fail'.",
         )
     if result.verdict == "brittle" and job.only is None:
         result = replace(result, counterexamples=(*breaking, *result.counterexamples))
@@ -100,7 +101,7 @@ def _confirms(job: Job, asked: Asked) -> bool:
 
 
 def _asked_until_told(
-    job: Job, asked: Asked, placed: Sequence[tuple[Counterexample, Mutation]]
+    job: Job, asked: Asked, placed: Sequence[tuple[Known, Mutation]]
 ) -> Generator[list[Step], list[Run], list[list[Trial]]]:
     confirm = _confirms(job, asked)
     trials: list[list[Trial]] = [[] for _ in placed]
@@ -109,7 +110,7 @@ def _asked_until_told(
             place
             for place, (each, _) in enumerate(placed)
             if not any(trial.error is not None for trial in trials[place])
-            and told(_broke(trials[place]), each.repeats, confirm=confirm) is None
+            and told(_broke(trials[place]), each.found.repeats, confirm=confirm) is None
         ]
         if not open_:
             return trials
@@ -128,27 +129,29 @@ def _broke(trials: Sequence[Trial]) -> list[bool]:
     return [kind_of(trial) is not None for trial in trials]
 
 
-def _replayed(
-    known: Counterexample, mutation: Mutation, trials: Sequence[Trial], asked: Asked, confirm: bool
-) -> Replayed:
+def _replayed(known: Known, mutation: Mutation, trials: Sequence[Trial], job: Job, asked: Asked) -> Replayed:
     error = next((trial.error for trial in trials if trial.error is not None), None)
     if error is not None:
         return Replayed(known, "unanswered", _UNRECORDED if error.kind == NOT_RECORDED else error.message)
     broke = [trial for trial in trials if kind_of(trial) is not None]
-    status = told(_broke(trials), known.repeats, confirm=confirm)
+    why = f"{len(broke)} of {len(trials)} times" if broke else ""
+    status = told(_broke(trials), known.found.repeats, confirm=_confirms(job, asked))
     assert status is not None
+    if status == "passes" and known.target != job.target:
+        status, why = "elsewhere", f"it was found on {known.target or 'another target'}"
     if any(trial.outcome == "undecided" for trial in trials) and not broke:
         return Replayed(known, "unanswered", "nothing installed can tell whether its answer differs")
     shown = (broke or trials)[-1]
+    found = known.found
     now = replace(
-        known,
+        found,
         mutation=mutation,
         baseline=asked.baseline.value,
         answer=shown.value,
-        failure=in_one_line(shown) if broke else known.failure,
-        repeats=(len(broke), len(trials)),
+        failure=in_one_line(shown) if broke else found.failure,
+        repeats=(found.repeats[0] + len(broke), found.repeats[1] + len(trials)),
         calls=len(trials),
-        minimal=known.minimal and mutation.text == known.mutation.text,
+        minimal=found.minimal and mutation.text == found.mutation.text,
     )
-    why = now.failure if status == "breaks" else f"{len(broke)} of {len(trials)} times" if broke else ""
+    why = now.failure if status == "breaks" else why
     return Replayed(known, status, why, now, broke[-1] if broke else None)

@@ -5,7 +5,7 @@ machine and out of git. What is pinned lies in git, ``__promptfuzz__/<module>.co
 module, one counterexample a line, in the order of tests and IDs::
 
     {"promptfuzz": "counterexamples", "format": 1}
-    {"test": "test_triage", "id": "4d0b7c61c5a1", "mutation": {…}, "failure": "label 'high' became 'low'", …}
+    {"test": "test_triage", "id": "4d0b7c61c5a1", "target": "openai:gpt-5-mini", "mutation": {…}, …}
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.history.rows import Kind, encoded
-from pytest_promptfuzz.scoring.counterexample import Counterexample
+from pytest_promptfuzz.scoring.replayed import Known
 from pytest_promptfuzz.wire.folder import make_directory
 from pytest_promptfuzz.wire.recordings.places import FOLDER
 from pytest_promptfuzz.wire.recordings.writing import write_whole
@@ -44,7 +44,7 @@ class Kept:
     """
 
     test: str
-    found: list[Counterexample] = field(default_factory=list)
+    found: list[Known] = field(default_factory=list)
     trials: list[str] = field(default_factory=list)
 
 
@@ -146,7 +146,7 @@ def _read_local(path: Path) -> Kept | None:
     if not isinstance(test, str) or not isinstance(found, list) or not _are_texts(trials):
         raise StoreError(f"{path} is damaged. {mend}")
     try:
-        return Kept(test, [Counterexample.from_json(each) for each in found], list(trials or ()))
+        return Kept(test, [Known.from_json(each) for each in found], list(trials or ()))
     except UsageError as error:
         raise StoreError(f"{path} is damaged ({error}) {mend}") from None
 
@@ -178,18 +178,18 @@ def module_of(path: Path) -> Path:
     return path.parent.parent / f"{path.name.removesuffix(f'.{KIND.name}.jsonl')}.py"
 
 
-def read(path: Path) -> dict[str, list[Counterexample]]:
+def read(path: Path) -> dict[str, list[Known]]:
     """The pinned counterexamples in a file, by test; nothing where there is none.
 
     Raises:
         StoreError: It cannot be read, holds conflict markers or other damage, or is of another version.
     """
-    found: dict[str, list[Counterexample]] = {}
+    found: dict[str, list[Known]] = {}
     for number, each in KIND.read(path):
         if not isinstance(each, dict) or not isinstance(each.get("test"), str):
             raise KIND.damaged(path, number)
         try:
-            one = Counterexample.from_json(each)
+            one = Known.from_json(each)
         except UsageError as error:
             raise KIND.damaged(path, number, str(error).rstrip(".")) from None
         same = found.setdefault(each["test"], [])
@@ -198,7 +198,7 @@ def read(path: Path) -> dict[str, list[Counterexample]]:
     return found
 
 
-def merge(path: Path, tests: Mapping[str, Iterable[Counterexample]]) -> int:
+def merge(path: Path, tests: Mapping[str, Iterable[Known]]) -> int:
     """Put the counterexamples of some tests in the place of what a file held of them; those of others stay.
 
     A file that would hold none is deleted, or not made.

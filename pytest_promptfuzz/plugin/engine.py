@@ -31,6 +31,7 @@ from pytest_promptfuzz.plugin.explaining import RESULTS
 from pytest_promptfuzz.plugin.junit import properties
 from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged, refuse_unused_prompt
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
+from pytest_promptfuzz.plugin.pinning import pin
 from pytest_promptfuzz.plugin.placing import Argument, Wire, find
 from pytest_promptfuzz.plugin.redacting import redaction_of
 from pytest_promptfuzz.plugin.searching import as_search, hunting_of, is_search, refuse_other, without_unused
@@ -118,6 +119,7 @@ class Engine:
         )
         if job.contract.gate == "no-worse":
             job.before = before_of(self.item)
+        pin(job, self.item, state)
         job.notes.extend(
             f"overridden on the command line: {key}={value!r} (the test's own is {contract.get(key)!r})"
             for key, value in overridden.items()

@@ -77,6 +77,7 @@ def run_stored(arguments: Sequence[str]) -> Results:
             f"{_MOST_CALLS}=0",
             "--promptfuzz-store=",
             "--promptfuzz-stop=never",
+            "--promptfuzz-shrink=0",
             "--no-header",
             "-q",
             f"-ocache_dir={folder}",  # what failed last is no matter of this run

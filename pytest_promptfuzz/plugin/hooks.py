@@ -158,6 +158,9 @@ class Results:
         if hasattr(report, "promptfuzz"):
             from pytest_promptfuzz.plugin.terminal import collect
 
+            if self._state.keeps_finds:
+                self._state.pins.see(report, self._state.folder)
+
             collect(report, self._state)
         if hasattr(report, "promptfuzz_message"):
             from pytest_promptfuzz.plugin.translate import laid_out
@@ -202,6 +205,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     if state.updates:
         state.accepted.write(session.config.rootpath)
+        state.pins.write(session.config.rootpath)
     if state.settings["mode"] == "record":
         from pytest_promptfuzz.plugin.recording import write
 

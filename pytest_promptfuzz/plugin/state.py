@@ -10,9 +10,11 @@ import pytest
 
 from pytest_promptfuzz.plugin.accepting import Accepted, check_update
 from pytest_promptfuzz.plugin.choosing import Choice, read_choice
+from pytest_promptfuzz.plugin.explaining import RESULTS
 from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_profiles, read_tables
 from pytest_promptfuzz.plugin.modes import check_mode, check_shared, chosen_mode
 from pytest_promptfuzz.plugin.options import check_overrides, read_overrides, read_patterns, read_settings
+from pytest_promptfuzz.plugin.pinning import Pins
 from pytest_promptfuzz.plugin.recording import SPOOLS, Written
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class State:
     expected: dict[str, TestReport] = field(default_factory=dict)
     let_through: dict[str, str] = field(default_factory=dict)
     accepted: Accepted = field(default_factory=Accepted)
+    pins: Pins = field(default_factory=Pins)
     unmutated: dict[str, None] = field(default_factory=dict)
     interrupted: dict[str, TestReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -93,6 +96,11 @@ class State:
     def updates(self) -> bool:
         """Whether this process keeps the outcomes of tests that pass."""
         return bool(self.config.getoption("promptfuzz_update")) and not hasattr(self.config, "workerinput")
+
+    @property
+    def keeps_finds(self) -> bool:
+        """Whether this process keeps the counterexamples of its tests: not of one trial, or of stored answers alone."""
+        return not (self.trial or RESULTS in self.config.stash or hasattr(self.config, "workerinput"))
 
     @property
     def dry(self) -> bool:

@@ -42,19 +42,23 @@ class CounterexampleReport(TypedDict):
 class ReplayedReport(TypedDict):
     """A counterexample that was known before, asked once more: what became of it, and it as it is today.
 
-    ``status`` is ``breaks``, ``passes``, ``gone``, ``varies`` or ``unanswered``.
+    ``status`` is ``breaks``, ``passes``, ``gone``, ``elsewhere``, ``varies`` or ``unanswered``; ``target`` the one that
+    it was last seen to break.
     """
 
     id: str
     status: str
     why: str
+    target: str
     now: CounterexampleReport | None
 
 
 def replayed_report(found: Replayed) -> ReplayedReport:
     """As plain data."""
     now = None if found.now is None else counterexample_report(found.now)
-    return ReplayedReport(id=found.known.id, status=found.status, why=found.why, now=now)
+    return ReplayedReport(
+        id=found.known.id, status=found.status, why=found.why, target=found.known.target, now=now
+    )
 
 
 def counterexample_report(found: Counterexample) -> CounterexampleReport:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.scoring.counterexample import Counterexample
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from pytest_promptfuzz.scoring.counterexample import Counterexample
+    from typing_extensions import Self
+
     from pytest_promptfuzz.scoring.trial import Trial
 
-Now = Literal["breaks", "passes", "gone", "varies", "unanswered"]
+Now = Literal["breaks", "passes", "gone", "elsewhere", "varies", "unanswered"]
 RETIRED: frozenset[Now] = frozenset({"passes", "gone"})
 PINNED = ("warn", "fail")
 """What a known counterexample that still breaks the answer may do to its test."""
@@ -22,19 +26,50 @@ _DOUBT = 0.05  # that a change which broke so often passes by chance each time
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """A counterexample as it is kept, and the name of the target that it was last seen to break; empty for none."""
+
+    found: Counterexample
+    target: str = ""
+
+    @property
+    def id(self) -> str:
+        """The counterexample's."""
+        return self.found.id
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON-able data; :meth:`from_json` is its inverse."""
+        return {"target": self.target, **self.found.to_json()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """What :meth:`to_json` wrote; what else stands in the data is left alone.
+
+        Raises:
+            UsageError: A field is missing or of the wrong kind, or the mutation cannot be read.
+        """
+        found = Counterexample.from_json(data)
+        target = data.get("target", "")
+        if not isinstance(target, str):
+            raise UsageError(f"A stored counterexample's target is a str, not {target!r:.80}.")
+        return cls(found, target)
+
+
+@dataclass(frozen=True, slots=True)
 class Replayed:
     """What became of it.
 
     Attributes:
         known: As it was kept.
         status: ``breaks`` the answer still; ``passes`` now; ``gone``: it has no place in the prompt any more;
-            ``varies``: it does both; ``unanswered``: it could not be asked.
+            ``elsewhere``: it passes here, and was found on another target; ``varies``: it does both; ``unanswered``: it
+            could not be asked.
         why: In a sentence: how it breaks, or why it is not asked.
         now: It in the prompt of today, with its answers; ``None`` where it was not answered.
         trial: An answer of today that breaks; ``None`` where none did.
     """
 
-    known: Counterexample
+    known: Known
     status: Now
     why: str = ""
     now: Counterexample | None = None
@@ -91,5 +126,6 @@ _SAID: dict[Now, tuple[str, str]] = {
     "varies": ("breaks now and then", "break now and then"),
     "passes": ("passes now: retired", "pass now: retired"),
     "gone": ("has no place any more: retired", "have no place any more: retired"),
+    "elsewhere": ("passes here", "pass here"),
     "unanswered": ("could not be asked", "could not be asked"),
 }

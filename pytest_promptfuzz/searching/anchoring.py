@@ -69,7 +69,7 @@ def reanchored(mutation: Mutation, prompt: Prompt) -> Mutation | str:
             chosen[place.edit] = place
     for number, edit in enumerate(mutation.edits):
         if number not in chosen:
-            return _gone(edit, old)
+            return _gone(edit, old, new)
     edits = tuple(
         sorted(_moved(edit, chosen[number].start - edit.start) for number, edit in enumerate(mutation.edits))
     )
@@ -179,9 +179,10 @@ def _moved(edit: Edit, by: int) -> Edit:
     return Edit(edit.start + by, edit.end + by, parts)
 
 
-def _gone(edit: Edit, old: str) -> str:
+def _gone(edit: Edit, old: str, new: str) -> str:
     piece = old[edit.start : edit.end]
     if piece:
-        return f"the prompt has changed: {quoted(piece)} is not free to be changed in it any more"
+        why = "is not free to be changed in it" if piece in new else "does not stand in it"
+        return f"the prompt has changed: {quoted(piece)} {why} any more"
     around = old[max(0, edit.start - 20) : edit.start + 20]
     return f"the prompt has changed: nothing like {quoted(around)} stands in it any more"

@@ -21,6 +21,7 @@ from pytest_promptfuzz.history.counterexamples import (
 from pytest_promptfuzz.mutations.edits import replace
 from pytest_promptfuzz.mutations.mutation import Mutation
 from pytest_promptfuzz.scoring.counterexample import Counterexample
+from pytest_promptfuzz.scoring.replayed import Known
 
 TEST = "tests/test_it.py::test_one[a/b::c]"
 HEADER = '{"promptfuzz": "counterexamples", "format": 1}'
@@ -28,9 +29,8 @@ HEADER = '{"promptfuzz": "counterexamples", "format": 1}'
 
 def counterexample(word="rate", text="Please rate the text."):
     mutation = Mutation(text, (replace(7, 11, word.upper()),), ("upper-case@1",), "lexical", 0.1, "yes")
-    return Counterexample(
-        mutation, "0123456789ab", 0, "high", {"label": "löw"}, "'high' became 'löw'", True, 9, (3, 3)
-    )
+    answers = ("high", {"label": "löw"}, "'high' became 'löw'")
+    return Known(Counterexample(mutation, "0123456789ab", 0, *answers, True, 9, (3, 3)), "openai:gpt-5-mini")
 
 
 ONE, TWO, THREE = counterexample(), counterexample("judge"), counterexample("grade")
@@ -86,8 +86,9 @@ def _damaged():
     yield json.dumps({**good, "trials": [1]}), "is damaged"
     yield json.dumps({**good, "counterexamples": {}}), "is damaged"
     yield json.dumps({**good, "counterexamples": [{}]}), "lacks mutation"
-    wrong = {**ONE.to_json(), "mutation": {**ONE.mutation.to_json(), "edits": [[99, 100, ["x"]]]}}
+    wrong = {**ONE.to_json(), "mutation": {**ONE.found.mutation.to_json(), "edits": [[99, 100, ["x"]]]}}
     yield json.dumps({**good, "counterexamples": [wrong]}), "outside the text"
+    yield json.dumps({**good, "counterexamples": [{**ONE.to_json(), "target": 1}]}), "target is a str"
 
 
 @pytest.mark.parametrize(("content", "said"), list(_damaged()))

@@ -123,7 +123,7 @@ def test_moves_go_as_a_whole():
     assert "- Do not explain your choice\n- Answer with the label only\n" in mutation.text
     changed = OLD.replace("Rules:", "Rules of the house:")
     assert moved(mutation, changed) == mutation.text.replace("Rules:", "Rules of the house:")
-    assert "is not free" in gone(mutation, OLD.replace("the label only", "a label"))
+    assert "does not stand in it" in gone(mutation, OLD.replace("the label only", "a label"))
 
 
 def test_text_that_is_taken_from_elsewhere_has_no_place_in_another_prompt():

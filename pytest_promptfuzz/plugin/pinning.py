@@ -1,0 +1,206 @@
+"""Known counterexamples and pytest's runs: which a test is given, what a run keeps by itself, what is pinned in git."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import StoreError, UsageError
+from pytest_promptfuzz.plugin.accepting import UPDATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pytest
+
+    from pytest_promptfuzz.evaluating.job import Job
+    from pytest_promptfuzz.history.counterexamples import Kept
+    from pytest_promptfuzz.plugin.state import State
+    from pytest_promptfuzz.reporting.model import TestReport
+    from pytest_promptfuzz.scoring.replayed import Known
+
+_LOCAL = "counterexamples"  # as the store calls its folder; it is not loaded to find that there is none
+
+
+def pin(job: Job, item: pytest.Item, state: State) -> None:
+    """Give a test's job the counterexamples that are known of it: those pinned in git, and those kept here.
+
+    Raises:
+        UsageError: They cannot be read, and the test is to fail for them.
+    """
+    module, _, test = item.nodeid.partition("::")
+    beside = (state.config.rootpath / module).parent / "__promptfuzz__"
+    found: dict[str, Known] = {}
+    if beside.is_dir() or (state.folder / _LOCAL).is_dir():
+        from pytest_promptfuzz.history.counterexamples import LocalCounterexamples, file_of, read
+
+        for place in ("git", "here"):
+            try:
+                if place == "git":
+                    kept = read(file_of(state.config.rootpath / module)).get(test, [])
+                else:
+                    kept = LocalCounterexamples(state.folder).read(item.nodeid).found
+            except StoreError as error:
+                if job.contract.pinned == "fail":
+                    raise UsageError(f"{item.nodeid}: {error}") from None
+                job.notes.append(f"known counterexamples were not replayed: {error}")
+            else:
+                found |= {each.id: each for each in kept}
+    job.pins = tuple(found.values())
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What a run has shown of a test's counterexamples: those that hold, as they are today, and those that do not."""
+
+    held: dict[str, Known] = field(default_factory=dict)
+    retired: dict[str, str] = field(default_factory=dict)
+    found: list[Known] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Pins:
+    """Keeps what a run finds, on the process that has seen every report.
+
+    Attributes:
+        done: A sentence for each file that was written, or could not be.
+        tests: What the run has shown, by node ID.
+    """
+
+    done: list[str] = field(default_factory=list)
+    tests: dict[str, _Seen] = field(default_factory=dict)
+
+    def see(self, report: pytest.TestReport, folder: Path) -> None:
+        """A phase of a test is over: what was found is kept, and what was retired is not any more.
+
+        Args:
+            report: Of the phase.
+            folder: That of stored answers.
+        """
+        data: TestReport | None = getattr(report, "promptfuzz", None)
+        if data is None:
+            return
+        trials = list(dict.fromkeys(each["id"] for each in data["trials"] if each["outcome"] == "deviation"))
+        if not (trials or data["replayed"] or data["counterexamples"] or (folder / _LOCAL).is_dir()):
+            return
+        from pytest_promptfuzz.history.counterexamples import Kept, LocalCounterexamples
+
+        seen = self.tests[report.nodeid] = self._seen(data, report.nodeid)
+        local = LocalCounterexamples(folder)
+        try:
+            before = local.read(report.nodeid)
+        except StoreError:
+            before = Kept(report.nodeid)  # writing says so, and puts it aside
+        kept = _kept(before, seen, trials)
+        if kept == before and local.path_of(report.nodeid).exists() == bool(kept.found or kept.trials):
+            return
+        try:
+            note = local.write(kept)
+        except StoreError as error:
+            note = str(error)
+        if note:
+            self.done.append(note)
+
+    def _seen(self, data: TestReport, test: str) -> _Seen:
+        seen = _Seen()
+        for each in data["replayed"]:
+            if each["status"] in {"passes", "gone"}:
+                seen.retired[each["id"]] = each["status"]
+            elif each["status"] == "breaks" and (now := _read(each["now"], data["target"])) is not None:
+                seen.held[each["id"]] = now
+        known = {each.id for each in seen.held.values()}
+        for one in data["counterexamples"]:
+            found = _read(one, data["target"])
+            if found is None:
+                self.done.append(
+                    f"not kept: counterexample {one['id']} of {test}, whose prompt holds what looks like a secret"
+                )
+            elif found.id not in known:
+                seen.found.append(found)
+        return seen
+
+    def write(self, root: Path) -> None:
+        """Pin what holds in git, and take out what does not; the entries of tests that were not run stay."""
+        from pytest_promptfuzz.history.counterexamples import file_of, merge, read
+
+        modules: dict[str, dict[str, _Seen]] = {}
+        for nodeid, seen in self.tests.items():
+            module, _, test = nodeid.partition("::")
+            modules.setdefault(module, {})[test] = seen
+        for module, tests in sorted(modules.items()):
+            path = file_of(root / module)
+            try:
+                pinned = read(path)
+                changed = {test: _pinned(pinned.get(test, []), seen) for test, seen in tests.items()}
+                changed = {
+                    test: found
+                    for test, found in changed.items()
+                    if _ids(found) != _ids(pinned.get(test, []))
+                }
+                if changed:
+                    count = merge(path, changed)
+                    tests_ = f"{len(changed)} test" + ("" if len(changed) == 1 else "s")
+                    number = f"{count or 'no'} counterexample" + ("" if count == 1 else "s")
+                    file = path.relative_to(root).as_posix()
+                    self.done.append(f"pinned {number} of {tests_} in {file}")
+            except StoreError as error:
+                self.done.append(f"no counterexample was pinned of {module}: {error}")
+
+    def lines(self, root: Path, *, updates: bool) -> Iterator[str]:
+        """What the summary shows.
+
+        Args:
+            root: Of the project.
+            updates: Whether this run pins.
+        """
+        yield from dict.fromkeys(self.done)
+        retired = {test: seen.retired for test, seen in self.tests.items() if seen.retired}
+        if updates or not retired:
+            return
+        from pytest_promptfuzz.history.counterexamples import file_of, read
+
+        for nodeid, ids in retired.items():
+            module, _, test = nodeid.partition("::")
+            try:
+                still = [each.id for each in read(file_of(root / module)).get(test, []) if each.id in ids]
+            except StoreError:
+                continue
+            if still:
+                verb = "is" if len(still) == 1 else "are"
+                yield f"retired, and still pinned in git: {', '.join(still)} of {nodeid}; {verb} taken out by {UPDATE}"
+
+
+def _read(report: Any, target: str) -> Known | None:
+    """A counterexample of a report; ``None`` where what was hidden in the report made another of it."""
+    from pytest_promptfuzz.scoring.counterexample import Counterexample
+    from pytest_promptfuzz.scoring.replayed import Known
+
+    try:
+        found = Counterexample.from_json(report)
+    except UsageError:
+        return None
+    return Known(found, target) if found.id == report["id"] else None
+
+
+def _kept(before: Kept, seen: _Seen, trials: list[str]) -> Kept:
+    from pytest_promptfuzz.history.counterexamples import Kept
+
+    found = {
+        now.id: now
+        for each in before.found
+        if each.id not in seen.retired
+        for now in [seen.held.get(each.id, each)]
+    }
+    found |= {each.id: each for each in seen.found}
+    return Kept(before.test, list(found.values()), trials)
+
+
+def _pinned(before: list[Known], seen: _Seen) -> list[Known]:
+    """What is pinned of a test now: what was and holds, as it is today, and what else is known to break it."""
+    kept = [seen.held.get(each.id, each) for each in before if each.id not in seen.retired]
+    return [*kept, *seen.held.values(), *seen.found]
+
+
+def _ids(found: list[Known]) -> set[str]:
+    return {each.id for each in found}
