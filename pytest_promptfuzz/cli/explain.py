@@ -66,7 +66,7 @@ def _is_test(name: str) -> bool:
 
 
 def _of_tests(arguments: list[str], output: Output) -> list[ExplanationReport]:
-    from pytest_promptfuzz.plugin.explaining import NOTHING_STORED, run_stored
+    from pytest_promptfuzz.plugin.commanded import NOTHING_STORED, run_stored
 
     results = run_stored(arguments)
     wrong = 0

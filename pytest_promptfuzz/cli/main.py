@@ -7,7 +7,18 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.cli import explain, lexicon, model, mutate, operators, prefill, run, search, serve
+from pytest_promptfuzz.cli import (
+    explain,
+    lexicon,
+    model,
+    mutate,
+    operators,
+    prefill,
+    replay,
+    run,
+    search,
+    serve,
+)
 from pytest_promptfuzz.cli.cache import command as cache
 from pytest_promptfuzz.cli.output import Output
 from pytest_promptfuzz.errors import PromptfuzzError
@@ -63,7 +74,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
     )
     parser.add_argument("--version", action="version", version=f"promptfuzz {_version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (run, search, explain, mutate, operators, cache, prefill, lexicon, model, serve):
+    for module in (run, search, explain, replay, mutate, operators, cache, prefill, lexicon, model, serve):
         module.add_parser(commands)
     return parser, commands.choices
 

@@ -92,8 +92,10 @@ def paired_of(job: Job) -> Paired | None:
 
 
 def said_of(job: Job) -> list[str]:
-    """Why a test whose gate is ``no-worse`` is not held against the run before, if it is not."""
-    if job.contract.gate != "no-worse" or job.only is not None:
+    """That the verdict is of one trial; why a test whose gate is ``no-worse`` is not held against the run before."""
+    if job.only is not None:
+        return [f"only trial {job.only} was run: the verdict covers it alone"]
+    if job.contract.gate != "no-worse":
         return []
     found, store = paired_of(job), job.before.store
     if found is None:

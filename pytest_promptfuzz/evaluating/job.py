@@ -28,7 +28,7 @@ from pytest_promptfuzz.evaluating.pacing import chosen_of, first_part, in_order,
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
 from pytest_promptfuzz.evaluating.repeating import Asked, credited, lost_by, varying
-from pytest_promptfuzz.evaluating.replaying import replaying, with_replayed
+from pytest_promptfuzz.evaluating.replaying import Pins, replaying, with_replayed
 from pytest_promptfuzz.evaluating.rounds import rounds
 from pytest_promptfuzz.running.run import Run, Step
 from pytest_promptfuzz.scoring.repeats import ALONE
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.scoring.counterexample import Counterexample
     from pytest_promptfuzz.scoring.repeats import Evidence
-    from pytest_promptfuzz.scoring.replayed import Known, Replayed
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.verdict import Judgement
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
@@ -90,7 +89,7 @@ class Job:
         certain: Whether what was not asked could not have changed the outcomes' verdict.
         told: Whether the verdict is known, and nothing that is still asked changes it.
         counterexamples: The smallest changes known that break the test.
-        pins: Counterexamples that were known before; ``replayed`` is what became of them.
+        pins: Counterexamples that were known before.
     """
 
     contract: Contract
@@ -123,8 +122,7 @@ class Job:
     certain: bool = True
     told: bool = False
     counterexamples: list[Counterexample] = field(default_factory=list)
-    pins: Sequence[Known] = ()
-    replayed: list[Replayed] = field(default_factory=list)
+    pins: Pins = field(default_factory=Pins)
     _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
     _benches: dict[int, Bench] = field(default_factory=dict)
@@ -225,7 +223,7 @@ class Job:
     def begin(self, asked: Asked) -> Epoch:
         """What is asked once the baseline holds: known counterexamples, then the plan, or the first part of it."""
         known = yield from replaying(self, asked)
-        if known and self.only is not None:
+        if self.pins.has(self.only):
             return known
         now, asked.waiting = self.first_part(chosen_of(asked.case.planned or (), self.only, self.where))
         return (yield from self.ask([(asked, now)]))
@@ -271,8 +269,6 @@ class Job:
     def conclude(self) -> Robustness:
         """The result over all cases."""
         self.notes[:0] = said_of(self)
-        if self.only is not None:
-            self.notes.insert(0, f"only trial {self.only} was run: the verdict covers it alone")
         self.spent += spent_embedding(self._ended_cases, self.notes)
         trials = in_order(self.trials, self._ended_cases, self.contract.samples)
         for case in self._ended_cases:

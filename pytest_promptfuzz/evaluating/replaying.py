@@ -5,7 +5,7 @@ They are no part of the sample: they were chosen for failing, so that score, int
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.prompts.prompt import Prompt
@@ -29,8 +29,25 @@ if TYPE_CHECKING:
 _UNRECORDED = "the recording has no answer for it; record the test again"
 
 
+@dataclass(slots=True)
+class Pins:
+    """The counterexamples of a test that were known before.
+
+    Attributes:
+        known: As they were kept.
+        replayed: What became of those that were asked.
+    """
+
+    known: Sequence[Known] = ()
+    replayed: list[Replayed] = field(default_factory=list)
+
+    def has(self, name: str | None) -> bool:
+        """Whether one has this ID."""
+        return any(each.id == name for each in self.known)
+
+
 def replaying(job: Job, asked: Asked) -> Epoch:
-    """The runs of the counterexamples that are known of a case; what became of them is kept in ``job.replayed``.
+    """The runs of the counterexamples that are known of a case; what became of them is kept in ``job.pins``.
 
     Where one alone is to be run, only that one is.
 
@@ -39,41 +56,45 @@ def replaying(job: Job, asked: Asked) -> Epoch:
     """
     known = [
         each
-        for each in job.pins
+        for each in job.pins.known
         if each.found.case == asked.case.number and (job.only is None or each.id == job.only)
     ]
-    job.replayed = [each for each in job.replayed if each.known not in known]  # a case may be asked anew
+    job.pins.replayed = [
+        each for each in job.pins.replayed if each.known not in known
+    ]  # a case may be asked anew
     prompt = _limited(asked)
     placed: list[tuple[Known, Mutation]] = []
     for each in known:
         mutation = reanchored(each.found.mutation, prompt)
         if isinstance(mutation, str):
-            job.replayed.append(Replayed(each, "gone", mutation))
+            job.pins.replayed.append(Replayed(each, "gone", mutation))
         else:
             placed.append((each, mutation))
     trials = yield from _asked_until_told(job, asked, placed)
     for (each, mutation), found in zip(placed, trials, strict=True):
-        job.replayed.append(_replayed(each, mutation, found, job, asked))
+        job.pins.replayed.append(_replayed(each, mutation, found, job, asked))
     return [replace(trial, sample=sample) for found in trials for sample, trial in enumerate(found)]
 
 
 def still_breaking(job: Job) -> list[Counterexample]:
     """Those that still break the answer, as they are today: a search for what breaks it needs no more."""
-    return [each.now for each in job.replayed if each.status == "breaks" and each.now is not None]
+    return [each.now for each in job.pins.replayed if each.status == "breaks" and each.now is not None]
 
 
 def known_to_fail(job: Job, trials: Sequence[Trial]) -> bool:
     """Whether a known counterexample breaks in the way of these trials, so that nothing is to be made smaller."""
-    broke = [each.trial for each in job.replayed if each.status == "breaks" and each.trial is not None]
+    broke = [each.trial for each in job.pins.replayed if each.status == "breaks" and each.trial is not None]
     return any(same_failure(one, trials[0]) for one in broke)
 
 
 def with_replayed(result: Robustness, job: Job) -> Robustness:
     """The result with what became of known counterexamples; a pin that holds (``pinned="fail"``) decides it."""
-    if not job.replayed:
+    if not job.pins.replayed:
         return result
     breaking = still_breaking(job)
-    result = replace(result, replayed=tuple(job.replayed), notes=(*said_of(job.replayed), *result.notes))
+    result = replace(
+        result, replayed=tuple(job.pins.replayed), notes=(*said_of(job.pins.replayed), *result.notes)
+    )
     if breaking and job.contract.pinned == "fail" and result.verdict != "brittle" and job.only is None:
         named = f"{breaking[0].id}: {breaking[0].failure}".rstrip(".")
         more = f", and {len(breaking) - 1} more" if len(breaking) > 1 else ""

@@ -26,8 +26,8 @@ from pytest_promptfuzz.plugin.accepting import before_of
 from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
 from pytest_promptfuzz.plugin.checking import acheck, check
 from pytest_promptfuzz.plugin.choosing import laid_over
+from pytest_promptfuzz.plugin.commanded import RESULTS
 from pytest_promptfuzz.plugin.declared import declaration
-from pytest_promptfuzz.plugin.explaining import RESULTS
 from pytest_promptfuzz.plugin.junit import properties
 from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged, refuse_unused_prompt
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict

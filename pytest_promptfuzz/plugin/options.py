@@ -79,7 +79,8 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--promptfuzz-update",
         action="store_true",
-        help="store the outcomes of tests that pass beside them, for the gate no-worse of later runs; not in CI",
+        help="store the outcomes of tests that pass beside them, for the gate no-worse of later runs, and pin the "
+        "counterexamples of those that ran; not in CI",
     )
     group.addoption(
         "--promptfuzz-trial",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.plugin.accepting import UPDATE
+from pytest_promptfuzz.plugin.commanded import RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,9 @@ def pin(job: Job, item: pytest.Item, state: State) -> None:
     Raises:
         UsageError: They cannot be read, and the test is to fail for them.
     """
+    listening = state.config.stash.get(RESULTS, None)
+    if listening is not None and not listening.replays:
+        return
     module, _, test = item.nodeid.partition("::")
     beside = (state.config.rootpath / module).parent / "__promptfuzz__"
     found: dict[str, Known] = {}
@@ -47,7 +51,7 @@ def pin(job: Job, item: pytest.Item, state: State) -> None:
                 job.notes.append(f"known counterexamples were not replayed: {error}")
             else:
                 found |= {each.id: each for each in kept}
-    job.pins = tuple(found.values())
+    job.pins.known = tuple(found.values())
 
 
 @dataclass(slots=True)

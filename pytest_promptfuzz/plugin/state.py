@@ -10,7 +10,7 @@ import pytest
 
 from pytest_promptfuzz.plugin.accepting import Accepted, check_update
 from pytest_promptfuzz.plugin.choosing import Choice, read_choice
-from pytest_promptfuzz.plugin.explaining import RESULTS
+from pytest_promptfuzz.plugin.commanded import RESULTS
 from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_profiles, read_tables
 from pytest_promptfuzz.plugin.modes import check_mode, check_shared, chosen_mode
 from pytest_promptfuzz.plugin.options import check_overrides, read_overrides, read_patterns, read_settings

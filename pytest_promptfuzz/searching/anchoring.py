@@ -180,9 +180,14 @@ def _moved(edit: Edit, by: int) -> Edit:
 
 
 def _gone(edit: Edit, old: str, new: str) -> str:
-    piece = old[edit.start : edit.end]
-    if piece:
-        why = "is not free to be changed in it" if piece in new else "does not stand in it"
-        return f"the prompt has changed: {quoted(piece)} {why} any more"
-    around = old[max(0, edit.start - 20) : edit.start + 20]
-    return f"the prompt has changed: nothing like {quoted(around)} stands in it any more"
+    start, end = edit.start, edit.end
+    if start == end:
+        around = old[max(0, start - 20) : start + 20]
+        return f"the prompt has changed: nothing like {quoted(around)} stands in it any more"
+    while start and old[start - 1].isalnum() and old[start].isalnum():
+        start -= 1
+    while end < len(old) and old[end - 1].isalnum() and old[end].isalnum():
+        end += 1
+    piece = old[start:end]
+    why = "is not free to be changed in it" if piece in new else "does not stand in it"
+    return f"the prompt has changed: {quoted(piece)} {why} any more"

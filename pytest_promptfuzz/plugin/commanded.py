@@ -1,4 +1,4 @@
-"""Tests run on stored answers alone, for ``promptfuzz explain``: pytest runs them, and nothing is asked."""
+"""Tests that commands run: on stored answers alone (``promptfuzz explain``), or one trial (``promptfuzz replay``)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.redact import Redaction
 
 _MOST_CALLS = "--promptfuzz-max-calls"
+_WHOLE = ("--promptfuzz-stop=never", "--promptfuzz-shrink=0")
 NOTHING_STORED = f"{_MOST_CALLS} is 0"
 """What stands in the message of a test whose unmutated prompt has no stored answer."""
 
@@ -32,10 +33,12 @@ class Results:
     Attributes:
         found: By test: its result, and what is hidden before any of it is shown.
         failed: By test without a result: why.
+        replays: Whether one trial is run again; otherwise what is stored is explained.
     """
 
     found: dict[str, tuple[Robustness, Redaction]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    replays: bool = False
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Be found by what runs the tests."""
@@ -67,17 +70,31 @@ def run_stored(arguments: Sequence[str]) -> Results:
     Raises:
         UsageError: pytest cannot collect or run them; the message holds what it printed.
     """
-    results = Results()
+    return _run(
+        [*arguments, f"{_MOST_CALLS}=0", "--promptfuzz-store=", *_WHOLE, "--promptfuzz-mode=auto"], Results()
+    )
+
+
+def run_one(test: str, trial: str, arguments: Sequence[str]) -> Results:
+    """Run one trial of one test, with pytest in this process; what is not stored is asked.
+
+    Args:
+        test: Its node ID, the path of the module absolute.
+        trial: The trial's ID, or a counterexample's.
+        arguments: More for pytest.
+
+    Raises:
+        UsageError: pytest cannot collect or run it; the message holds what it printed.
+    """
+    return _run([test, *arguments, f"--promptfuzz-trial={trial}"], Results(replays=True))
+
+
+def _run(arguments: Sequence[str], results: Results) -> Results:
     printed = io.StringIO()
     workers = ["-n0"] if find_spec("xdist") is not None else []
     with tempfile.TemporaryDirectory() as folder:
         ours = [
             *workers,
-            "--promptfuzz-mode=auto",
-            f"{_MOST_CALLS}=0",
-            "--promptfuzz-store=",
-            "--promptfuzz-stop=never",
-            "--promptfuzz-shrink=0",
             "--no-header",
             "-q",
             f"-ocache_dir={folder}",  # what failed last is no matter of this run

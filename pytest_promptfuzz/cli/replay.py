@@ -1,0 +1,193 @@
+"""``promptfuzz replay``: one counterexample or trial once more, by its ID; without one, what is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.cli.options import add_output_options, plain
+from pytest_promptfuzz.errors import StoreError, UsageError
+from pytest_promptfuzz.reporting.safe import safe
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from pytest_promptfuzz.cli.output import Output
+    from pytest_promptfuzz.reporting.replays import Replay
+    from pytest_promptfuzz.scoring.replayed import Known
+
+_STORE = ".promptfuzz"
+_CODES = {"passes": 0, "elsewhere": 0, "breaks": 1}
+_UNDECIDED = 3
+_MOST_NAMED = 10
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """The command's arguments."""
+    parser = commands.add_parser(
+        "replay",
+        help="run one counterexample or trial once more, by its ID; without one, list what is stored",
+        description=f"{plain(__doc__)} The test that it belongs to is found among what runs have kept here and what is "
+        "pinned in git, and pytest runs it.",
+        epilog="exit codes: 0 it passes now, 1 it still breaks, 2 unknown or ambiguous ID, 3 undecided",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "id", nargs="?", metavar="ID", help="of a counterexample or trial; its beginning will do"
+    )
+    parser.add_argument(
+        "pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="more for pytest; options after --"
+    )
+    parser.add_argument(
+        "--cache-dir",
+        default=_STORE,
+        metavar="DIR",
+        help=f"the folder of stored answers, in this folder or above ({_STORE})",
+    )
+    add_output_options(parser)
+    parser.set_defaults(execute=execute)
+
+
+@dataclass(slots=True)
+class _Stored:
+    """What can be replayed.
+
+    Attributes:
+        id: Of a counterexample or trial.
+        test: Its node ID.
+        known: The counterexample; ``None`` for a trial.
+        places: Where it is kept: ``here``, ``git``.
+    """
+
+    id: str
+    test: str
+    known: Known | None = None
+    places: list[str] = field(default_factory=list)
+
+
+def execute(options: argparse.Namespace, output: Output) -> int:
+    """Replay one, or list them; returns the exit code.
+
+    Raises:
+        PromptfuzzError: The ID is unknown or ambiguous, or its test cannot be run.
+    """
+    root = _root(options.cache_dir)
+    stored = list(_stored(root, root / options.cache_dir, output))
+    if options.id is None:
+        _list(stored, options, output)
+        return 0
+    one = _found(options.id, stored)
+    from pytest_promptfuzz.plugin.commanded import run_one
+    from pytest_promptfuzz.reporting.replays import replay_lines, replay_of
+
+    results = run_one(
+        str(root / one.test), one.id, [f"--promptfuzz-cache-dir={options.cache_dir}", *options.pytest]
+    )
+    replay: Replay | None = None
+    for result, redaction in results.found.values():
+        replay = replay_of(result, one.id, one.test, redaction)
+    if replay is None:
+        why = next(iter(results.failed.values()), "pytest did not run it")
+        raise UsageError(f"{one.id} of {one.test} has no result: {why}")
+    if options.json:
+        output.json(replay)
+    else:
+        output.lines(replay_lines(replay, width=output.width))
+    return _CODES.get(replay["status"], _UNDECIDED)
+
+
+def _root(cache_dir: str) -> Path:
+    """The folder that what is stored lies in: this one, or the nearest above that has it."""
+    here = Path.cwd()
+    return next((each for each in (here, *here.parents) if (each / cache_dir).is_dir()), here)
+
+
+def _stored(root: Path, folder: Path, output: Output) -> Iterator[_Stored]:
+    """What is stored, by test: counterexamples of here and of git, then trials."""
+    from pytest_promptfuzz.history.counterexamples import LocalCounterexamples, files_below, module_of, read
+
+    found: dict[tuple[str, str], _Stored] = {}
+    trials: dict[tuple[str, str], _Stored] = {}
+    for path in files_below(root):
+        module = module_of(path).relative_to(root).as_posix()
+        try:
+            pinned = read(path)
+        except StoreError as error:
+            output.error(f"promptfuzz replay: {error}")
+            continue
+        for test, those in pinned.items():
+            for each in those:
+                key = (f"{module}::{test}", each.id)
+                found.setdefault(key, _Stored(each.id, key[0], each)).places.append("git")
+    for kept in LocalCounterexamples(folder).every():
+        if isinstance(kept, StoreError):
+            output.error(f"promptfuzz replay: {kept}")
+            continue
+        for each in kept.found:
+            found.setdefault((kept.test, each.id), _Stored(each.id, kept.test, each)).places.append("here")
+        for trial in kept.trials:
+            trials[kept.test, trial] = _Stored(trial, kept.test, places=["here"])
+    yield from (found[key] for key in sorted(found))
+    yield from (trials[key] for key in sorted(trials) if key not in found)
+
+
+def _found(name: str, stored: list[_Stored]) -> _Stored:
+    """The one whose ID begins so.
+
+    Raises:
+        UsageError: None does, or several do.
+    """
+    matching = [each for each in stored if each.id.startswith(name.lower())]
+    exact = [each for each in matching if each.id == name.lower()]
+    matching = exact or matching
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise UsageError(
+            f"several IDs begin with {name!r}: {_named(matching)}. Give more of the one you mean."
+        )
+    if not stored:
+        raise UsageError(
+            f"{name!r} is not known: nothing is stored here. A test that fails keeps its counterexamples and trials; "
+            "another's trial is run by pytest TEST --promptfuzz-trial=ID."
+        )
+    raise UsageError(
+        f"{name!r} is not known. Stored are: {_named(stored)}. Another test's trial is run by pytest TEST "
+        "--promptfuzz-trial=ID."
+    )
+
+
+def _named(stored: list[_Stored]) -> str:
+    more = len(stored) - _MOST_NAMED
+    names = [f"{each.id} ({each.test})" for each in stored[:_MOST_NAMED]]
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+
+
+def _list(stored: list[_Stored], options: argparse.Namespace, output: Output) -> None:
+    known = [each for each in stored if each.known is not None]
+    if options.json:
+        output.json(
+            [
+                {
+                    "id": each.id,
+                    "test": each.test,
+                    "places": sorted(each.places),
+                    "counterexample": None if each.known is None else each.known.to_json(),
+                }
+                for each in stored
+            ]
+        )
+        return
+    if not stored:
+        output.say("No counterexample is stored: no test has failed here, or what broke is mended.")
+        return
+    from pytest_promptfuzz.reporting.replays import listed_lines
+
+    rows = [(each.id, each.test, each.known, sorted(each.places)) for each in known]
+    output.lines(listed_lines(rows))
+    trials = len(stored) - len(known)
+    if trials:
+        number = "1 trial" if trials == 1 else f"{trials} trials"
+        output.say(safe(f"{number} of failed tests can be replayed as well; their failures name them."))
