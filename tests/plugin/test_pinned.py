@@ -101,8 +101,7 @@ def test_what_breaks_a_test_is_kept_replayed_first_and_retired(suite, pytester, 
     assert len(set(asked_again[:2])) == 1
     changed = [edit for edit in asked_again if edit != asked_again[0]]
     assert "carefully" not in changed[0]
-    assert len(changed[0]) >= len(asked_again[0]) - 2
-    assert len(asked_again) < len(asked)
+    assert set(asked_again) <= set(asked)
     assert local(pytester)[NODE]["counterexamples"][0]["mutation"] == one["mutation"]
 
     mended, _ = suite(*workers, FIXED="1")
