@@ -13,6 +13,7 @@ from pytest_promptfuzz.cli.options import (
 from pytest_promptfuzz.cli.searches import cases_of, search_all
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.reporting.metrics import metrics_lines, transfer_lines, transfer_report
+from pytest_promptfuzz.reporting.model import FORMAT
 from pytest_promptfuzz.reporting.searches import search_lines, search_report, searches_lines
 from pytest_promptfuzz.searching.methods import DEFAULT, METHODS
 from pytest_promptfuzz.searching.metrics import search_metrics
@@ -207,7 +208,8 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         transfer_report(each, {find.id: name for name, find in found.finds}) for each in found.transfers
     ]
     if options.json:
-        output.json({"searches": reports, "left_out": left_out, "metrics": metrics, "transfers": transfers})
+        found_all = {"searches": reports, "left_out": left_out, "metrics": metrics, "transfers": transfers}
+        output.json({"format": FORMAT, **found_all})
     elif len(cases) == 1:
         output.lines([line for report in reports for line in search_lines(report, width=output.width)])
     else:

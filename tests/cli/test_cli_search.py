@@ -394,6 +394,14 @@ def test_several_searches_have_metrics(folder: Path, server: ModelServer) -> Non
     metrics = json.loads(searched(*given, "--json").stdout)["metrics"]
     assert (metrics["searches"], metrics["found"], metrics["success_rate"]) == (2, 2, 1.0)
     assert metrics["quality"] == {}
+    assert set(found := json.loads(searched(*given, "--json").stdout)) == {
+        "format",
+        "searches",
+        "left_out",
+        "metrics",
+        "transfers",
+    }
+    assert (found["format"], found["left_out"], found["transfers"]) == (1, [], [])
 
 
 def test_finds_are_carried_to_other_models(folder: Path, server: ModelServer) -> None:
