@@ -84,7 +84,11 @@ def space_of(
                 if kept:
                     found.setdefault(spans, []).append(kept)
     places = [
-        Place(spans if _is_word(draft, spans) else (), _mixed(several, draft.text, top))
+        Place(
+            spans if _is_word(draft, spans) else (),
+            _mixed(several, draft.text, top),
+            wide=spans[0][0] == spans[0][1],
+        )
         for spans, several in sorted(found.items())
     ]
     if not places:

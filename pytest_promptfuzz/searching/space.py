@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.edits import Edit, apply_edits, replace
@@ -11,7 +11,7 @@ from pytest_promptfuzz.mutations.measuring import Tokens, touched_words
 from pytest_promptfuzz.mutations.mutation import PRESERVES, Mutation, severity_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_promptfuzz.mutations.operator import Operator
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -41,10 +41,12 @@ class Place:
     Attributes:
         spans: What is taken out to learn how much it matters; none where there is nothing to take out.
         choices: What may be done there, the likeliest to keep the meaning first; never empty.
+        wide: Whether that is no change of a word but of the text at large: another order, another layout.
     """
 
     spans: tuple[tuple[int, int], ...]
     choices: tuple[Choice, ...]
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +128,48 @@ class Space:
         """How many words of the original a state touches."""
         return touched_words(self.edits(state), self._tokens)
 
-    def settled(self, state: State) -> State:
-        """The same text's state without the choices that others leave no room for."""
+    def settled(self, state: State, order: Iterable[int] | None = None) -> State:
+        """A state without the choices that others leave no room for.
+
+        Args:
+            state: Any state.
+            order: Places, those first whose choices stay where two clash; as they stand by default, which makes the
+                same text.
+        """
+        if not self.crowded:
+            return state
         chosen: list[Edit] = []
         kept = list(state)
-        for index, number in enumerate(state):
-            if number:
-                wanted = self._of(self.places[index], number)
+        for index in range(len(state)) if order is None else order:
+            if state[index]:
+                wanted = self._of(self.places[index], state[index])
                 if any(_clash(one, other) for one in wanted for other in chosen):
                     kept[index] = 0
                 else:
                     chosen += wanted
         return tuple(kept)
+
+    @cached_property
+    def crowded(self) -> bool:
+        """Whether choices of two places may clash."""
+        spans = sorted(
+            {
+                (choice.edits[0].start, choice.edits[-1].end, index)
+                for index, place in enumerate(self.places)
+                for choice in place.choices
+            }
+        )
+        reached: dict[int, int] = {}
+        for start, end, index in spans:
+            if any(stop >= start and other != index for other, stop in reached.items()):
+                return True
+            reached[index] = max(reached.get(index, 0), end)
+        return False
+
+    @cached_property
+    def wide(self) -> tuple[int, ...]:
+        """The places whose choices change the text at large: beside them words may have no room."""
+        return tuple(index for index, place in enumerate(self.places) if place.wide)
 
     def allowed(self, state: State) -> bool:
         """Whether a state keeps within the limits; one that is masked at a place does, since it is only a question."""
@@ -209,8 +241,3 @@ def with_choice(state: State, place: int, number: int) -> State:
 def _clash(one: Edit, other: Edit) -> bool:
     """Whether two edits cannot both be made."""
     return (one.start < other.end and other.start < one.end) or one[:2] == other[:2]
-
-
-def conflicts(edits: Sequence[Edit]) -> bool:
-    """Whether some of the edits, in ascending order, cannot be made with each other."""
-    return any(_clash(one, other) for one, other in pairwise(edits))

@@ -46,6 +46,25 @@ def test_every_choice_at_once_is_a_text_as_well() -> None:
     assert space.mutation(everything).text == space.text(everything)
 
 
+def test_where_choices_clash_the_first_in_order_stays() -> None:
+    space = space_of(TRIAGE)
+    assert space.crowded
+    assert space.wide
+    everything = tuple(1 for _ in space.places)
+    for wide in space.wide:
+        order = [wide, *(each for each in range(len(space)) if each != wide)]
+        kept = space.settled(everything, order)
+        assert kept[wide] == 1
+        assert space.settled(kept) == kept
+        assert space.text(kept) == space.mutation(kept).text
+
+
+def test_words_alone_never_clash() -> None:
+    space = space_of("Provide a concise overview of the main points.", operators="synonym")
+    assert not space.crowded
+    assert space.wide == ()
+
+
 def test_operators_take_turns_within_the_most_choices() -> None:
     space = space_of(TRIAGE, operators=["synonym", "keyboard-typo"], top=2)
     assert all(len(place.choices) <= 2 for place in space.places)
