@@ -123,6 +123,19 @@ def test_slot_values_are_searched_where_they_are_named() -> None:
     assert found.found
 
 
+def test_an_order_that_matters_is_found_among_many_words_that_do_not() -> None:
+    prompt = "Choose a level for the ticket.\n\n- high: outages\n- medium: late parcels\n- low: thanks\n\nAnswer with the level."
+
+    def first(prompt: str) -> str:
+        return min(("high", "medium", "low"), key=lambda level: prompt.lower().find(f"- {level}"))
+
+    for method in ("sweep", "random"):
+        found = search(prompt, first, queries=100, method=method)
+        assert found.counterexample is not None
+        assert found.counterexample.mutation.operators[0].startswith("bullet-reorder")
+        assert found.found_at <= 60
+
+
 def test_chat_messages_are_searched() -> None:
     messages = [{"role": "system", "content": PROMPT}, {"role": "user", "content": "Hello"}]
     found = search(messages, lambda chat: brittle(chat[0]["content"]), operators="synonym")
@@ -263,7 +276,7 @@ def test_a_target_that_fails_for_good_ends_the_search_and_loses_nothing() -> Non
 def test_a_provider_that_fails_for_good_ends_the_search() -> None:
     with ModelServer() as server:
         target = f"compatible:model@{server.url}/v1"
-        server.fail(NotFound(times=None, when=lambda body: "concise overview" not in body))
+        server.fail(NotFound(times=None, when=lambda _: server.calls > 6))
         found = search(PROMPT, target, "rouge-l<0.1", queries=40)
         assert found.ended == "target-failed"
         assert "does not exist" in found.explanation

@@ -28,6 +28,8 @@ class Random:
         while patience:
             changed = set(rng.sample(places, 1 + rng.below(len(space))))
             state = tuple(rng.choice(choices(space, place)) if place in changed else 0 for place in places)
+            if space.crowded:
+                state = space.settled(state, rng.shuffled(places))
             if state in had or not space.allowed(state):
                 patience -= 1
                 continue

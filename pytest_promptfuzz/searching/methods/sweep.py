@@ -16,7 +16,7 @@ from pytest_promptfuzz.searching.methods.greedy import choices
 from pytest_promptfuzz.searching.space import with_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_promptfuzz.mutations.rng import Rng
     from pytest_promptfuzz.searching.searching import Asking, Seen
@@ -46,16 +46,21 @@ class Sweep:
         learned = Additive(space, start)
         had = {space.start}
         turns = [rng.shuffled(choices(space, place)) for place in range(len(space))]
-        number = 0
+        alone = _alone(space, rng)
+        number = swept = 0
         while True:
             batch: list[State] = []
             while len(batch) < at_once:
-                if number < self.sweeps:
-                    state = tuple(each[number % len(each)] for each in turns)
+                single = next(alone, None) if number % 2 else None
+                number += 1
+                if single is not None:
+                    state = single
+                elif swept < self.sweeps:
+                    state = tuple(each[swept % len(each)] for each in turns)
                 else:
                     learned.draw(rng, self.doubt if learned.telling else self.unsure)
                     state = tuple(learned.best(place) for place in range(len(space)))
-                number += 1
+                swept += single is None
                 fresh = self._new(space, state, learned, rng, had)
                 if fresh is None:
                     break
@@ -69,12 +74,21 @@ class Sweep:
     def _new(self, space: Space, state: State, learned: Additive, rng: Rng, had: set[State]) -> State | None:
         """The state within the limits, or one near it that was not asked about before."""
         for _ in range(_PATIENCE):
-            held = self._held(space, state, learned, rng)
+            held = self._held(space, self._roomy(space, state, rng), learned, rng)
             if held not in had and space.allowed(held):
                 return held
             place = rng.below(len(space))
             state = with_choice(state, place, rng.below(len(space.places[place].choices) + 1))
         return None
+
+    def _roomy(self, space: Space, state: State, rng: Rng) -> State:
+        """A state whose choices do not clash: every other one keeps changes of the text at large, the others words."""
+        if not space.crowded:
+            return state
+        order = rng.shuffled(range(len(space)))
+        if rng.below(2):
+            order.sort(key=lambda place: not space.places[place].wide)
+        return space.settled(state, order)
 
     def _held(self, space: Space, state: State, learned: Additive, rng: Rng) -> State:
         """A state within the limits: places as they look helpful, others at random, as many as may change."""
@@ -85,6 +99,13 @@ class Sweep:
             key=lambda place: -learned.effect(place, state[place]),
         )
         return fitted(space, state, ranked)
+
+
+def _alone(space: Space, rng: Rng) -> Iterator[State]:
+    """Each change of the text at large by itself: beside others it would have little room, and there are few."""
+    singles = [(place, number) for place in space.wide for number in choices(space, place)]
+    for place, number in rng.shuffled(singles):
+        yield with_choice(space.start, place, number)
 
 
 def fitted(space: Space, state: State, order: Sequence[int]) -> State:
