@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 from typing import Any
 
@@ -274,9 +275,10 @@ def test_a_target_that_fails_for_good_ends_the_search_and_loses_nothing() -> Non
 
 
 def test_a_provider_that_fails_for_good_ends_the_search() -> None:
+    seen = itertools.count()
     with ModelServer() as server:
         target = f"compatible:model@{server.url}/v1"
-        server.fail(NotFound(times=None, when=lambda _: server.calls > 6))
+        server.fail(NotFound(times=None, when=lambda _: next(seen) > 6))
         found = search(PROMPT, target, "rouge-l<0.1", queries=40)
         assert found.ended == "target-failed"
         assert "does not exist" in found.explanation
