@@ -10,17 +10,21 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.allowance import ReachedAlready
 from pytest_promptfuzz.evaluating.hunt import Hunt
 from pytest_promptfuzz.evaluating.job import Job
+from pytest_promptfuzz.evaluating.objectives import Deviation
+from pytest_promptfuzz.evaluating.replaying import replaying
 from pytest_promptfuzz.evaluating.search import SearchJob
 from pytest_promptfuzz.scoring.searched import Searched
 from pytest_promptfuzz.scoring.verdict import Judgement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from pytest_promptfuzz.evaluating.hunting import Hunting
     from pytest_promptfuzz.evaluating.job import Epoch, Steps
     from pytest_promptfuzz.evaluating.repeating import Asked
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.running.run import Run, Step
+    from pytest_promptfuzz.scoring.replayed import Replayed
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.verdict import Reason
 
@@ -45,6 +49,7 @@ class SearchedTest(SearchJob):
     unsearched: list[str] = field(default_factory=list)
     clock: Callable[[], float] = time.monotonic
     _began: float | None = None
+    _replays: int = 0
 
     def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
         """As ``Job.case``; nothing once the search is over."""
@@ -59,6 +64,8 @@ class SearchedTest(SearchJob):
         Raises:
             UsageError: As ``Hunt.epoch``.
         """
+        if (yield from self._known_breaks(asked)):
+            return []
         share = self._share()
         self.hunt = Hunt(
             share, self.where, clock=self.clock, spare=max(0, self.budget - self.asked - share.queries)
@@ -69,6 +76,17 @@ class SearchedTest(SearchJob):
         except ReachedAlready as error:  # whose name says nothing to who reads it in a report
             raise UsageError(str(error)) from None
         return []
+
+    def _known_breaks(self, asked: Asked) -> Generator[list[Step], list[Run], bool]:
+        """Ask what is known to break the test, in its own sense; a recording holds a whole search, which needs none."""
+        assert self.hunting is not None
+        if self.session.mode in {"record", "replay"} or not isinstance(self.hunting.objective, Deviation):
+            return False
+        self._replays += len((yield from replaying(self, asked)))
+        if not self._known:
+            return False
+        self._replays += 1  # the unmutated prompt, which a search would count
+        return True
 
     def conclude(self) -> Robustness:
         """The result; there is no score, for what a search asks is chosen to break the prompt."""
@@ -82,8 +100,6 @@ class SearchedTest(SearchJob):
         said = [note for each in ([hunt] if hunt else self.hunts) for note in each.said()]
         return replace(
             result,
-            score=None,
-            bounds=(0.0, 1.0),
             explanation=judgement.explanation,
             notes=tuple(dict.fromkeys([*result.notes, *said, *self._left()])),
             searched=searched,
@@ -92,7 +108,7 @@ class SearchedTest(SearchJob):
     @property
     def asked(self) -> int:
         """Queries so far."""
-        return sum(hunt.queries for hunt in self.hunts)
+        return sum(hunt.queries for hunt in self.hunts) + self._replays
 
     @property
     def budget(self) -> int:
@@ -106,8 +122,13 @@ class SearchedTest(SearchJob):
 
     @property
     def has_found(self) -> bool:
-        """Whether a change was found that breaks the test."""
-        return self._finder is not None
+        """Whether a change was found that breaks the test, or is known to."""
+        return self._finder is not None or self._known is not None
+
+    @property
+    def _known(self) -> Replayed | None:
+        """A counterexample that was known before, and still breaks the test."""
+        return next((each for each in self.pins.replayed if each.status == "breaks"), None)
 
     @property
     def _finder(self) -> Hunt | None:
@@ -116,7 +137,7 @@ class SearchedTest(SearchJob):
 
     @property
     def _over(self) -> bool:
-        if self.overruled is not None or self._finder is not None:
+        if self.overruled is not None or self.has_found:
             return True
         return any(hunt.ended in _HOPELESS for hunt in self.hunts)
 
@@ -139,17 +160,22 @@ class SearchedTest(SearchJob):
         finder = self._finder
         if finder is not None:
             return Judgement("brittle", "counterexample-found", self._found(finder))
+        known = self._known
+        if known is not None and known.now is not None:
+            on = self._on(known.now.case)
+            said = f"A known counterexample still breaks the test{on}; nothing more was searched."
+            return Judgement("brittle", "counterexample-found", said)
         for hunt in self.hunts:
             undone = _undone(hunt)
             if undone is not None:
-                return Judgement(undone.verdict, undone.reason, f"{undone.explanation}{self._on(hunt)}.")
+                return Judgement(undone.verdict, undone.reason, f"{undone.explanation}{self._on(hunt.case)}.")
         return Judgement("pass", "none-found", self._none())
 
     def _found(self, hunt: Hunt) -> str:
         assert self.hunting is not None
         found = hunt.counterexample()
         assert found is not None
-        said = f"A change of the prompt breaks the test{self._on(hunt)}, found by query {self._found_at(hunt)} of "
+        said = f"A change of the prompt breaks the test{self._on(hunt.case)}, found by query {self._found_at(hunt)} of "
         said += f"{self.hunting.queries:,} ({self.hunting.name})"
         if hunt.ended == "found":
             return (
@@ -170,13 +196,13 @@ class SearchedTest(SearchJob):
         errors = sum(hunt.errors for hunt in self.hunts)
         return f"{said}; {errors} of them got no answer." if errors else f"{said}."
 
-    def _on(self, hunt: Hunt) -> str:
-        name = self.names[hunt.case] if hunt.case < len(self.names) else ""
+    def _on(self, case: int) -> str:
+        name = self.names[case] if case < len(self.names) else ""
         return f" on input {name}" if name else ""
 
     def _found_at(self, hunt: Hunt) -> int:
         before = self.hunts[: self.hunts.index(hunt)]
-        return hunt.found_at + sum(each.queries for each in before)
+        return hunt.found_at + sum(each.queries for each in before) + self._replays
 
     def _left(self) -> list[str]:
         if not self.unsearched:
@@ -186,8 +212,9 @@ class SearchedTest(SearchJob):
 
     def _searched(self) -> Searched:
         assert self.hunting is not None
-        finder = self._finder
+        finder, again = self._finder, self._known
         smallest = None if finder is None else finder.smallest()
+        trial = smallest.trial if smallest is not None else again.trial if again is not None else None
         known = [each for each in (hunt.tried.nearest() for hunt in self.hunts) if each is not None]
         nearest = max(known, key=lambda each: each.loss, default=None)
         return Searched(
@@ -197,10 +224,10 @@ class SearchedTest(SearchJob):
             budget=self.hunting.queries,
             errors=sum(hunt.errors for hunt in self.hunts),
             places=sum(hunt.places for hunt in self.hunts),
-            found_at=0 if finder is None else self._found_at(finder),
-            loss=self.best if smallest is None else smallest.loss,
-            nearest=nearest.trial if nearest is not None and smallest is None else None,
-            found=None if smallest is None else smallest.trial,
+            found_at=self._found_at(finder) if finder is not None else self.asked if again is not None else 0,
+            loss=smallest.loss if smallest is not None else 1.0 if again is not None else self.best,
+            nearest=nearest.trial if nearest is not None and trial is None else None,
+            found=trial,
         )
 
 

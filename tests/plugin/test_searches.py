@@ -395,7 +395,7 @@ def test_the_trial_that_was_found_is_run_for_a_debugger(pytester, alone) -> None
 
 
 def test_options_that_are_not_for_searches(pytester, alone) -> None:
-    source = ASSERTS.format(more=", queries=60")
+    source = ASSERTS.format(more=", part='both', queries=60")
     alone(source, "--promptfuzz=off").assert_outcomes(passed=1)
     for option in (
         "--promptfuzz-stop=never",
@@ -427,6 +427,42 @@ def test_the_runs_own_budget_is_for_marks_that_name_none(pytester, alone) -> Non
 def test_a_strict_xfail_is_satisfied_by_what_is_found(alone) -> None:
     source = ASSERTS.format(more="").replace("@robust", "@pytest.mark.xfail(strict=True)\n@robust")
     alone("import pytest\n" + source).assert_outcomes(xfailed=1)
+
+
+FIXABLE = """
+from pathlib import Path
+
+def app(text):
+    fixed = Path(__file__).with_name("fixed").exists()
+    return "BILLING" if fixed or "choice" in text or "crash" in text else "OTHER"
+
+@robust(TRIAGE, inputs=["It crashes", TICKET], search=True, queries=100, target=app)
+def test_it(response):
+    pass
+"""
+
+
+def test_what_was_found_is_asked_first_and_ends_the_next_search(pytester, alone) -> None:
+    alone(FIXABLE).assert_outcomes(failed=1)
+    first = only(pytester)
+    found = first["counterexamples"][0]["id"]
+    result = alone(FIXABLE)
+    result.assert_outcomes(failed=1)
+    again = only(pytester)
+    assert [each["id"] for each in again["counterexamples"]] == [found]
+    assert again["searched"]["found"]["id"] == found
+    assert (again["verdict"], again["reason"]) == ("brittle", "counterexample-found")
+    assert again["explanation"].startswith("A known counterexample still breaks the test on input ")
+    assert again["searched"]["queries"] < first["searched"]["queries"] / 1.5
+    result = alone(FIXABLE, f"--promptfuzz-trial={found}")
+    result.assert_outcomes(failed=1)
+    (pytester.path / "fixed").touch()
+    result = alone(FIXABLE)
+    result.assert_outcomes(passed=1)
+    fixed = only(pytester)
+    assert fixed["reason"] == "none-found"
+    assert fixed["searched"]["queries"] == 100
+    assert any("replayed" in note and "retired" in note for note in fixed["notes"])
 
 
 BODY = """
