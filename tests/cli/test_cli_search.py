@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -294,7 +293,7 @@ def test_ctrl_c_shows_what_is_known(
             encoding="utf-8",
         )
         asked = (
-            (lambda: sum("concise" not in each.body for each in running.requests) >= 3) if breaks else None
+            (lambda: sum("concise" not in each.text for each in running.requests) >= 3) if breaks else None
         )
         wait_for(asked or (lambda: running.calls > 12))
         wait_for(lambda calls=running.answered: running.answered > calls + 4)
@@ -323,6 +322,8 @@ def test_ctrl_c_before_the_first_answer_ends_with_130(folder: Path, monkeypatch:
 
 @pytest.mark.skipif(os.name == "nt", reason="a terminal")
 def test_a_terminal_sees_progress_on_one_line(folder: Path, server: ModelServer) -> None:
+    import pty
+
     main, side = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest_promptfuzz.cli", "search", *GIVEN, "--width", "80"],
@@ -442,3 +443,47 @@ def test_what_says_how_fluent_prompts_are_is_checked_before_anything_is_asked(
         assert done.returncode == 2
         assert said in done.stderr
     assert server.calls == 0
+
+
+WORDS = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE LexicalResource SYSTEM "http://globalwordnet.github.io/schemas/WN-LMF-1.1.dtd">
+<LexicalResource xmlns:dc="https://globalwordnet.github.io/schemas/dc/">
+  <Lexicon id="mine" label="Mine" language="en" email="me@example.org" license="CC0" version="1">
+    <LexicalEntry id="e1"><Lemma writtenForm="concise" partOfSpeech="a"/><Sense id="s1" synset="mine-1-a"/></LexicalEntry>
+    <LexicalEntry id="e2"><Lemma writtenForm="brief" partOfSpeech="a"/><Sense id="s2" synset="mine-1-a"/></LexicalEntry>
+    <Synset id="mine-1-a" ili="" partOfSpeech="a"/>
+  </Lexicon>
+</LexicalResource>
+"""
+
+
+def test_words_of_a_wordnet_are_searched(folder: Path, server: ModelServer) -> None:
+    pytest.importorskip("wn")
+    (folder / "words.xml").write_text(WORDS, encoding="utf-8")
+    lexicons = {"PROMPTFUZZ_LEXICONS": str(folder / "lexicons")}
+    done = searched(*GIVEN[:-2], "--lexicon", "./words.xml", "--any-sense", **lexicons)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "[-concise-]{+brief+}" in done.stdout
+    assert "over 1 place, " in done.stdout
+    beside = json.loads(searched(*GIVEN, "--lexicon", "./words.xml", "--json", **lexicons).stdout)
+    assert beside["searches"][0]["places"] > 1
+
+
+def test_chats_and_their_roles_are_searched(folder: Path, server: ModelServer) -> None:
+    chat = [
+        {"role": "system", "content": "Be terse."},
+        {"role": "user", "content": "Provide a concise overview."},
+    ]
+    (folder / "chat.json").write_text(json.dumps(chat), encoding="utf-8")
+    given = ("chat.json", "--target", "openai:gpt-5-mini", "--operators", "synonym")
+    assert searched(*given).returncode == 1
+    assert (server.requests[-1].body or {})["messages"][0]["content"] == "Be terse."
+    done = searched(*given, "--part", "system")
+    assert done.returncode == 2
+    assert "no operator finds anything to change" in done.stderr
+
+
+def test_a_judge_may_say_what_is_another_answer(folder: Path, server: ModelServer) -> None:
+    done = searched(*GIVEN, "--objective", "judge", "--judge", "simulated", "--queries", "30")
+    assert done.returncode in {0, 1}, done.stderr
+    assert "objective deviation" in done.stdout or "objective judge" in done.stdout
