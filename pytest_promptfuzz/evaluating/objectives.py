@@ -75,13 +75,17 @@ class Deviation:
 
     Attributes:
         minor: Whether a minor difference is enough.
+        judged: Whether a judge says what is another answer, for reports.
     """
 
     minor: bool = False
+    judged: bool = False
 
     @property
     def name(self) -> str:
         """How reports name it."""
+        if self.judged:
+            return "judge"
         return "minor" if self.minor else "deviation"
 
     def __call__(self, baseline: Answer, answer: Answer) -> Seen:  # noqa: ARG002 (the outcome compares them)
@@ -190,7 +194,7 @@ _NAMED: dict[str, Callable[[], Objective]] = {
     "minor": lambda: Deviation(minor=True),
     "label": LabelFlip,
     "confidence": Confidence,
-    "judge": Deviation,
+    "judge": lambda: Deviation(judged=True),
     "bleu": Unlike,
 }
 
