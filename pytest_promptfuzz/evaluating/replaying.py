@@ -36,20 +36,27 @@ class Pins:
     Attributes:
         known: As they were kept.
         replayed: What became of those that were asked.
+        decide: Whether one that still breaks is a find, so that it has to break twice.
     """
 
     known: Sequence[Known] = ()
     replayed: list[Replayed] = field(default_factory=list)
+    decide: bool = False
 
     def has(self, name: str | None) -> bool:
         """Whether one has this ID."""
         return any(each.id == name for each in self.known)
 
 
-def replaying(job: Job, asked: Asked) -> Epoch:
+def replaying(job: Job, asked: Asked, limited: Prompt | None = None) -> Epoch:
     """The runs of the counterexamples that are known of a case; what became of them is kept in ``job.pins``.
 
     Where one alone is to be run, only that one is.
+
+    Args:
+        job: The test.
+        asked: What was asked of the case.
+        limited: The prompt, limited to what may change in it; by default that of the case's plan.
 
     Returns:
         Their trials.
@@ -62,7 +69,7 @@ def replaying(job: Job, asked: Asked) -> Epoch:
     job.pins.replayed = [
         each for each in job.pins.replayed if each.known not in known
     ]  # a case may be asked anew
-    prompt = _limited(asked)
+    prompt = _limited(asked) if limited is None else limited
     placed: list[tuple[Known, Mutation]] = []
     for each in known:
         mutation = reanchored(each.found.mutation, prompt)
@@ -118,7 +125,7 @@ def _limited(asked: Asked) -> Prompt:
 
 def _confirms(job: Job, asked: Asked) -> bool:
     """Whether a break counts only if it comes again: something rests on it, or answers are known to vary."""
-    return job.contract.pinned == "fail" or len(set(asked.answers.matrix.baseline)) > 1
+    return job.pins.decide or job.contract.pinned == "fail" or len(set(asked.answers.matrix.baseline)) > 1
 
 
 def _asked_until_told(

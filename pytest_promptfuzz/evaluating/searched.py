@@ -82,7 +82,9 @@ class SearchedTest(SearchJob):
         assert self.hunting is not None
         if self.session.mode in {"record", "replay"} or not isinstance(self.hunting.objective, Deviation):
             return False
-        self._replays += len((yield from replaying(self, asked)))
+        self.pins.decide = True
+        limited = (self.changed or asked.prompt).limited(self.contract.part)
+        self._replays += len((yield from replaying(self, asked, limited)))
         if not self._known:
             return False
         self._replays += 1  # the unmutated prompt, which a search would count

@@ -352,3 +352,45 @@ def test_a_replay_without_an_answer_says_so_and_fails_nothing(
         ]
     )
     assert promptfuzz_server.calls == asked
+
+
+SEARCHED = '''
+import os
+
+URGENCY = """You sort the tickets of a shop.
+
+Rate the urgency of the ticket. Write the answer as one word: high, medium or low. Do not explain it."""
+
+@robust(URGENCY, search=True, queries=100, operators=["upper-case", "synonym"])
+def test_search(prompt):
+    with open("asked.txt", "a") as file:
+        file.write(ascii(str(prompt)) + "\\n")
+    return "low" if "SHOP" in str(prompt) and not os.environ.get("FIXED") else "high"
+'''
+
+
+@WORKERS
+def test_a_search_is_over_with_a_counterexample_that_still_breaks(project, pytester, monkeypatch, workers):
+    monkeypatch.delenv("PROMPTFUZZ_SHRINK")
+    node, asked = "test_it.py::test_search", pytester.path / "asked.txt"
+    project(SEARCHED, *workers).assert_outcomes(failed=1)
+    (found,) = local(pytester)[node]["counterexamples"]
+    asked.unlink()
+    known = project(SEARCHED, *workers)
+    known.assert_outcomes(failed=1)
+    known.stdout.fnmatch_lines(
+        [
+            "The smallest change that breaks it",
+            "*SHOP*",
+            "Brittle. A known counterexample still breaks the test; nothing more was searched.",
+        ]
+    )
+    prompts = asked.read_text().splitlines()
+    assert len(set(prompts)) == 2
+    assert sum("SHOP" in each for each in prompts) == 2, "confirmed by a repeat"
+    assert local(pytester)[node]["counterexamples"][0]["mutation"] == found["mutation"]
+    monkeypatch.setenv("FIXED", "1")
+    mended = project(SEARCHED, *workers)
+    mended.assert_outcomes(passed=1)
+    mended.stdout.fnmatch_lines([f"note {node}: 1 counterexample replayed: 1 passes now: retired"])
+    assert local(pytester) == {}
