@@ -39,7 +39,7 @@ _WHERE = "transfer"
 
 
 def transfer(
-    found: Iterable[Found],
+    found: Found | Iterable[Found],
     target: AnyTarget,
     objective: AnyObjective = "deviation",
     *,
@@ -55,7 +55,7 @@ def transfer(
     out, and said, if its unmutated form fails there, or reaches the goal by itself.
 
     Args:
-        found: Searches, counterexamples or mutations. A search that found nothing has nothing to ask about.
+        found: Searches, counterexamples or mutations, or one of them. A search that found nothing asks nothing.
         target: As ``search`` takes it.
         objective: Likewise: what a change must do there.
         repeats: How often more what breaks the answer is asked before it is believed, 0 to 100.
@@ -77,7 +77,7 @@ def transfer(
 
 
 async def atransfer(
-    found: Iterable[Found],
+    found: Found | Iterable[Found],
     target: AnyTarget,
     objective: AnyObjective = "deviation",
     *,
@@ -96,7 +96,7 @@ async def atransfer(
     return asking.transfer()
 
 
-def _mutations(found: Iterable[Found]) -> Iterator[Mutation]:
+def _mutations(found: Found | Iterable[Found]) -> Iterator[Mutation]:
     if isinstance(found, Search | Counterexample | Mutation):
         found = [found]
     for each in found:

@@ -67,7 +67,7 @@ def test_searches_counterexamples_and_mutations_are_taken() -> None:
     nothing = search(PROMPT, steady, queries=5)
     given = [FOUND, FOUND.counterexample, FOUND.counterexample.mutation, nothing]
     assert len(transfer(given, brittle).asked) == 3
-    assert transfer(FOUND, brittle).broke == 1  # type: ignore[arg-type]
+    assert transfer(FOUND, brittle).broke == 1
     with pytest.raises(UsageError, match="'a text' is neither"):
         transfer(["a text"], brittle)  # type: ignore[list-item]
     empty = transfer([nothing], brittle)
