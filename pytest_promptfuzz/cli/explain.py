@@ -79,6 +79,10 @@ def _of_tests(arguments: list[str], output: Output) -> list[ExplanationReport]:
             else f"has no result: {why}"
         )
         output.error(f"promptfuzz explain: {test} {told}")
+    for test, (result, _) in results.found.items():
+        if result.searched is not None:
+            why = "is a search: what it asks is chosen to break the prompt, and does not tell which words matter."
+            output.error(f"promptfuzz explain: {test} {why} Explain it without search=.")
     if wrong and not results.found:
         raise UsageError("none of the tests could be explained.")
     return [

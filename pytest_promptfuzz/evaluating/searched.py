@@ -13,6 +13,7 @@ from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.objectives import Deviation
 from pytest_promptfuzz.evaluating.replaying import replaying
 from pytest_promptfuzz.evaluating.search import SearchJob
+from pytest_promptfuzz.mutations.measuring import Tokens, touched_words
 from pytest_promptfuzz.scoring.searched import Searched
 from pytest_promptfuzz.scoring.verdict import Judgement
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.hunting import Hunting
     from pytest_promptfuzz.evaluating.job import Epoch, Steps
     from pytest_promptfuzz.evaluating.repeating import Asked
+    from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.run import Run, Step
     from pytest_promptfuzz.scoring.replayed import Replayed
@@ -82,6 +84,7 @@ class SearchedTest(SearchJob):
         assert self.hunting is not None
         if self.session.mode in {"record", "replay"} or not isinstance(self.hunting.objective, Deviation):
             return False
+        self.pins.known = [each for each in self.pins.known if self._within(each.found.mutation)]
         self.pins.decide = True
         limited = (self.changed or asked.prompt).limited(self.contract.part)
         self._replays += len((yield from replaying(self, asked, limited)))
@@ -89,6 +92,16 @@ class SearchedTest(SearchJob):
             return False
         self._replays += 1  # the unmutated prompt, which a search would count
         return True
+
+    def _within(self, mutation: Mutation) -> bool:
+        """Whether a change that is known keeps what this search is to keep: its limits may be tighter by now."""
+        assert self.hunting is not None
+        settings, words = self.hunting, touched_words(mutation.edits, Tokens(mutation.original))
+        if mutation.change_rate > settings.change_rate or (
+            settings.words is not None and words > settings.words
+        ):
+            return False
+        return settings.cosine is None and (settings.allows is None or settings.allows(mutation))
 
     def conclude(self) -> Robustness:
         """The result; there is no score, for what a search asks is chosen to break the prompt."""

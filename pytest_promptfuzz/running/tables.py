@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.running.limits.lane import Rule
     from pytest_promptfuzz.running.limits.prices import Price
 
-KEYS = ("gate", "limits", "mutations", "operators", "prices", "profiles", "shrink")
+KEYS = ("gate", "limits", "mutations", "operators", "prices", "profiles", "queries", "shrink")
 """What it may hold."""
 PROFILES = "[tool.promptfuzz.profiles]"
 """How messages name the table of profiles."""

@@ -162,6 +162,21 @@ def test_a_search_cannot_be_asked_ahead(tmp_path: Path) -> None:
     assert "::test_plan" not in done.stdout
 
 
+def test_a_search_explains_nothing_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text(INI, encoding="utf-8")
+    (tmp_path / "test_it.py").write_text(PROMPT + NEARER, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_promptfuzz.cli", "explain", "test_it.py::test_it"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stdout
+    assert "test_it.py::test_it is a search: " in " ".join(done.stdout.split())
+
+
 NEARER = """
 @robust(TRIAGE, search={"method": "greedy"}, objective="confidence", queries=60)
 def test_it(prompt):
