@@ -140,9 +140,9 @@ def _fitted(change: Change, room: int) -> list[Piece]:
 
 def _middle(text: str, room: int) -> str:
     """A text without its middle, cut between words where there are some."""
-    if columns(text) <= room:
-        return text
     half = max(_LEAST // 2, (room - 1) // 2)
+    if columns(text) <= max(room, 2 * half):
+        return text
     return f"{_start(text, half)}{_end(text, half)[1:]}"
 
 

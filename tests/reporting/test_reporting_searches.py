@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from pytest_promptfuzz import Search, search, search_metrics
@@ -38,6 +39,35 @@ def test_what_was_cut_short_says_so() -> None:
     cut = replace(FOUND, ended="time-spent", explanation="max_seconds=1 were spent")
     assert "   ended      max_seconds=1 were spent\n" in shown(cut)
     assert "   ended " not in shown(FOUND)
+
+
+def test_a_find_of_many_changes_shows_each_word_once() -> None:
+    words = [
+        "Read",
+        "what",
+        "they",
+        "say",
+        "but",
+        "do",
+        "it",
+        "now",
+        "and",
+        "not",
+        "one",
+        "day",
+        "too",
+        "late",
+    ]
+    diff = []
+    for word in words:
+        diff += [["=", word], ["-", " "], ["+", "   "]]
+    report = {**search_report(FOUND, "p.txt"), "diff": diff}
+    for width in (40, 60, 80, 120):
+        text = render(search_lines(report, width=width), width=width, color=True)
+        bare = re.sub(r"\x1b\[[0-9;]*m|[·\s]", " ", text.partition("baseline")[0]).split()
+        assert [each for each in bare if each in words][-len(words) + 1 :] == words[
+            1:
+        ]  # of the first there may be no room
 
 
 def test_money_errors_and_stored_answers_are_counted() -> None:
