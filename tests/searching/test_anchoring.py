@@ -229,3 +229,13 @@ def test_text_around_a_change_does_not_matter_to_a_unique_word(before, after, mo
     new = " ".join([*more[:place], "uniqueword", *more[place:]])
     assume(new != old)
     assert moved(mutation, new) == new.replace("uniqueword", "another")
+
+
+def test_two_edits_that_want_one_place_share_no_text():
+    text = "Alpha word beta. Gamma word delta."
+    mutation = made(over("word", "term", text), over("word", "name", text, nth=1), text=text)
+    found = moved(mutation, "Alpha word delta. Omega word sigma.")
+    assert sorted(each for each in found.replace(".", "").split() if each in {"term", "name"}) == [
+        "name",
+        "term",
+    ]
