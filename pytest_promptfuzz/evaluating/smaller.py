@@ -65,9 +65,6 @@ def smaller(
         found = stop.value
     if found.mutation.text == whole.text:
         return whole.text, found.minimal
-    if not told.get(found.mutation.text, False):
-        # Never asked: insertions at one place may have come into another order.
-        return whole.text, False
     again = (yield from ask([found.mutation] * repeats)) if repeats else []
     holds = 2 * (1 + sum(again)) > 1 + len(again)
     return (found.mutation.text, found.minimal) if holds else (whole.text, False)

@@ -96,7 +96,7 @@ def shrunk(
     failed, times = known
     for each in range(times):
         asked.learn(frozenset(range(len(atoms))), fails=each < failed)
-    steps = _needed(atoms, (), asked)
+    steps = _needed(atoms, asked)
     kept, minimal = yield from _as_mutations(mutation, steps)
     if minimal:
         try:
@@ -129,14 +129,19 @@ def _as_mutations(
         return found
 
 
-def _needed(edits: Sequence[Edit], beside: Sequence[Edit], asked: Asked) -> Edits:
-    """Those of the edits that are needed beside others, and whether each is known to be."""
+def _needed(
+    edits: Sequence[Edit], asked: Asked, before: Sequence[Edit] = (), after: Sequence[Edit] = ()
+) -> Edits:
+    """Those of the edits that are needed between others, and whether each is known to be.
+
+    All stay in the order that they have: of two that insert at one place it says which comes first.
+    """
     steps = shrinking(len(edits), asked=asked)
     try:
         sets = next(steps)
         while True:
             try:
-                told = yield [sorted([*beside, *(edits[place] for place in parts)]) for parts in sets]
+                told = yield [[*before, *(edits[place] for place in sorted(parts)), *after] for parts in sets]
             except BudgetSpent as spent:
                 sets = steps.throw(spent)
             else:
@@ -155,18 +160,18 @@ def _made_smaller(
     Raises:
         BudgetSpent: There may be a smaller move that was not asked for.
     """
-    others = kept[:place] + kept[place + 1 :]
+    before, after = kept[:place], kept[place + 1 :]
     left = None if queries is None else queries - asked.calls
     if not is_move(kept[place]):
         atoms = by_characters(kept[place], original, respells=respells)
         if len(atoms) == 1:
             return kept, True
         inner = Asked(flip=asked.flip, most=left)
-        found, minimal = yield from _needed(atoms, others, inner)
+        found, minimal = yield from _needed(atoms, inner, before, after)
         asked.calls += inner.calls
         # All of a word's characters are the word.
         smaller = found if len(found) < len(atoms) else [kept[place]]
-        return [*kept[:place], *smaller, *kept[place + 1 :]], minimal
+        return [*before, *smaller, *after], minimal
     # Each move is a set of one of its own: what the others failed says nothing of it.
     for move in smaller_moves(kept[place]):
         inner = Asked(flip=asked.flip, most=None if queries is None else queries - asked.calls)
@@ -174,13 +179,13 @@ def _made_smaller(
         try:
             wanted = next(steps)
             while True:
-                wanted = steps.send((yield [sorted([*others, move]) for _ in wanted]))
+                wanted = steps.send((yield [[*before, move, *after] for _ in wanted]))
         except StopIteration as stop:
             (fails,) = stop.value
         finally:
             asked.calls += inner.calls
         if fails:
-            return [*kept[:place], move, *kept[place + 1 :]], True
+            return [*before, move, *after], True
     return kept, True
 
 
@@ -188,5 +193,5 @@ def _of(mutation: Mutation, edits: Sequence[Edit]) -> Mutation:
     """The mutation with these edits; as much less severe as it changes less."""
     rate = mutation.change_rate
     declared = min(1.0, 2 * mutation.severity / (1 + rate))
-    smaller = replace(mutation, edits=tuple(sorted(edits)))
+    smaller = replace(mutation, edits=tuple(edits))
     return replace(smaller, severity=severity_of(declared, smaller.change_rate))

@@ -169,3 +169,24 @@ def test_where_no_more_can_be_asked_the_smallest_part_known_to_fail_is_what_is_l
             batch = finished.send(["category" in each.text for each in batch])
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > sizes[-1] == 1
+
+
+def test_edits_at_one_place_keep_their_order() -> None:
+    text = "Give an answer."
+    # What the first puts before "answer" and the second begins with stand at one place.
+    mutation = Mutation(
+        text,
+        (replace(5, 8, "an x z "), replace(8, 14, "b answer")),
+        ("several@1",),
+        "lexical",
+        0.3,
+        "yes",
+    )
+    asked: list[str] = []
+
+    def fails(changed: str) -> bool:
+        asked.append(changed)
+        return "x" in changed and "b " in changed
+
+    assert shrink(mutation, fails).minimal
+    assert not any("b " in each[: each.index("x")] for each in asked if "x" in each)
