@@ -115,7 +115,9 @@ class _Asker:
                 continue
             text = self.space.text(state)
             known = self._known.get(text)
-            if known is not None:
+            # What was only a question (a word left out) may be what an operator makes: then it is asked as such.
+            unasked = known is not None and known.reached and text not in self.repeats and min(state) >= 0
+            if known is not None and not unasked:
                 told[index] = known
             else:
                 waiting.setdefault(text, []).append(index)

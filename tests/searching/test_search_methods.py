@@ -260,3 +260,15 @@ def test_an_unknown_method_is_named() -> None:
         method_of("pws", "search")
     with pytest.raises(UsageError, match="neither a name nor a method"):
         method_of(3, "search")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["deletion-greedy", "textfooler"])
+def test_a_deletion_that_an_operator_makes_too_is_a_find(method: str) -> None:
+    whole = space()
+    start, end = whole.places[3].spans[0]
+    gone = Choice((replace(start, end, ""),), builtin()["synonym"])
+    places = [*whole.places[:3], Place(whole.places[3].spans, (gone,)), *whole.places[4:]]
+    found, _ = run(Space(TEXT, places), method, lambda text: Seen(0.5, "three" not in text))
+    assert found.first is not None
+    assert "three" not in Space(TEXT, places).text(found.state)
+    assert found.repeats == (1, 1)
