@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _STORE = ".promptfuzz"
 _EPILOG = (
     "exit codes: 0 nothing found, 1 a counterexample, 2 usage or environment, 3 inconclusive: a noisy or failing "
-    "target, or interrupted before anything was found"
+    "target, or ended before anything was found: by Ctrl-C, time, money, or too few queries (10 changed prompts)"
 )
 
 

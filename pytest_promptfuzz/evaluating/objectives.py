@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import floor
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from pytest_promptfuzz.comparing.compare import compare
@@ -21,6 +22,7 @@ BLEU_BELOW = 0.2
 """BLEU under which a translation counts as another one (S3)."""
 NEAR = 0.999
 """The loss of an answer that is as bad as can be and still not there."""
+_SPELLED = {"bleu": "BLEU", "chrf": "chrF", "rouge-l": "ROUGE-L"}
 
 
 class Answer(NamedTuple):
@@ -53,6 +55,12 @@ class Objective(Protocol):
         Raises:
             UsageError: The answers are not of a kind that it can read.
         """
+
+
+def said(objective: Objective, baseline: Answer, answer: Answer) -> str:
+    """Why an answer that reaches an objective's goal does, in one line."""
+    told: Callable[[Answer, Answer], str] | None = getattr(objective, "said", None)
+    return (told(baseline, answer) if callable(told) else "") or f"{objective.name} is reached"
 
 
 def answer_of(trial: Trial) -> Answer:
@@ -96,6 +104,10 @@ class Deviation:
             return Seen(0.5 if answer.outcome == "undecided" else 0.0, reached=False)
         return Seen(min(NEAR, 1.0 - answer.similarity), reached=False)
 
+    def said(self, baseline: Answer, answer: Answer) -> str:  # noqa: ARG002 (as the others)
+        """Why an answer is there: what fails, or how the comparison puts it."""
+        return answer.why
+
 
 @dataclass(frozen=True, slots=True)
 class LabelFlip:
@@ -109,6 +121,10 @@ class LabelFlip:
         reached = found.outcome == "deviation"
         return Seen(float(reached), reached)
 
+    def said(self, baseline: Answer, answer: Answer) -> str:
+        """Why an answer is there."""
+        return f"label {_label(baseline.value)!r:.80} became {_label(answer.value)!r:.80}"
+
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
@@ -121,13 +137,18 @@ class Confidence:
 
     def __call__(self, baseline: Answer, answer: Answer) -> Seen:
         """See ``Objective``."""
-        right = max(_confidences(baseline.value).items(), key=lambda each: each[1])[0]
+        right, _ = _surest(baseline.value)
+        likeliest, _ = _surest(answer.value)
         now = _confidences(answer.value)
-        likeliest = max(now.items(), key=lambda each: each[1])[0]
         sure = now.get(right)
         if sure is None:  # another label, of which alone it is known how sure it is
             sure = 1.0 - max(now.values())
         return Seen(min(1.0, max(0.0, 1.0 - sure)), likeliest != right)
+
+    def said(self, baseline: Answer, answer: Answer) -> str:
+        """Why an answer is there."""
+        before, now = (_surest(each.value) for each in (baseline, answer))
+        return f"label {before[0]!r:.80} ({before[1]:.2g} sure) became {now[0]!r:.80} ({now[1]:.2g} sure)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +178,17 @@ class Unlike:
 
     def __call__(self, baseline: Answer, answer: Answer) -> Seen:
         """See ``Objective``."""
-        reference = text_of(baseline.value) if self.reference is None else self.reference
-        likeness = measure(self.tier)(reference, text_of(answer.value))
+        likeness = self._likeness(baseline, answer)
         return Seen(min(1.0, max(0.0, 1.0 - likeness)), likeness < self.below)
+
+    def said(self, baseline: Answer, answer: Answer) -> str:
+        """Why an answer is there."""
+        likeness = floor(1000 * self._likeness(baseline, answer)) / 1000  # rounded up it might not be below
+        return f"{_SPELLED.get(self.tier, self.tier)} {likeness:g} is below {self.below:g}"
+
+    def _likeness(self, baseline: Answer, answer: Answer) -> float:
+        reference = text_of(baseline.value) if self.reference is None else self.reference
+        return measure(self.tier)(reference, text_of(answer.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +216,10 @@ class Own:
             f"objective: {self.name} returned {said!r:.80}; return whether the answer is what must not happen, or how "
             "near it is, from 0 to 1."
         )
+
+    def said(self, baseline: Answer, answer: Answer) -> str:  # noqa: ARG002 (the function is not called twice)
+        """Why an answer is there."""
+        return f"{self.name} says that it is what must not happen"
 
 
 _NAMED: dict[str, Callable[[], Objective]] = {
@@ -216,6 +249,10 @@ def objective_of(wanted: object, where: str) -> Objective:
                 raise UsageError(
                     f"{where}: objective={wanted!r}: {bound.strip()!r} is no number; write {tier.strip()}<0.5, say."
                 ) from None
+            if not 0 < below <= 1:
+                raise UsageError(
+                    f"{where}: objective={wanted!r}: {bound.strip()} must be a number above 0 and up to 1."
+                )
             return Unlike(tier.strip(), below)
         known = [*_NAMED, *(f"{name}<0.5" for name in TIERS)]
         raise UsageError(f"{where}: there is no objective {wanted!r}. {nearest(wanted, known)}")
@@ -236,6 +273,11 @@ def _label(value: Any) -> str:
     elif isinstance(value, Mapping) and value and all(_is_share(each) for each in value.values()):
         value = max(value.items(), key=lambda each: each[1])[0]
     return text_of(value)
+
+
+def _surest(value: Any) -> tuple[str, float]:
+    """The label that is likeliest, and how sure it is."""
+    return max(_confidences(value).items(), key=lambda each: each[1])
 
 
 def _confidences(value: Any) -> dict[str, float]:

@@ -243,6 +243,7 @@ class SearchedTest(SearchJob):
             loss=smallest.loss if smallest is not None else 1.0 if again is not None else self.best,
             nearest=nearest.trial if nearest is not None and trial is None else None,
             found=trial,
+            known=smallest is None and trial is not None,
         )
 
 

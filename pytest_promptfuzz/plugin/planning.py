@@ -125,7 +125,10 @@ def lines(forecasts: Sequence[Forecast]) -> list[Line]:
         function=False,
         most=all(each["exact"] or each["most"] for each in forecasts),
     )
-    told.append(_line(whole["test"], whole, ", others not known" if len(tokens) < len(forecasts) else ""))
+    besides = ", others not known" if len(tokens) < len(forecasts) else ""
+    mixed = not whole["exact"] and not whole["most"] and any(each["most"] for each in forecasts)
+    searches = sum(each["calls"] for each in forecasts if each["most"]) if mixed else 0
+    told.append(_line(whole["test"], whole, besides, searches))
     told.append(
         _prose(
             "No call was made. Tokens in are estimates, four characters each; the cost is for answers of 1 to 1,000 "
@@ -148,7 +151,16 @@ def _prose(text: str) -> Line:
     return [(text, "dim")]
 
 
-def _line(name: str, each: Forecast, besides: str = "") -> Line:
+def _line(name: str, each: Forecast, besides: str = "", searches: int = 0) -> Line:
+    """What a test asks, or all of them.
+
+    Args:
+        name: Of the test.
+        each: Its forecast.
+        besides: What is to be said of the tokens.
+        searches: How many of the calls are those of searches, of which there may be fewer, beside others of which there
+            may be more; 0 where all are of one kind.
+    """
     at_least = "" if each["exact"] else "at most " if each["most"] else "at least "
     stored = "" if each["stored"] is None else f", {each['stored']:,} of them in the store"
     low, high = each["low"], each["high"]
@@ -159,5 +171,8 @@ def _line(name: str, each: Forecast, besides: str = "") -> Line:
     tokens = (
         "tokens in not known" if each["tokens"] is None else f"about {each['tokens']:,} tokens in{besides}"
     )
-    said = f"{at_least}{each['calls']:,} {noun}{stored}; {tokens}; {cost}"
+    calls = f"{at_least}{each['calls'] - searches:,} {noun}"
+    if searches:
+        calls += f", and at most {searches:,} of searches"
+    said = f"{calls}{stored}; {tokens}; {cost}"
     return named(name, said)

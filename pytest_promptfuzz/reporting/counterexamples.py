@@ -82,26 +82,30 @@ _WHY = 300
 def counterexample_lines(report: TestReport, width: int) -> list[Line]:
     """What a failure shows first: the line of the prompt that changed, both answers, and how it fails, a row each."""
     found = report.get("counterexamples") or []
+    searched = report.get("searched")
+    label = "shrunk" if searched is None else "known" if searched["known"] else "found"
     lines: list[Line] = []
     for number, each in enumerate(found, 1):
         title = "The smallest change that breaks it" if each["minimal"] else "A change that breaks it"
         title = f"{number}. {title[0].lower()}{title[1:]}" if len(found) > 1 else title
         on = f", on input {safe(report['inputs'][each['case']])}" if report["inputs"] else ""
-        lines += [[(f"{title}{on}", "heading")], *_shown(each, width - LABELLED), []]
+        lines += [[(f"{title}{on}", "heading")], *_shown(each, width - LABELLED, label), []]
     return lines
 
 
-def _shown(each: CounterexampleReport, room: int) -> list[Line]:
+def _shown(each: CounterexampleReport, room: int, label: str) -> list[Line]:
+    """The rows of one; ``label`` says what its queries were made for, of which a search counts all."""
     lines = changed_lines(each["diff"], room)
     rows = answer_rows(each["baseline"], each["answer"], room)
     answers = zip(("baseline", "response"), (each["baseline"], each["answer"]), rows, strict=True)
-    lines += [row(label, [(text, "plain")]) for label, value, text in answers if value is not None]
+    lines += [row(name, [(text, "plain")]) for name, value, text in answers if value is not None]
     lines.append(row("why", [(safe(each["failure"], limit=_WHY), "bad")]))
     failed, asked = each["repeats"]
     queries = "1 query" if each["calls"] == 1 else f"{each['calls']} queries"
+    queries += " of the search" if label == "found" else ""
     how = "minimal" if each["minimal"] else "not minimal"
     said = f"trial {each['trial']}; broke it {failed} of {asked} times; {queries}; {how}"
-    lines.append(row("shrunk", [(said, "dim")]))
+    lines.append(row(label, [(said, "dim")]))
     return lines
 
 

@@ -75,6 +75,11 @@ def explain(diff: Iterable[Sequence[str]], *, context: int = CONTEXT) -> list[Sh
     return [reordering] if reordering is not None else [*moves, *_changes(_joined(rest), context)]
 
 
+def blank_places(diff: Iterable[Sequence[str]]) -> int:
+    """In how many places of the prompt nothing but white space changed."""
+    return sum(_BLANKS.sub("", each.removed) == _BLANKS.sub("", each.added) for each in _hunks(_runs(diff)))
+
+
 # A run is (same, removed, added): a stretch left alone, or what was taken away and put at one place.
 _Run: TypeAlias = "tuple[str, str, str]"
 

@@ -22,6 +22,7 @@ class SearchedReport(TypedDict):
 
     ``loss`` is how near the best came to the goal, from 0 to 1, which is there. ``found`` is the trial of the
     counterexample; without one, ``nearest`` is the trial that came nearest, if any came nearer than the prompt itself.
+    ``known``: the counterexample was known before and asked again, and its input was not searched.
     """
 
     method: str
@@ -34,6 +35,7 @@ class SearchedReport(TypedDict):
     loss: float
     nearest: TrialReport | None
     found: TrialReport | None
+    known: bool
 
 
 def searched_report(found: Searched | None, trial: Callable[[Trial], TrialReport]) -> SearchedReport | None:
@@ -56,6 +58,7 @@ def searched_report(found: Searched | None, trial: Callable[[Trial], TrialReport
         loss=round(found.loss, 4),
         nearest=None if found.nearest is None else trial(found.nearest),
         found=None if found.found is None else trial(found.found),
+        known=found.known,
     )
 
 
@@ -64,6 +67,8 @@ def search_text(report: TestSummary) -> str:
     found = report.get("searched")
     assert found is not None
     asked = f"{found['queries']:,} of {_queries(found['budget'])}"
+    if report["reason"] == "counterexample-found" and found["known"]:
+        return f"a known counterexample still breaks it, asked again in {_queries(found['queries'])}"
     if report["reason"] == "counterexample-found":
         return f"a counterexample by query {found['found_at']:,} of {found['budget']:,} ({found['method']})"
     if report["reason"] == "none-found":
@@ -75,6 +80,12 @@ def searched_line(report: TestReport) -> str:
     """What was asked, in the place of what a plan's outcomes are."""
     found = report.get("searched")
     assert found is not None
+    if found["known"]:
+        before = (
+            f"{count(found['places'], 'place')} of earlier inputs could change" if found["places"] else ""
+        )
+        more = f"nothing more was searched ({before})" if before else "nothing was searched"
+        return f"A known counterexample was asked again, {_queries(found['queries'])} in all; {more}."
     said = f"Searched for {found['objective']} with {found['method']}: "
     said += f"{found['queries']:,} of {_queries(found['budget'])}, {count(found['places'], 'place')} of the prompt"
     said += " could change"

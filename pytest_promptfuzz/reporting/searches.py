@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.reporting.answers import answer_pair
 from pytest_promptfuzz.reporting.counterexamples import changed_lines
+from pytest_promptfuzz.reporting.diff import blank_places
 from pytest_promptfuzz.reporting.rows import LABEL, LABELLED, diff_lines, row
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.text import Line, Style, columns, pad, shorten_middle
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 8  # finds of a table that are shown in full
 _LEAST_NAME = 12
-_UNKNOWN = ("noisy", "target-failed", "interrupted")
+_UNKNOWN = ("noisy", "target-failed", "interrupted", "time-spent", "cost-spent")
 _STYLES: dict[str, Style] = {"found": "bad", "nothing": "good", "unknown": "warn"}
 
 
@@ -59,12 +60,21 @@ def search_lines(report: SearchReport, *, width: int = 80) -> list[Line]:
     if report["diff"]:
         rate = f"{report['change_rate']:.0%} of the prompt"
         near = "" if known is not None else f"; {report['loss']:.2f} of the way there"
-        lines.append(row("changed", [(f"{count(report['words_changed'], 'word')}, {rate}{near}", "plain")]))
+        lines.append(row("changed", [(f"{_touched(report)}, {rate}{near}", "plain")]))
     lines += [row("asked", [(_asked(report), "plain")]), row("how", [(_how(report), "dim")])]
     for name in sorted(each for each in report["quality"] if f"{each}_before" in report["quality"]):
         now, before = report["quality"][name], report["quality"][f"{name}_before"]
         lines.append(row(name.ljust(LABEL), [(f"{now:.4g}, unmutated {before:.4g}", "plain")]))
     return [*lines, *(row("note", [(note, "plain")]) for note in report["notes"])]
+
+
+def _touched(report: SearchReport) -> str:
+    """The words that the best change touches, and the places where it touches nothing but white space."""
+    words, blanks = count(report["words_changed"], "word"), blank_places(report["diff"])
+    if not blanks:
+        return words
+    spaces = f"white space in {count(blanks, 'place')}"
+    return f"{words}, and {spaces}" if report["words_changed"] else spaces
 
 
 def searches_lines(reports: Sequence[SearchReport], *, width: int) -> list[Line]:
@@ -84,9 +94,17 @@ def _state(report: SearchReport) -> str:
     return "nothing" if report["conclusive"] else "unknown"
 
 
+def _words(report: SearchReport) -> str:
+    """The same in a table."""
+    blanks = blank_places(report["diff"])
+    return f"{report['words_changed']}, {count(blanks, 'blank')}" if blanks else str(report["words_changed"])
+
+
 def _unknown(report: SearchReport) -> str:
     """Why nothing can be told, in a word or two."""
-    return report["ended"] if report["ended"] in _UNKNOWN else "too few answers"
+    if report["ended"] in _UNKNOWN:
+        return str(report["ended"])
+    return "too few answers" if 2 * report["errors"] > report["queries"] else "too few queries"
 
 
 def _answers(report: SearchReport) -> list[Line]:
@@ -122,7 +140,7 @@ def _table(reports: Sequence[SearchReport], width: int) -> list[Line]:
             safe(each["name"]).replace("\n", "⏎"),
             [
                 {"found": "found", "nothing": "nothing", "unknown": _unknown(each)}[_state(each)],
-                str(each["words_changed"]) if each["found"] else "-",
+                _words(each) if each["found"] else "-",
                 f"{each['change_rate']:.0%}" if each["found"] else "-",
                 f"{each['queries']:,}",
                 str(each["found_at"]) if each["found"] else "-",

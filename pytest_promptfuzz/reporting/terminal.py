@@ -58,6 +58,8 @@ def one_line(report: TestReport) -> str:
         sign = "<" if report["score"] is not None and report["score"] < threshold else ">="
         # A score that reaches the threshold would contradict the verdict.
         parts = [f"{score} {sign} {gate}"] if score and report["reason"] != "too-many-deviations" else []
+    if report["reason"] == "pinned":  # the score is not why
+        return _shown(f"{head}: a known counterexample still breaks it (pinned='fail')")
     if never_ran(report) == report["trials"] != []:
         return _shown(f"{head}: {report['explanation']}")
     for outcome, verb in (("deviation", "deviate"), ("error", "errors"), ("undecided", "undecided")):

@@ -25,6 +25,7 @@ class Searched:
         nearest: Where the goal was not reached, the trial that came nearest; ``None`` where none came nearer than the
             unmutated prompt.
         found: The trial of the counterexample; ``None`` without one.
+        known: Whether that was known before: it was asked again, and its input was not searched.
     """
 
     method: str
@@ -37,3 +38,4 @@ class Searched:
     loss: float
     nearest: Trial | None = None
     found: Trial | None = None
+    known: bool = False

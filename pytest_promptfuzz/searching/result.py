@@ -15,6 +15,8 @@ Ended = Literal[
 ]
 """Why a search ended. ``exhausted``: nothing more to ask; ``noisy``: the unmutated prompt reached the goal itself."""
 
+_LEAST = 10  # changed prompts: fewer, where there are more, tell nothing
+
 
 @dataclass(frozen=True, slots=True)
 class Better:
@@ -86,11 +88,16 @@ class Search:
 
     @property
     def conclusive(self) -> bool:
-        """Whether it tells something: something was found, or most of what was asked was answered and steady."""
+        """Whether it tells something.
+
+        That is: something was found; or nothing was, it was not cut short, most of what was asked was answered, and
+        that was all there is to ask, or 10 changed prompts at the least.
+        """
         if self.found:
             return True
-        cut_short = self.ended in {"noisy", "target-failed", "interrupted"}
-        return not cut_short and self.prompts > 0 and 2 * self.errors <= self.queries
+        if self.ended not in {"queries-spent", "exhausted"} or 2 * self.errors > self.queries:
+            return False
+        return self.prompts >= (1 if self.ended == "exhausted" else _LEAST)
 
     @property
     def mutation(self) -> Mutation | None:

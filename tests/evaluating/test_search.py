@@ -404,7 +404,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"method": "pws"}, "no search method 'pws'"),
     ({"objective": "labl"}, "no objective 'labl'"),
     ({"objective": "rouge-l<much"}, "'much' is no number"),
-    ({"objective": "rouge-l<2"}, "below=2"),
+    ({"objective": "rouge-l<2"}, "objective='rouge-l<2': 2 must"),
     ({"objective": 4}, "objective=4"),
     ({"objective": "judge"}, "needs judge="),
     ({"operators": "nonsense"}, "nonsense"),

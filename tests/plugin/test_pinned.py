@@ -141,6 +141,7 @@ def test_a_pin_fails_a_test_that_says_so(suite, pytester, place):
             "The smallest change that breaks it",
             "*carefully*",
             "Brittle. A known counterexample still breaks it (*pinned='fail'.",
+            "FAILED *test_teams - brittle: a known counterexample still breaks it (pinned='fail')*",
         ]
     )
     change = next(each for each in asked if each != asked[0])

@@ -113,7 +113,7 @@ def test_a_change_that_breaks_an_assertion_fails_the_test_and_is_shown_first(pyt
             r"The smallest change that breaks it",
             r"   prompt +- Do not explain your \[-choice-\]\{\+.*\+\}",
             r"   why +AssertionError: another label",
-            r"   shrunk +trial \w{12}; broke it 3 of 3 times; \d+ queries; minimal",
+            r"   found +trial \w{12}; broke it 3 of 3 times; \d+ queries of the search; minimal",
             r"Brittle\. A change of the prompt breaks the test, found by query \d+ of 200 \(sweep\)\.",
             r"Searched for deviation with sweep: \d+ of 200 queries, \d+ places of the prompt could change\.",
             r"     >       assert said\(prompt\) == 'BILLING', 'another label'",
@@ -413,6 +413,14 @@ def test_options_that_are_not_for_searches(pytester, alone) -> None:
     result.stdout.re_match_lines_random(
         [r"test_it.py::test_it: at most 60 calls; .*", r".*a search ends when it has found something.*"]
     )
+    planned = "\n@robust(TRIAGE, mutations=4)\ndef test_plan(prompt):\n    return prompt.text\n"
+    result = alone(source + planned, "--promptfuzz-dry-run")
+    result.stdout.re_match_lines_random(
+        [
+            r"test_it.py::test_plan: at least \d+ calls; .*",
+            r"2 robust tests: at least \d+ calls, and at most 60 of searches; .*",
+        ]
+    )
 
 
 def test_the_runs_own_budget_is_for_marks_that_name_none(pytester, alone) -> None:
@@ -458,6 +466,14 @@ def test_what_was_found_is_asked_first_and_ends_the_next_search(pytester, alone)
     assert (again["verdict"], again["reason"]) == ("brittle", "counterexample-found")
     assert again["explanation"].startswith("A known counterexample still breaks the test on input ")
     assert again["searched"]["queries"] < first["searched"]["queries"]
+    assert (first["searched"]["known"], again["searched"]["known"]) == (False, True)
+    shown = " ".join(result.stdout.str().split())
+    assert re.search(
+        r"A known counterexample was asked again, \d+ queries in all; nothing more was searched", shown
+    )
+    assert "test_it: a known counterexample still breaks it, asked again in " in shown
+    assert "found by query" not in shown
+    assert "of the search; minimal" not in shown
     alone(FIXABLE.replace("search=True", "search=True, max_words=1, max_change_rate=0.01")).assert_outcomes(
         passed=1
     )

@@ -104,3 +104,33 @@ def test_searches_that_told_nothing_are_counted_apart() -> None:
     assert text.startswith("success rate   1 of 1 (100%; 95 %: 21% to 100%); 1 more told nothing\n")
     text = render(metrics_lines(search_metrics([noisy]).to_json()), width=100, color=False)
     assert text == "success rate   nothing can be told; 1 more told nothing"
+
+
+def test_white_space_is_counted_beside_words() -> None:
+    spaced = [
+        ["=", "one"],
+        ["-", " "],
+        ["+", "  "],
+        ["=", "two"],
+        ["+", " "],
+        ["=", "three "],
+        ["-", "a"],
+        ["+", "b"],
+    ]
+    report = {**search_report(FOUND, "p.txt"), "diff": spaced}
+    text = render(search_lines(report, width=100), width=100, color=False)
+    assert re.search(r"   changed    1 word, and white space in 2 places, \d+% of the prompt\n", text)
+    text = render(search_lines({**report, "words_changed": 0}, width=100), width=100, color=False)
+    assert re.search(r"   changed    white space in 2 places, \d+% of the prompt\n", text)
+    text = render(searches_lines([report], width=100), width=100, color=False)
+    assert re.search(r"p\.txt +found +1, 2 blanks +\d+%", text)
+
+
+def test_what_was_ended_early_is_no_proof() -> None:
+    none = replace(FOUND, counterexample=None, nearest=None, found_at=0)
+    late = replace(none, ended="time-spent", explanation="max_seconds=1 were spent")
+    assert "inconclusive (time-spent)" in shown(late, width=120)
+    assert "inconclusive (too few queries)" in shown(
+        replace(none, ended="queries-spent", prompts=9), width=120
+    )
+    assert ": nothing found" in shown(replace(none, ended="queries-spent", prompts=10))
