@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
+from pytest_promptfuzz.mutations.measuring import Tokens
 from pytest_promptfuzz.reporting.text import HANG, Line, Style, named, shorten_middle
 from pytest_promptfuzz.reporting.words import count
+from pytest_promptfuzz.scoring.causes import ALPHA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +24,10 @@ _STYLES: dict[str, Style] = {"matters": "bad", "beside": "warn", "untouched": "d
 
 
 class ShareReport(TypedDict):
-    """How many ``trials`` there are, how many of their answers (``asked``) deviate, and the share with its interval."""
+    """How many ``trials`` there are, how many of them deviate, and the share with its interval.
+
+    ``asked`` is the same as ``trials``: a mutation counts once, however often it was asked.
+    """
 
     trials: int
     broken: int
@@ -34,11 +39,15 @@ class ShareReport(TypedDict):
 class CauseReport(TypedDict):
     """Parts that the same trials touch: ``kind`` and ``parts`` as text, the shares, and what can be said of it.
 
+    ``places`` says of each part where it stands (``line 3``, ``line 3, 2 of 4``) if others have the
+    same text, else is empty.
+    ``p`` is adjusted for all parts of the prompt.
     ``finding`` is ``matters``, ``beside`` (shows nothing beside what matters more), ``open`` or ``few`` (trials).
     """
 
     kinds: list[str]
     parts: list[str]
+    places: list[str]
     finding: str
     p: float
     touching: ShareReport
@@ -57,6 +66,7 @@ class ExplanationReport(TypedDict):
     trials: int
     deviating: int
     wide: int
+    wide_deviating: int
     missing: int
     not_needed: int
     silent: int
@@ -75,13 +85,15 @@ def explanation_report(
         hide: Takes secrets out of a text. A prompt that holds one is given as one piece, lest a part of it be shown.
     """
     hidden = hide(found.prompt)
+    places = _places(found)
     return ExplanationReport(
         test=test,
         prompt=[list(each) for each in _pieces(found)] if hidden == found.prompt else [[hidden, ""]],
-        causes=[_cause(each, hide) for each in found.causes],
+        causes=[_cause(each, places, hide) for each in found.causes],
         trials=found.told,
         deviating=found.broken,
         wide=found.wide,
+        wide_deviating=found.wide_broken,
         missing=found.missing,
         not_needed=found.unasked,
         silent=found.silent,
@@ -89,10 +101,36 @@ def explanation_report(
     )
 
 
-def _cause(found: Cause[Part], hide: Callable[[str], str]) -> CauseReport:
+def _places(found: Explanation) -> dict[tuple[int, int], str]:
+    """Where the words and sentences stand whose text another has as well, by their spans."""
+    prompt = found.prompt
+    same: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    tokens = Tokens(prompt)
+    for start, end in zip(tokens.starts, tokens.ends, strict=True):
+        same.setdefault(("word", prompt[start:end]), []).append((start, end))
+    for each in found.causes:
+        for part in each.parts:
+            if part.kind == "sentence":
+                same.setdefault((part.kind, part.label), []).append((part.start, part.end))
+    said: dict[tuple[int, int], str] = {}
+    for spans in same.values():
+        lines = [prompt.count("\n", 0, start) + 1 for start, _ in sorted(spans)]
+        for place, (span, line) in enumerate(zip(sorted(spans), lines, strict=True)):
+            if len(spans) > 1:
+                nth = (
+                    f", {lines[: place + 1].count(line)} of {lines.count(line)}"
+                    if lines.count(line) > 1
+                    else ""
+                )
+                said[span] = f"line {line}{nth}"
+    return said
+
+
+def _cause(found: Cause[Part], places: dict[tuple[int, int], str], hide: Callable[[str], str]) -> CauseReport:
     return CauseReport(
         kinds=[part.kind for part in found.parts],
         parts=[hide(part.label) for part in found.parts],
+        places=[places.get((part.start, part.end), "") for part in found.parts],
         finding=found.finding,
         p=round(found.p, 4),
         touching=_share(found.touching),
@@ -148,6 +186,8 @@ def explanation_lines(report: ExplanationReport, *, width: int, color: bool) -> 
     open_ = [each for each in report["causes"] if each["finding"] == "open" and each["touching"]["broken"]]
     if shown or open_:
         lines += [[], *_table([*shown, *open_[:_MOST_OPEN]], width)]
+    if report["wide"]:
+        lines += [[], [(_left_out(report), "dim")]]
     few = sum(len(each["parts"]) for each in report["causes"] if each["finding"] == "few")
     if few and report["deviating"]:
         touch = "is touched" if few == 1 else "are touched"
@@ -167,6 +207,15 @@ def _trials(report: ExplanationReport) -> str:
     if report["silent"]:
         said.append(f"{report['silent']} more say nothing (undecided, or an error)")
     return "; ".join(said)
+
+
+def _left_out(report: ExplanationReport) -> str:
+    change, they = ("changes", "it counts") if report["wide"] == 1 else ("change", "they count")
+    broken = f"{report['wide_deviating']} {'deviates' if report['wide_deviating'] == 1 else 'deviate'}"
+    return (
+        f"{count(report['wide'], 'trial')} {change} more than half of the words ({broken}): "
+        f"{they} for operators and dimensions, but not for words, sentences and messages."
+    )
 
 
 def _said(report: ExplanationReport) -> Iterator[tuple[str, Style]]:
@@ -191,7 +240,10 @@ def _said(report: ExplanationReport) -> Iterator[tuple[str, Style]]:
     elif all(each["finding"] == "few" for each in report["causes"]):
         yield f"Nothing can be told of so few trials. {more}", "warn"
     else:
-        yield f"Nothing is shown: chance alone gives such differences. {more}", "warn"
+        yield (
+            f"Nothing is shown: chance alone may give such differences (no p is {ALPHA:g} or less). {more}",
+            "warn",
+        )
 
 
 def _prompt_lines(pieces: Sequence[Sequence[str]], *, color: bool) -> list[Line]:
@@ -225,7 +277,9 @@ def _prompt_lines(pieces: Sequence[Sequence[str]], *, color: bool) -> list[Line]
 def _table(causes: Sequence[CauseReport], width: int) -> list[Line]:
     names = [shorten_middle(_named(each), min(_LABEL, max(width - _FIGURES, _LABEL // 2))) for each in causes]
     wide = max(map(len, names), default=0)
-    lines: list[Line] = [[("deviating, of trials that touch it and of the others:", "dim")]]
+    lines: list[Line] = [
+        [(f"deviating, of trials that touch it and of the others (shown: p of {ALPHA:g} or less):", "dim")]
+    ]
     for name, each in zip(names, causes, strict=True):
         verdict = {"matters": "matters", "beside": "goes with what matters more"}.get(
             each["finding"], "not shown"
@@ -243,7 +297,10 @@ def _table(causes: Sequence[CauseReport], width: int) -> list[Line]:
 
 
 def _named(each: CauseReport) -> str:
-    names = [_one(kind, part) for kind, part in zip(each["kinds"], each["parts"], strict=True)]
+    names = [
+        _one(kind, part) + (f" ({place})" if place else "")
+        for kind, part, place in zip(each["kinds"], each["parts"], each["places"], strict=True)
+    ]
     left = len(names) - _MOST_SAME
     said = " with ".join(names[:_MOST_SAME])
     return f"{said} and {left} more" if left > 0 else said

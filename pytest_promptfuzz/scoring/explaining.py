@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_promptfuzz.mutations.draft import Draft
@@ -52,8 +52,9 @@ class Explanation:
         prompt: Its text.
         causes: Every part that some trial touches, what matters first.
         told: Trials that tell something: mutations with an answer that was judged.
-        broken: How many of them deviate, in one answer at least.
+        broken: How many of them deviate.
         wide: How many of them change more than half of the words that any changes.
+        wide_broken: How many of those deviate.
         untouched: Words that no such trial touches, as spans.
         missing: Trials without a stored answer.
         unasked: Trials that the test did not need.
@@ -65,6 +66,7 @@ class Explanation:
     told: int
     broken: int
     wide: int
+    wide_broken: int
     untouched: tuple[tuple[int, int], ...]
     missing: int
     unasked: int
@@ -79,8 +81,12 @@ class Explanation:
 @dataclass(slots=True)
 class _Asked:
     mutation: Mutation
-    broken: int = 0
-    asked: int = 0
+    inputs: dict[int, list[bool]] = field(default_factory=dict)
+
+    @property
+    def broken(self) -> bool:
+        """Whether most answers to one of its inputs deviate."""
+        return any(2 * sum(each) > len(each) for each in self.inputs.values())
 
 
 @dataclass(slots=True)
@@ -93,12 +99,12 @@ class _Gathered:
 def explain(trials: Iterable[Trial], *, seed: int = 0) -> list[Explanation]:
     """What matters, for each prompt that was mutated, in the order of their first trials.
 
-    A mutation is one trial here, however many inputs it was tried on and however often it was asked. Mutations that
-    must change the answer tell nothing, and are left out.
+    A mutation is one trial here, however many inputs it was tried on and however often it was asked: it deviates if
+    most answers to one of its inputs do. Mutations that must change the answer tell nothing, and are left out.
 
     Changes of most words tell nothing of a single one: they are left out where words, sentences and messages are held
     against each other, and are a part of their own beside operators and dimensions. Each of the two has half of what
-    may be claimed in error.
+    may be claimed in error: p is twice what it is among its own, so that ``ALPHA`` bounds both together.
 
     Args:
         trials: What was made of a plan, answered or not.
@@ -116,8 +122,7 @@ def explain(trials: Iterable[Trial], *, seed: int = 0) -> list[Explanation]:
             found.left_out[_why(trial)] += 1
             continue
         asked = found.asked.setdefault(trial.id, _Asked(mutation))
-        asked.broken += outcomes.count("deviation")
-        asked.asked += len(outcomes)
+        asked.inputs.setdefault(trial.case, []).extend(each == "deviation" for each in outcomes)
     return [_explained(text, found, seed) for text, found in prompts.items()]
 
 
@@ -141,18 +146,20 @@ def _explained(text: str, found: _Gathered, seed: int) -> Explanation:
     for each, parts, is_wide in zip(found.asked.values(), touched, wide, strict=True):
         extent = [_WIDE] if is_wide else []
         whole = frozenset([*extent, *(part for part in parts if part.kind in _AS_A_WHOLE)])
-        every.append(Told(whole, each.broken, each.asked))
+        every.append(Told(whole, int(each.broken), 1))
         if not is_wide:
             here = frozenset(part for part in parts if part.kind in _IN_PLACE)
-            narrow.append(Told(here, each.broken, each.asked))
+            narrow.append(Told(here, int(each.broken), 1))
     known = causes(narrow, _in_order(narrow, places), seed=seed, alpha=ALPHA / 2)
     known += causes(every, _in_order(every, ()), seed=seed, alpha=ALPHA / 2)
+    known = [replace(each, p=min(1.0, 2 * each.p)) for each in known]
     return Explanation(
         prompt=text,
         causes=tuple(sorted(known, key=worst_first)),
         told=len(every),
-        broken=sum(each.broken > 0 for each in every),
+        broken=sum(each.broken for each in every),
         wide=sum(wide),
+        wide_broken=sum(each.broken for each, is_wide in zip(every, wide, strict=True) if is_wide),
         untouched=tuple((part.start, part.end) for part in words if part not in seen),
         missing=found.left_out["missing"],
         unasked=found.left_out["unasked"],

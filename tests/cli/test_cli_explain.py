@@ -94,7 +94,7 @@ def test_a_word_that_breaks_the_answer_is_named_marked_and_first(folder, promptf
     assert first.count("[") == 1
     table = first.partition("deviating, of trials")[2].splitlines()
     assert " ".join(table[1].split()) == (
-        "the word “carefully” 2 of 2 (34-100%), 0 of 55 (0-7%) p = 0.002 matters"
+        "the word “carefully” 2 of 2 (34-100%), 0 of 55 (0-7%) p = 0.004 matters"
     )
     assert all(line.endswith("not shown") for line in table[2:] if line.startswith("  "))
     assert second.startswith(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +14,7 @@ from pytest_promptfuzz.mutations.edits import apply_edits, insert, replace
 from pytest_promptfuzz.mutations.measuring import Tokens, touched_words
 from pytest_promptfuzz.mutations.mutation import Mutation
 from pytest_promptfuzz.mutations.touching import touched_places, touches
+from pytest_promptfuzz.scoring.causes import ALPHA
 from pytest_promptfuzz.scoring.explaining import Part, explain, parts_of, touched_by
 from pytest_promptfuzz.scoring.trial import Trial, TrialError
 
@@ -108,8 +112,48 @@ def test_inputs_and_repeats_of_a_mutation_are_one_trial():
         Trial(one, "equivalent", case=1),
     ]
     (found,) = explain(trials)
-    assert (found.told, found.broken) == (1, 1)
-    assert {(each.touching.broken, each.touching.asked) for each in found.causes} == {(2, 4)}
+    assert (found.told, found.broken) == (1, 1), "most answers to the first input deviate"
+    assert {(each.touching.trials, each.touching.broken, each.touching.asked) for each in found.causes} == {
+        (1, 1, 1)
+    }
+    (found,) = explain([Trial(one, "deviation", again=("equivalent", "equivalent"))])
+    assert (found.told, found.broken) == (1, 0)
+    assert {each.touching.broken for each in found.causes} == {0}
+
+
+def test_repeats_of_what_deviates_do_not_add_to_shares():
+    once = planned(lambda each: each.dimension == "lexical", 40)
+    often = [
+        dataclasses.replace(each, again=("deviation",) * 5 if each.outcome == "deviation" else ())
+        for each in once
+    ]
+    assert explain(often) == explain(once)
+
+
+def test_p_is_adjusted_for_both_families_so_that_its_bound_is_one_in_twenty():
+    for each in range(2, 40):
+        (found,) = explain(
+            planned(lambda mutation, each=each: int(mutation.id, 16) % each == 0, 40), seed=each
+        )
+        for cause in found.causes:
+            if cause.finding in {"matters", "beside"}:
+                assert cause.p <= ALPHA
+            elif cause.finding == "open":
+                assert cause.p > ALPHA
+
+
+def test_nothing_is_claimed_where_answers_are_chance():
+    """In at most one run of twenty; of 60 runs more than 8 would be worse than that (p = 0.002)."""
+    claims = 0
+    for seed in range(60):
+        chance = random.Random(seed)
+        trials = [
+            dataclasses.replace(each, again=("deviation",) * 3 if each.outcome == "deviation" else ())
+            for each in planned(lambda _, chance=chance: chance.random() < 0.3, 30)
+        ]
+        (found,) = explain(trials, seed=seed)
+        claims += bool(found.mattering)
+    assert claims <= 8
 
 
 def test_what_must_change_the_answer_is_left_out():
