@@ -99,33 +99,51 @@ def filled(prompt: Prompt, values: Mapping[str, str]) -> Prompt:
     return prompt.fill(**values) if values else prompt
 
 
-def filled_by_each(prompt: Prompt, values: Mapping[str, str], file: str) -> list[tuple[str, Prompt]]:
+def filled_by_each(
+    prompt: Prompt, values: Mapping[str, str], file: str
+) -> list[tuple[str, Prompt | UsageError]]:
     """The prompt once for each line of a JSON Lines file, its slots filled, and how the input is named.
 
     Args:
         prompt: With slots.
-        values: Of ``--set``: what every input has in common.
+        values: Of ``--set``: what every input has in common; an input's own value of a slot comes before it.
         file: Each line a text, for the one slot that is left, or an object of slots and values.
 
+    Returns:
+        The name of each, and its prompt, or what is wrong with an input that does not fit the slots.
+
     Raises:
-        UsageError: The file cannot be read, a line is no JSON, or an input does not fit the slots.
+        UsageError: The file cannot be read, a line is no JSON, there is none, or there are no slots.
     """
     where = f"--inputs {file}"
     inputs = _lines_of(file, where)
+    if not inputs or not prompt.slots:
+        read_inputs([each for _, each in inputs], prompt, where)  # which says what is wrong
+    return [
+        (f"{number} {name}", made)
+        for number, (line, given) in enumerate(inputs, 1)
+        for name, made in [_filled_by(prompt, values, given, line, where)]
+    ]
+
+
+def _filled_by(
+    prompt: Prompt, values: Mapping[str, str], given: Any, line: int, where: str
+) -> tuple[str, Prompt | UsageError]:
     free = [slot for slot in prompt.slots if slot not in values]
-    if values:
-        inputs = [
-            {**values, free[0]: each}
-            if isinstance(each, str) and len(free) == 1
-            else {**values, **each}
-            if isinstance(each, dict)
-            else each
-            for each in inputs
-        ]
-    return [(each.name, each.put_into(prompt)) for each in read_inputs(inputs, prompt, where)]
+    if values and isinstance(given, str) and len(free) == 1:
+        given = {free[0]: given}
+    if isinstance(given, dict):
+        given = {**values, **given}
+    try:
+        (found,) = read_inputs([given], prompt, where)
+    except UsageError as error:
+        why = str(error).removeprefix(f"{where}: ").replace("input 1 ", "input ", 1)
+        return f"(line {line})", UsageError(f"{where}: line {line}: {why}")
+    return found.name.removeprefix("1 "), found.put_into(prompt)
 
 
-def _lines_of(file: str, where: str) -> list[Any]:
+def _lines_of(file: str, where: str) -> list[tuple[int, Any]]:
+    """The lines that hold something, with their numbers."""
     try:
         text = (
             sys.stdin.buffer.read().decode("utf-8-sig") if file == "-" else Path(file).read_text("utf-8-sig")
@@ -133,13 +151,13 @@ def _lines_of(file: str, where: str) -> list[Any]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8"
         raise UsageError(f"{where}: the file cannot be read ({reason}).") from None
-    found: list[Any] = []
+    found: list[tuple[int, Any]] = []
     # Only line feeds end a line of JSON: a text may hold what `splitlines` would break at.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            found.append(json.loads(line))
+            found.append((number, json.loads(line)))
         except (ValueError, RecursionError):
             raise UsageError(
                 f'{where}: line {number} is no JSON ({line:.40}); write a text in quotes, or {{"slot": "value"}}, on '

@@ -54,7 +54,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         action="append",
         default=[],
         dest="values",
-        help="fill a slot of the prompt (SLOT=@FILE reads a file)",
+        help="fill a slot of the prompt (SLOT=@FILE reads a file); a value in --inputs comes before it",
     )
     parser.add_argument(
         "--inputs",
@@ -199,10 +199,10 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     """
     if not options.target:
         raise ConfigurationError("No target: write --target openai:MODEL, anthropic:MODEL or simulated.")
-    cases = cases_of(options)
+    cases, unfit = cases_of(options)
     found = search_all(cases, options, output)
     reports = [search_report(each, name) for name, each in found.searches]
-    left_out = [{"name": name, "why": why} for name, why in found.left_out]
+    left_out = [{"name": name, "why": why} for name, why in (*unfit, *found.left_out)]
     metrics = search_metrics(each for _, each in found.searches).to_json() if found.searches else None
     transfers = [
         transfer_report(each, {find.id: name for name, find in found.finds}) for each in found.transfers
@@ -210,7 +210,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     if options.json:
         found_all = {"searches": reports, "left_out": left_out, "metrics": metrics, "transfers": transfers}
         output.json({"format": FORMAT, **found_all})
-    elif len(cases) == 1:
+    elif len(cases) == 1 and not unfit:
         output.lines([line for report in reports for line in search_lines(report, width=output.width)])
     else:
         output.lines(searches_lines(reports, width=output.width))

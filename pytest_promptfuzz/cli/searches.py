@@ -59,14 +59,15 @@ class Made:
         ]
 
 
-def cases_of(options: argparse.Namespace) -> list[Case]:
-    """Each prompt with each input.
+def cases_of(options: argparse.Namespace) -> tuple[list[Case], list[tuple[str, str]]]:
+    """Each prompt with each input, and the inputs that do not fit, by name, with the reason.
 
     Raises:
-        UsageError: A prompt or an input cannot be read, or does not fit.
+        UsageError: A prompt or the inputs cannot be read, or none fits.
     """
     values = read_values(options.values)
     cases: list[Case] = []
+    unfit: list[tuple[str, str]] = []
     for file in options.files:
         prompt = read_prompt_or_text(file)
         called = (prompt.name if file == "-" else file) if prompt.name else "the prompt"
@@ -74,8 +75,14 @@ def cases_of(options: argparse.Namespace) -> list[Case]:
             cases.append(Case(called, filled(prompt, values)))
             continue
         for name, each in filled_by_each(prompt, values, options.inputs):
-            cases.append(Case(name if len(options.files) == 1 else f"{called}, input {name}", each))
-    return cases
+            name = name if len(options.files) == 1 else f"{called}, input {name}"  # noqa: PLW2901
+            if isinstance(each, UsageError):
+                unfit.append((name, str(each)))
+            else:
+                cases.append(Case(name, each))
+    if not cases:
+        raise UsageError(unfit[0][1])
+    return cases, unfit
 
 
 def search_all(cases: list[Case], options: argparse.Namespace, output: Output) -> Made:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from pytest_promptfuzz.reporting.answers import answer_rows
@@ -77,6 +78,7 @@ _STYLES: dict[str, Style] = {"=": "plain", "-": "removed", "+": "added"}
 _MARKS = 4  # columns of [--] or {++}
 _LEAST = 8  # of unchanged text on either side of a change
 _WHY = 300
+_FIRST, _LAST = re.compile(r"\s*\S*"), re.compile(r"\S*\s*\Z")
 
 
 def counterexample_lines(report: TestReport, width: int) -> list[Line]:
@@ -115,7 +117,46 @@ def changed_lines(diff: Sequence[Sequence[str]], room: int) -> list[Line]:
     changes = [each for each in shown if isinstance(each, Change)]
     if not changes or len(changes) < len(shown):
         return diff_lines(diff)
-    return [row("" if number else "prompt", _fitted(each, room)) for number, each in enumerate(changes)]
+    rows = [each for change in changes for each in _parted(change, room)]
+    return [row("" if number else "prompt", _fitted(each, room)) for number, each in enumerate(rows)]
+
+
+def _parted(change: Change, room: int) -> list[Change]:
+    """A change of more places than fit in a row, as several, of which one goes on where another ends."""
+    parts: list[Change] = []
+    row: list[tuple[str, str]] = []
+    used = 0
+    for place, group in _places(change.pieces):
+        wide = sum(columns(text) + _MARKS for _, text in group)
+        wide += columns(_short(place)) if row else min(columns(place.rpartition("⏎")[2]), _LEAST)
+        if row and group and used + wide > room:
+            parts.append(Change(tuple(row)))
+            row, used, place = [], 0, place.lstrip(" ")  # noqa: PLW2901
+        row += [("=", place), *group]
+        used += wide
+    return [*parts, Change(tuple(each for each in row if each[1]))]
+
+
+def _places(pieces: Sequence[tuple[str, str]]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What stands before each place that changed, and what changed there; the last has the end of the text."""
+    found: list[tuple[str, list[tuple[str, str]]]] = []
+    for kind, text in pieces:
+        if kind == "=":
+            found.append((text, []))
+        elif found:
+            found[-1][1].append((kind, text))
+        else:
+            found.append(("", [(kind, text)]))
+    return found
+
+
+def _short(text: str) -> str:
+    """What must be shown of a text between two changes: its first word and its last."""
+    first, last = _FIRST.match(text), _LAST.search(text)
+    if first is None or last is None or first.end() >= last.start():
+        return text
+    short = f"{first.group()} … {last.group()}"
+    return short if columns(short) < columns(text) else text
 
 
 def _fitted(change: Change, room: int) -> list[Piece]:
@@ -132,14 +173,28 @@ def _fitted(change: Change, room: int) -> list[Piece]:
         ]
         changed = sum(columns(text) + _MARKS for kind, text in pieces if kind != "=")
     free = max(room - changed, 0)
-    if sum(between) > free:
-        pieces = [
-            (kind, _middle(text, free // len(between)) if kind == "=" else text) for kind, text in pieces
-        ]
+    inner = max(free - sum(min(columns(text), _LEAST) for text in (before, after)), 0)
+    if sum(between) > inner:
+        pieces = _shortened(pieces, inner)
     free = max(free - sum(columns(text) for kind, text in pieces if kind == "="), 0)
     before = _end(before, max(free // 2, free - columns(after)))
     after = _start(after, max(free - columns(before), 0))
     return [(text, _STYLES[kind]) for kind, text in [("=", before), *pieces, ("=", after)] if text]
+
+
+def _shortened(pieces: Sequence[tuple[str, str]], room: int) -> list[tuple[str, str]]:
+    """What stands between changes in ``room`` columns, its first and last words at the least."""
+    shorts = [_short(text) if kind == "=" else "" for kind, text in pieces]
+    spare = max(room - sum(map(columns, shorts)), 0)
+    made = []
+    for (kind, text), short in zip(pieces, shorts, strict=True):
+        if kind == "=" and columns(text) > columns(short):
+            longer = _middle(text, columns(short) + spare)
+            short = longer if columns(longer) > columns(short) else short  # noqa: PLW2901
+            spare = max(spare - columns(short) + columns(_short(text)), 0)
+            text = short  # noqa: PLW2901
+        made.append((kind, text))
+    return made
 
 
 def _middle(text: str, room: int) -> str:
@@ -155,6 +210,8 @@ def _start(text: str, room: int) -> str:
     if columns(text) <= room:
         return text
     cut = _cut(text, room - 2)
+    if " " not in cut and _splits(text[len(cut) - 1 : len(cut) + 1]):
+        return "…"
     return f"{cut.rpartition(' ')[0] if ' ' in cut else cut} …"
 
 
@@ -163,7 +220,15 @@ def _end(text: str, room: int) -> str:
     if columns(text) <= room:
         return text
     cut = _cut(text[::-1], room - 2)[::-1]
+    start = len(text) - len(cut)
+    if " " not in cut and _splits(text[max(start - 1, 0) : start + 1]):
+        return "…"
     return f"… {cut.partition(' ')[2] if ' ' in cut else cut}"
+
+
+def _splits(around: str) -> bool:
+    """Whether a cut between two characters is one through a word, of a script that parts words by blanks."""
+    return around.isascii() and around.isalnum()
 
 
 def _cut(text: str, room: int) -> str:

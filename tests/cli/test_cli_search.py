@@ -191,6 +191,24 @@ def test_an_input_that_cannot_be_searched_is_left_out_and_said(folder: Path, ser
     assert "no prompt can be searched. 1 ('17'): no operator" in done.stderr
 
 
+def test_an_input_of_another_shape_is_left_out_with_its_line(folder: Path, server: ModelServer) -> None:
+    lines = ["", '{"ticet": "x"}', '{"ticket": "Help!"}', "17"]
+    (folder / "inputs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    given = ("p.txt", "--target", "openai:gpt-5-mini", "--inputs", "inputs.jsonl", "--operators", "synonym")
+    done = searched(*given, "--set", "ticket=Never mind.")
+    assert done.returncode == 1
+    said = " ".join(done.stderr.split())
+    assert "1 (line 2) was left out: --inputs inputs.jsonl: line 2: " in said
+    assert "'ticet'" in said
+    assert "3 (line 4) was left out: --inputs inputs.jsonl: line 4: input (17) is of type int" in said
+    found = json.loads(searched(*given, "--set", "ticket=Never mind.", "--json").stdout)
+    assert [each["name"] for each in found["searches"]] == ["2 (ticket='Help!')"]
+    assert len(found["left_out"]) == 2
+    assert "Ticket: Help!" in found["searches"][0]["counterexample"]["mutation"]["original"], (
+        "the input's comes first"
+    )
+
+
 def test_several_prompts(folder: Path, server: ModelServer) -> None:
     (folder / "q.txt").write_text("Provide an overview of the ticket.\n\nTicket: {ticket}", encoding="utf-8")
     done = searched("p.txt", "q.txt", *GIVEN[1:])
@@ -487,3 +505,8 @@ def test_a_judge_may_say_what_is_another_answer(folder: Path, server: ModelServe
     done = searched(*GIVEN, "--objective", "judge", "--judge", "simulated", "--queries", "30")
     assert done.returncode in {0, 1}, done.stderr
     assert "objective judge" in done.stdout
+
+
+def test_nothing_found_by_too_few_queries_is_inconclusive(folder: Path) -> None:
+    done = searched("p.txt", "--target", "simulated", "--set", TICKET, "--queries", "3")
+    assert (done.returncode, "inconclusive (too few queries)" in done.stdout) == (3, True)

