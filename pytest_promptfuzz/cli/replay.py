@@ -78,9 +78,26 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     if options.id is None:
         _list(stored, options, output)
         return 0
-    one = _found(options.id, stored)
+    replays = [_replayed(one, root, options) for one in _found(options.id, stored)]
+    if options.json:
+        output.json(replays[0] if len(replays) == 1 else replays)
+    else:
+        from pytest_promptfuzz.reporting.replays import replay_lines
+
+        for replay in replays:
+            output.lines(replay_lines(replay, width=output.width))
+    codes = {_CODES.get(replay["status"], _UNDECIDED) for replay in replays}
+    return next(code for code in (1, _UNDECIDED, 0) if code in codes)
+
+
+def _replayed(one: _Stored, root: Path, options: argparse.Namespace) -> Replay:
+    """What a run of that one alone came to.
+
+    Raises:
+        UsageError: Its test cannot be run.
+    """
     from pytest_promptfuzz.plugin.commanded import run_one
-    from pytest_promptfuzz.reporting.replays import replay_lines, replay_of
+    from pytest_promptfuzz.reporting.replays import replay_of
 
     results = run_one(
         str(root / one.test), one.id, [f"--promptfuzz-cache-dir={options.cache_dir}", *options.pytest]
@@ -91,11 +108,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     if replay is None:
         why = next(iter(results.failed.values()), "pytest did not run it")
         raise UsageError(f"{one.id} of {one.test} has no result: {why}")
-    if options.json:
-        output.json(replay)
-    else:
-        output.lines(replay_lines(replay, width=output.width))
-    return _CODES.get(replay["status"], _UNDECIDED)
+    return replay
 
 
 def _root(cache_dir: str) -> Path:
@@ -133,17 +146,17 @@ def _stored(root: Path, folder: Path, output: Output) -> Iterator[_Stored]:
     yield from (trials[key] for key in sorted(trials) if key not in found)
 
 
-def _found(name: str, stored: list[_Stored]) -> _Stored:
-    """The one whose ID begins so.
+def _found(name: str, stored: list[_Stored]) -> list[_Stored]:
+    """The one whose ID begins so; several tests may know the same, and each is run.
 
     Raises:
-        UsageError: None does, or several do.
+        UsageError: None does, or several IDs do.
     """
     matching = [each for each in stored if each.id.startswith(name.lower())]
     exact = [each for each in matching if each.id == name.lower()]
     matching = exact or matching
-    if len(matching) == 1:
-        return matching[0]
+    if len({each.id for each in matching}) == 1:
+        return matching
     if matching:
         raise UsageError(
             f"several IDs begin with {name!r}: {_named(matching)}. Give more of the one you mean."

@@ -127,6 +127,35 @@ def test_unknown_and_ambiguous_ids_name_the_candidates(folder):
     assert all(each in several.stderr for each in ids)
 
 
+def test_an_id_that_several_tests_share_is_run_for_each(folder):
+    twice = (
+        SUITE
+        + """
+@robust(TEAMS, mutations=20, threshold=0.99)
+def test_fixed(prompt):
+    answer = application(prompt.format(ticket="I was charged twice."))
+    return "billing" if os.environ.get("HALF") else answer
+"""
+    )
+    Path("tests/test_it.py").write_text(twice, encoding="utf-8")
+    assert ran("pytest", "-q").returncode == 1
+    known = [each for each in json.loads(replay("--json").stdout) if each["counterexample"]]
+    (name,) = {each["id"] for each in known}
+    tests = sorted(each["test"] for each in known)
+    assert tests == ["tests/test_it.py::test_fixed", NODE]
+    for given in (name, name[:8]):
+        breaks = replay(given)
+        assert breaks.returncode == 1, breaks.stderr
+        assert [f"{name} of {test}: still breaks" in breaks.stdout for test in tests] == [True, True]
+    half = replay(name, "--json", HALF="1")
+    assert half.returncode == 1
+    assert [(each["test"], each["status"]) for each in json.loads(half.stdout)] == [
+        (tests[0], "passes"),
+        (tests[1], "breaks"),
+    ]
+    assert replay(name, FIXED="1").returncode == 0
+
+
 def test_what_cannot_be_run_or_read_is_named(folder):
     assert ran("pytest", "-q", "--promptfuzz-update").returncode == 1
     (known,) = [each for each in json.loads(replay("--json").stdout) if each["counterexample"]]
