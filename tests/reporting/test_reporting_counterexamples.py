@@ -106,7 +106,9 @@ def test_no_word_is_cut_in_half_however_many_places_change(every: int, width: in
         new = word.upper() if number % 4 == 1 else word
         diff += [["=", word]] if new == word else [["-", word], ["+", new]]
         diff += [["=", " "]] + [["+", "  "]] * (number % every == 0)
-    rows = render(changed_lines(diff, width - 14), width=width, color=False).split("\n")
+    lines = changed_lines(diff, width - 14)
+    rows = render(lines, width=width, color=False).split("\n")
+    assert len(rows) == len(lines), "each fits its row"
     assert all(columns(row) <= width for row in rows)
     joined = " ".join(row[14:] for row in rows)
     seen = re.sub(r"\{\+·+\+\}|[\[\]{}+·…-]", " ", joined).split()
