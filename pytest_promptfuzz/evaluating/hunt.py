@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.alike import alike
 from pytest_promptfuzz.evaluating.allowance import Allowance, Ends, ReachedAlready
+from pytest_promptfuzz.evaluating.hunting import ended_by, said_of_answers
 from pytest_promptfuzz.evaluating.objectives import NEAR, Answer, answer_of
 from pytest_promptfuzz.evaluating.recorded import refuse_unrecorded
 from pytest_promptfuzz.evaluating.smaller import smaller
@@ -113,7 +114,7 @@ class Hunt:
                 "reference."
             )
         try:
-            yield from self._unmutated(job, asked)
+            yield from self._unmutated(job, asked, self.settings.baseline_runs - 1)
             space = self._opened(job, prompt)
             self.places = len(space)
             self.notes += self.settings.said_of_the_budget(space, self.queries)
@@ -121,26 +122,26 @@ class Hunt:
             found = self.found = yield from self._searched(job, asked, space)
             self._text, self._minimal = space.text(found.state), found.minimal
             if found.reached:
-                self.ended = "found"
+                yield from self._unmutated(job, asked, self.settings.repeats)
+                self.ended, self.explanation = "found", ""
                 if self.settings.prune:
                     yield from self._made_smaller(job, asked, space)
             else:
-                self.ended = "queries-spent" if self.queries >= self.settings.queries else "exhausted"
-            self.explanation = ""
+                self.ended, self.explanation = ended_by(found, self.queries, self.settings)
         except Ends as end:
             self.ended, self.explanation = end.why, str(end)
         smallest = self.smallest()
         return [] if smallest is None else [smallest.trial]
 
-    def _unmutated(self, job: Job, asked: Asked) -> Asking:
+    def _unmutated(self, job: Job, asked: Asked, times: int) -> Asking:
         """Ask the unmutated prompt again: where it reaches the goal by itself, no change can be blamed."""
-        had = (
-            [] if asked.baseline.again is None else [asked.baseline.again]
-        )  # a function's second run is an answer
-        self.queries += len(had)
-        self._times[""] += len(had)
-        repeats = min(self.settings.baseline_runs, self.settings.queries) - self.queries
-        runs = had + (yield from self._runs(job, asked, [None] * repeats))
+        had = []
+        if asked.baseline.again is not None and self.queries == 1:  # a function's second run is an answer
+            had = [asked.baseline.again]
+            self.queries += 1
+            self._times[""] += 1
+        left = self.settings.queries + self.spare - self.queries
+        runs = had + (yield from self._runs(job, asked, [None] * max(0, min(times - len(had), left))))
         for run in runs:
             answer = unmutated_answer(asked, run, self.where)
             if answer is not None and self._rated(answer).reached:
@@ -173,7 +174,7 @@ class Hunt:
         steps = searching(
             space,
             settings.method,
-            queries=max(1, settings.queries - self.queries + 1),  # the unmutated prompt is known, and counted
+            queries=settings.left_to_search(self.queries) + 1,  # the unmutated prompt is known, and counted
             seed=settings.seed,
             at_once=settings.batch,
             prune=settings.prune,
@@ -244,7 +245,11 @@ class Hunt:
         if seen.reached and self._failure is not None and not same_failure(self._failure, trial):
             seen = Seen(NEAR, reached=False)  # what is made smaller must stay the same failure
         known = self.tried.take(mutation, trial, seen, self.queries)
-        if self._failure is None and known is not None and known.reached > self.settings.repeats / 2 + 0.5:
+        if (
+            self._failure is None
+            and known is not None
+            and 2 * known.reached - known.asked > self.settings.repeats
+        ):
             self._failure = known.trial if kind_of(known.trial) is not None else None
         if seen.reached and run.exception is not None:
             job.failures[trial.id] = run.exception
@@ -262,8 +267,10 @@ class Hunt:
 
     def smallest(self) -> Known | None:
         """What reached the goal with the fewest words changed, as far as is known."""
+        if self.ended == "noisy":
+            return None
         if self.found is None:
-            return self.tried.smallest()
+            return self.tried.smallest(self.settings.repeats)
         return self.tried.known[self._text] if self.found.reached else None
 
     def result(self, *, target: str, model: str, spent: Spent, notes: Sequence[str]) -> Search:
@@ -332,19 +339,8 @@ class Hunt:
         if smallest is not None:
             more = "" if self.ended == "found" else f"; before it was as small as can be, {self.explanation}"
             return f"a change of the prompt reached the goal by query {self.found_at}{more}"
-        if self.explanation:
-            return self.explanation
-        if self.ended == "exhausted":
-            return f"no change reached the goal, and {self.settings.name} had nothing more to ask"
-        return f"no change reached the goal in {self.queries} queries"
+        return self.explanation
 
     def said(self) -> list[str]:
         """What the person must see."""
-        if not self.tried.all_alike:
-            return self.notes
-        note = (
-            f"the objective {self.settings.objective.name} gave {self.tried.start.loss:g} for every answer, so that no "
-            "query told the search where to go on. Where the target says how sure it is, or its answers are texts, an "
-            "objective such as 'confidence' or 'rouge-l<0.5' tells more"
-        )
-        return [*self.notes, note]
+        return [*self.notes, *said_of_answers(self.settings, self.tried)]

@@ -7,21 +7,25 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.objectives import Deviation, Objective, objective_of
+from pytest_promptfuzz.evaluating.objectives import Deviation, LabelFlip, Objective, objective_of
 from pytest_promptfuzz.mutations.strata import strata_of
 from pytest_promptfuzz.searching.methods import DEFAULT, method_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_promptfuzz.evaluating.tried import Tried
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.mutations.strata import Selection
-    from pytest_promptfuzz.searching.searching import Method
+    from pytest_promptfuzz.searching.result import Ended
+    from pytest_promptfuzz.searching.searching import Found, Method
     from pytest_promptfuzz.searching.space import Space
 
 QUERIES = 200
 MOST_QUERIES = 1_000_000
 BATCH = 8
+REPEATS = 5
+"""Of 200 queries to answers of which a fifth reach the goal whatever is asked, one search in 25 believes one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,8 @@ class Hunting:
         queries: How often a prompt may be asked, the unmutated one included, 1 or more.
         batch: How many are asked at once, 1 or more. It decides what is asked, so that a rerun asks the same; 1 asks
             least, more waits less.
-        repeats: How often more what reaches the goal is asked before it is believed, 0 or more.
+        repeats: How much more often than not what reaches the goal must reach it again before it is believed, 0 or
+            more; the unmutated prompt is then asked as often.
         baseline_runs: How often the unmutated prompt is asked, 1 or more.
         prune: Whether changes that the goal does not need are given up.
         operators: What may be done to the prompt; ``None`` is what a plan draws on.
@@ -55,7 +60,7 @@ class Hunting:
     objective: Objective = field(default_factory=Deviation)
     queries: int = QUERIES
     batch: int = BATCH
-    repeats: int = 2
+    repeats: int = REPEATS
     baseline_runs: int = 2
     prune: bool = True
     operators: Selection = None
@@ -85,6 +90,11 @@ class Hunting:
         made._check(where)
         return made
 
+    def left_to_search(self, made: int) -> int:
+        """How many queries the method has, once so many were made; some are held back to ask the unmutated prompt."""
+        left = max(0, self.queries - made)
+        return left - min(self.repeats, left // 4)
+
     def said_of_the_budget(self, space: Space, made: int) -> list[str]:
         """What the person must know where the budget ends before any changed prompt is asked.
 
@@ -93,9 +103,13 @@ class Hunting:
             made: How many queries were made.
         """
         first = getattr(self.method, "asks_first", lambda _: 0)(space)
-        left = max(0, self.queries - made)
+        left = self.left_to_search(made)
         if first < left:
             return []
+        if not first:
+            return [
+                f"queries={self.queries} holds no changed prompt beside the unmutated one; give at least {made + 10}"
+            ]
         note = (
             f"{self.name} first asks {first} questions to learn which of {len(space)} places matter, and "
             f"queries={self.queries} leaves {left}: they buy no changed prompt. Give at least {made + first + 10}, or "
@@ -140,6 +154,34 @@ class Hunting:
         for name in ("prune", "any_sense"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{where}: {name}={getattr(self, name)!r:.80} must be True or False.")
+
+
+def ended_by(found: Found, made: int, settings: Hunting) -> tuple[Ended, str]:
+    """Why a search that found nothing ended, by name and in a sentence."""
+    if found.doubtful:
+        said = "a change reached the goal, and too few queries were left to ask it again; give more queries="
+        return "unconfirmed", said
+    if not found.spent:
+        return "exhausted", f"no change reached the goal, and {settings.name} had nothing more to ask"
+    return "queries-spent", f"no change reached the goal in {made} queries"
+
+
+def said_of_answers(settings: Hunting, tried: Tried) -> list[str]:
+    """What the person must know of the answers: where none told the search anything, or where they vary."""
+    notes = []
+    once = sum(each.reached > 0 and 2 * each.reached <= each.asked for each in tried.known.values())
+    if once:
+        notes.append(
+            f"{once} changed prompt{'s' if once > 1 else ''} reached the goal and mostly did not when asked again: the "
+            "answers vary"
+        )
+    # An answer that can only be right or wrong tells no more than that.
+    if tried.all_alike and not isinstance(settings.objective, Deviation | LabelFlip):
+        notes.append(
+            f"the objective {settings.objective.name} gave {tried.start.loss:g} for every answer, so that no query "
+            "told the search where to go on"
+        )
+    return notes
 
 
 def _is_number(value: object) -> bool:

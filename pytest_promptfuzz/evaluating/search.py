@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.evaluate import Evaluation
 from pytest_promptfuzz.evaluating.hunt import Hunt
-from pytest_promptfuzz.evaluating.hunting import BATCH, QUERIES, Hunting
+from pytest_promptfuzz.evaluating.hunting import BATCH, QUERIES, REPEATS, Hunting
 from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.speculating import speculating
 from pytest_promptfuzz.running.drive import adrive, drive
@@ -91,7 +91,7 @@ def search(
     top: int = 10,
     any_sense: bool = False,
     prune: bool = True,
-    repeats: int = 2,
+    repeats: int = REPEATS,
     baseline_runs: int = 2,
     batch: int = BATCH,
     max_cost: float | None = None,
@@ -132,7 +132,8 @@ def search(
         top: How many choices a place of the prompt has at most, 1 to 1,000.
         any_sense: Take a word's substitutes whatever part of speech it is; by default only where its place tells.
         prune: Give up changes that the goal does not need, with what is left of ``queries``.
-        repeats: How often more what reaches the goal is asked before it is believed, 0 to 100.
+        repeats: How much more often than not what reaches the goal must reach it again before it is believed, 0 to 100;
+            the unmutated prompt is then asked as often. Queries for both are held back.
         baseline_runs: How often the unmutated prompt is asked, 1 to 100.
         batch: How many queries are made before the next are chosen, 1 to 1,000: 1 asks least, more waits less.
         max_cost: US dollars that may be spent.

@@ -252,6 +252,8 @@ def _undone(hunt: Hunt) -> Judgement | None:
     changed = sum(each.asked for each in hunt.tried.known.values())
     if hunt.ended == "noisy":
         return Judgement("noisy", "baseline-mixed", f"Nothing can be searched: {hunt.explanation}")
+    if hunt.ended == "unconfirmed":
+        return Judgement("inconclusive", "budget-spent", f"Nothing is certain: {hunt.explanation}")
     if hunt.ended == "interrupted":
         return Judgement("inconclusive", "interrupted", f"It was interrupted after {hunt.queries} queries")
     lost = hunt.lost

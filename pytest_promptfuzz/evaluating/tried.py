@@ -34,11 +34,6 @@ class Known:
     asked: int = 0
     reached: int = 0
 
-    @property
-    def mostly(self) -> bool:
-        """Whether it reached the goal more often than not."""
-        return 2 * self.reached > self.asked
-
 
 @dataclass(slots=True)
 class Tried:
@@ -83,9 +78,9 @@ class Tried:
                 self.first, self.first_at = mutation, query
         return known
 
-    def smallest(self) -> Known | None:
-        """What reached the goal with the fewest words changed."""
-        there = [each for each in self.known.values() if each.mostly]
+    def smallest(self, repeats: int) -> Known | None:
+        """What reached the goal with the fewest words changed, of what was asked again so often that it is believed."""
+        there = [each for each in self.known.values() if 2 * each.reached - each.asked > repeats]
         return min(there, key=lambda each: each.mutation.change_rate, default=None)
 
     def nearest(self) -> Known | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 8  # finds of a table that are shown in full
 _LEAST_NAME = 12
-_UNKNOWN = ("noisy", "target-failed", "interrupted", "time-spent", "cost-spent")
+_UNKNOWN = ("noisy", "unconfirmed", "target-failed", "interrupted", "time-spent", "cost-spent")
 _STYLES: dict[str, Style] = {"found": "bad", "nothing": "good", "unknown": "warn"}
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.searching.asked import Asked
+from pytest_promptfuzz.searching.shrinking import shrinking
+
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
 
     from pytest_promptfuzz.mutations.rng import Rng
     from pytest_promptfuzz.searching.additive import Additive
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 _DOUBT = (
     0.4  # of what choices do, in standard deviations, so that guesses differ; it grows with each that misses
 )
+_MANY = 10  # more changes than that are halved before any is guessed
 _MISSES = 40  # guesses in a row that miss, before changes are given up one by one
 
 
@@ -32,19 +36,49 @@ def pruning(state: State, learned: Additive, rng: Rng) -> Tried:
         learned: What choices are thought to do.
         rng: What draws, so that guesses differ.
     """
+    misses = _MISSES
+    if _size(state) > _MANY:
+        state = yield from _halved(state, learned)
+        misses = (
+            _MISSES if learned.telling else _MANY
+        )  # where answers say no more than the label, guesses are poor
     while True:
-        kept = yield from _guessed(state, learned, rng)
+        kept = yield from _guessed(state, learned, rng, misses)
         kept = yield from _without(kept, learned)
         if _size(kept) == _size(state):
             return kept
         state = kept
 
 
-def _guessed(state: State, learned: Additive, rng: Rng) -> Tried:
+def _halved(state: State, learned: Additive) -> Tried:
+    """What is needed of a state, by divide and conquer: about 2k log2(n/k) questions for k of n changes."""
+    learned.draw(None)
+    changed = [place for place, number in enumerate(state) if number]
+    places = sorted(changed, key=lambda place: (-learned.effect(place, state[place]), place))
+    asked = Asked()
+    asked.learn(frozenset(range(len(places))), fails=True)
+    steps = shrinking(len(places), asked=asked)
+
+    def only(parts: Iterable[int]) -> State:
+        kept = {places[part] for part in parts}
+        return tuple(number if place in kept else 0 for place, number in enumerate(state))
+
+    try:
+        sets = next(steps)
+        while True:
+            told = yield [only(parts) for parts in sets]
+            for parts, seen in zip(sets, told, strict=True):
+                learned.learn(only(parts), seen)
+            sets = steps.send([seen.reached for seen in told])
+    except StopIteration as stop:
+        return only(stop.value.kept)
+
+
+def _guessed(state: State, learned: Additive, rng: Rng, most: int) -> Tried:
     """A smaller state of the choices that help most, if one is found before too many guesses miss."""
     misses = 0
     tried = {state}
-    while misses < _MISSES:
+    while misses < most:
         learned.draw(rng if misses else None, _DOUBT * (1 + misses / 10))
         guess = _guess(state, learned)
         if guess in tried or not any(guess):

@@ -11,9 +11,18 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.trial import Spent
 
 Ended = Literal[
-    "found", "queries-spent", "exhausted", "cost-spent", "time-spent", "interrupted", "target-failed", "noisy"
+    "found",
+    "queries-spent",
+    "exhausted",
+    "cost-spent",
+    "time-spent",
+    "interrupted",
+    "target-failed",
+    "noisy",
+    "unconfirmed",
 ]
-"""Why a search ended. ``exhausted``: nothing more to ask; ``noisy``: the unmutated prompt reached the goal itself."""
+"""Why a search ended. ``exhausted``: nothing more to ask; ``noisy``: the unmutated prompt reached the goal itself;
+``unconfirmed``: a change reached it, and too few queries were left to ask it again."""
 
 _LEAST = 10  # changed prompts: fewer, where there are more, tell nothing
 

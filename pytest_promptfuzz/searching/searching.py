@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     Texts = Generator[list[str], list["Seen"], "Found"]
 
 
+_GIVEN_UP = 2  # so many more misses than hits, and a prompt is not asked again
+_MOST_ASKED = 4  # times as many as are needed at least
+
+
 class Seen(NamedTuple):
     """What came of a query.
 
@@ -63,6 +67,8 @@ class Found:
         found_at: By how many queries the goal was reached first; 0 where it was not.
         first: What reached it then, before anything was given up; ``None`` where nothing did.
         repeats: How often ``state`` reached the goal, and how often it was asked.
+        doubtful: Whether something reached the goal and could not be asked again as often as it takes to believe it.
+        spent: Whether the budget ended it, and the method had more to ask.
     """
 
     state: State
@@ -73,6 +79,8 @@ class Found:
     found_at: int
     first: State | None
     repeats: tuple[int, int] = (0, 0)
+    doubtful: bool = False
+    spent: bool = False
 
 
 class _Asker:
@@ -81,6 +89,9 @@ class _Asker:
     def __init__(self, space: Space, queries: int, at_once: int, confirm: int) -> None:
         self.space = space
         self.confirm = confirm
+        self.held = 0
+        self.twice = False
+        self.doubtful = False
         self.left = queries
         self.asked = 0
         self.at_once = at_once
@@ -123,14 +134,17 @@ class _Asker:
                 waiting.setdefault(text, []).append(index)
         texts = list(waiting)
         while texts:
-            if not self.left:
+            room = min(self.at_once, self.left - self.held)
+            if room < 1:
                 raise BudgetSpent
-            batch, texts = texts[: min(self.at_once, self.left)], texts[min(self.at_once, self.left) :]
+            batch, texts = texts[:room], texts[room:]
             self._count(len(batch))
             told_now = yield batch
             for text, once in zip(batch, told_now, strict=True):
                 state = states[waiting[text][0]]
-                seen = (yield from self._confirmed(text, once)) if once.reached and min(state) >= 0 else once
+                seen = once
+                if once.reached and min(state) >= 0:
+                    seen = yield from (self.believed(text, once) if stop else self._again(text, once))
                 self._known[text] = seen
                 for index in waiting[text]:
                     told[index] = seen
@@ -139,22 +153,46 @@ class _Asker:
                 return None
         return [each if each is not None else self.start for each in told]
 
-    def _confirmed(self, text: str, once: Seen) -> Generator[list[str], list[Seen], Seen]:
-        """Ask again what reached the goal: it is there if it mostly is; else as near as it is on average.
+    def believed(self, text: str, once: Seen) -> Generator[list[str], list[Seen], Seen]:
+        """Ask again what reached the goal, until it did so ``confirm`` times more often than not.
 
-        Where no more may be asked, what was seen once must do.
+        Of hundreds of prompts that are tried, a rare answer makes many reach the goal once. This is Wald's probability
+        ratio test of "a fifth of its answers reach it" against "four fifths do", without the answer that it was chosen
+        for; what misses twice more often than it reaches is given up.
         """
-        times = min(self.confirm, self.left)
-        again: list[Seen] = []
-        if times:
+        told = [once]
+        lead = 0
+        while -_GIVEN_UP < lead < self.confirm and len(told) <= _MOST_ASKED * self.confirm:
+            times = min(self.confirm - lead, self.left)
+            if not times:
+                self.doubtful = True
+                break
             self._count(times)
             again = yield [text] * times
-        all_told = [once, *again]
-        reached = sum(each.reached for each in all_told)
-        self.repeats[text] = (reached, len(all_told))
-        if 2 * reached > len(all_told):
-            return once
-        return Seen(sum(each.loss for each in all_told) / len(all_told), reached=False)
+            told += again
+            lead += sum(1 if each.reached else -1 for each in again)
+        return self._taken(text, told, believed=lead >= self.confirm)
+
+    def _again(self, text: str, once: Seen) -> Generator[list[str], list[Seen], Seen]:
+        """The same while a find is made smaller: what is left in the end is asked again as often as the find was."""
+        times = min(2, self.left - self.held) if self.twice else 0
+        again: list[Seen] = []
+        if times > 0:
+            self._count(times)
+            again = yield [text] * times
+        return self._taken(text, [once, *again], believed=all(each.reached for each in again))
+
+    def _taken(self, text: str, told: list[Seen], *, believed: bool) -> Seen:
+        self.repeats[text] = (sum(each.reached for each in told), len(told))
+        mean = sum(each.loss for each in told) / len(told)
+        self._known[text] = told[0] if believed else Seen(mean, reached=False)
+        return self._known[text]
+
+    def forget_singles(self) -> None:
+        """Forget what reached the goal and was asked once only."""
+        for text, times in list(self.repeats.items()):
+            if times == (1, 1):
+                del self.repeats[text], self._known[text]
 
     def known(self, state: State) -> Seen:
         """What came of a state that was asked about."""
@@ -194,39 +232,52 @@ def searching(
         seed: Of whatever is drawn.
         at_once: The most texts in a batch; what is asked with the one that reaches the goal is paid for.
         prune: Spend what is left on giving up changes that the goal does not need.
-        confirm: How often more what reaches the goal is asked before it is believed: the same text in one batch.
+        confirm: How much more often than not what reaches the goal must reach it again before it is believed. So many
+            queries are held back for it.
         spare: How many queries more may be made once the goal is reached, to give up what it does not need.
     """
     asker = _Asker(space, queries, at_once, confirm)
     start = yield from asker.first()
-    found_at = 0
-    minimal = False
+    asker.held = max(0, min(confirm, asker.left - 1))
     try:
         if not start.reached and len(space):
             yield from _driven(
                 method(space, start, Rng(root_key(seed, space.original), "search"), at_once), asker
             )
+        spent = False
     except BudgetSpent:
-        pass
-    first = asker.goal
-    if first is None:
+        spent = True
+    if asker.goal is None:
         loss, state = asker.best
-        return Found(state, loss, start.reached, minimal, asker.asked, found_at, None)
+        return Found(
+            state, loss, start.reached, False, asker.asked, 0, None, doubtful=asker.doubtful, spent=spent
+        )
     found_at = asker.asked
-    state = space.settled(first)
+    first = state = space.settled(asker.goal)
     asker.left += spare
+    minimal = False
     if prune:
-        state, minimal = yield from _pruned(asker, state, Rng(root_key(seed, space.original), "prune"))
-    return Found(
-        state,
-        asker.known(state).loss,
-        True,
-        minimal,
-        asker.asked,
-        found_at,
-        space.settled(first),
-        asker.repeats[space.text(state)],
-    )
+        state, minimal = yield from _smaller(asker, first, Rng(root_key(seed, space.original), "prune"))
+    loss, repeats = asker.known(state).loss, asker.repeats[space.text(state)]
+    return Found(state, loss, True, minimal, asker.asked, found_at, first, repeats)
+
+
+def _smaller(asker: _Asker, first: State, rng: Rng) -> Generator[list[str], list[Seen], tuple[State, bool]]:
+    """What is left of a find, asked again as often as the find was; the find itself where nothing smaller holds."""
+    whole = asker.space.text(first)
+    for twice in (False, True):
+        asker.twice = twice
+        asker.held = min(asker.confirm, asker.left)
+        state, minimal = yield from _pruned(asker, first, rng.child("twice" if twice else "once"))
+        text = asker.space.text(state)
+        if text == whole or not asker.confirm:
+            return state, minimal
+        seen = yield from asker.believed(text, asker.known(state))
+        if seen.reached:
+            return state, minimal
+        # An answer misled: what reached the goal once on the way is asked twice more.
+        asker.forget_singles()
+    return first, False
 
 
 def _driven(asking: Asking, asker: _Asker) -> Generator[list[str], list[Seen], None]:
