@@ -12,6 +12,7 @@ from pytest_promptfuzz.cli.options import (
 )
 from pytest_promptfuzz.cli.searches import cases_of, search_all
 from pytest_promptfuzz.errors import ConfigurationError
+from pytest_promptfuzz.evaluating.hunting import REPEATS
 from pytest_promptfuzz.reporting.metrics import metrics_lines, transfer_lines, transfer_report
 from pytest_promptfuzz.reporting.model import FORMAT
 from pytest_promptfuzz.reporting.searches import search_lines, search_report, searches_lines
@@ -123,9 +124,9 @@ def _add_search(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--repeats",
         type=int,
-        default=2,
+        default=REPEATS,
         metavar="N",
-        help="how often more what breaks the answer is asked before it is believed (2)",
+        help=f"how much more often than not what breaks the answer must do so again before it is believed ({REPEATS})",
     )
     group.add_argument(
         "--baseline-runs",

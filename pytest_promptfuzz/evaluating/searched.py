@@ -88,8 +88,8 @@ class SearchedTest(SearchJob):
         self.pins.decide = True
         limited = (self.changed or asked.prompt).limited(self.contract.part)
         self._replays += len((yield from replaying(self, asked, limited)))
-        if not self._known:
-            return False
+        if self._known is None or not self._known.known.found.minimal:
+            return False  # what is not as small as can be is searched for anew: there may be a smaller one
         self._replays += 1  # the unmutated prompt, which a search would count
         return True
 
@@ -153,7 +153,7 @@ class SearchedTest(SearchJob):
     @property
     def _over(self) -> bool:
         if self.overruled is not None or self.has_found:
-            return True
+            return True  # what is known and not minimal was searched for once more, on its own input
         return any(hunt.ended in _HOPELESS for hunt in self.hunts)
 
     def _share(self) -> Hunting:

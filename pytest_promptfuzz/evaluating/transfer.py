@@ -51,8 +51,8 @@ def transfer(
 ) -> Transfer:
     """Ask another target about changes that were found to break one.
 
-    Each is asked once, and again ``repeats`` times if it breaks the answer: it does if it mostly does. A prompt is left
-    out, and said, if its unmutated form fails there, or reaches the goal by itself.
+    Each is asked once, and if it breaks the answer ``repeats`` times more, as the unmutated prompt then is. A prompt is
+    left out, and said, if its unmutated form fails there, or reaches the goal by itself.
 
     Args:
         found: Searches, counterexamples or mutations, or one of them. A search that found nothing asks nothing.
@@ -161,7 +161,7 @@ class _Asking:
             repeats=times[0],
             baseline_runs=times[1],
             prune=False,
-            queries=2 + sum(times),  # a function's second run is one more answer
+            queries=4 * (1 + sum(times)),  # one change, and what makes sure of it, never need as many
         )
         self._target = target
         self._parameters = parameters

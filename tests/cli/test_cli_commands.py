@@ -498,7 +498,7 @@ def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.
         (["mutate", "p.txt", "--operators", "lexical=x"], "'x' is no weight of 'lexical'"),
         (["mutate", "empty.txt"], "empty"),
         (["mutate", "latin.txt"], "not UTF-8"),
-        (["search", "p.txt"], "invalid choice: 'search'"),
+        (["seek", "p.txt"], "invalid choice: 'seek'"),
         ([], "COMMAND"),
     ],
 )

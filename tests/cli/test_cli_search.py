@@ -87,7 +87,7 @@ def test_the_change_that_breaks_it_comes_first(folder: Path, server: ModelServer
     said = {row[3:13].strip(): row[14:] for row in rows[1:] if row[3:13].strip()}
     assert (said["baseline"], said["response"]) == ("not spam", "spam")
     assert said["why"] == "label 'not spam' became 'spam'"
-    assert said["again"] == "broke it 3 of 3 times; minimal: no part of it did"
+    assert said["again"] == "broke it 6 of 6 times; minimal: no part of it did"
     assert said["changed"].startswith("1 word, ")
     assert re.match(rf"\d+ queries of 200, found by query \d+, {server.calls} calls$", said["asked"])
     assert re.match(r"sweep over \d+ places, objective deviation, seed 0$", said["how"])
@@ -439,8 +439,8 @@ def test_finds_are_carried_to_other_models(folder: Path, server: ModelServer) ->
         assert rows[3].startswith(
             "   left out: p.txt: asked again, the unmutated prompt reached the goal itself"
         )
-        # Two of the unmutated prompt, and what breaks the answer three times.
-        assert (same.calls, steady.calls, noisy.calls) == (5, 3, 2)
+        # Two of the unmutated prompt, what breaks the answer three times, and the unmutated prompt as often again.
+        assert (same.calls, steady.calls, noisy.calls) == (7, 3, 2)
         found = json.loads(searched(*GIVEN, "--transfer", others[0], "--json").stdout)
         assert [(each["broke"], each["of"]) for each in found["transfers"]] == [(1, 1)]
         assert same.calls == 5

@@ -58,10 +58,11 @@ def test_each_input_has_an_equal_part_of_what_is_left() -> None:
         return "spam"
 
     job, result = searched(target, ["one", "two", "three"], queries=100)
-    assert [hunt.queries for hunt in job.hunts] == [33, 33, 34]
-    assert len(asked) == result.calls == 100
+    # Ten of each are held back to make sure of a find; what is not needed is for the next.
+    assert [hunt.queries for hunt in job.hunts] == [23, 28, 39]
+    assert len(asked) == result.calls == 90
     assert (result.verdict, result.reason) == ("pass", "none-found")
-    assert result.explanation == "No counterexample in 100 queries over 3 inputs (sweep)."
+    assert result.explanation == "No counterexample in 90 queries over 3 inputs (sweep)."
     assert result.score is None
 
 
@@ -97,13 +98,13 @@ def test_the_first_finding_ends_the_search_and_may_be_made_smaller_with_all_that
     )
     assert (result.verdict, result.reason) == ("brittle", "counterexample-found")
     assert [hunt.case for hunt in job.hunts] == [0, 1]
-    assert (job.hunts[1].settings.queries, job.hunts[1].spare) == (30, 30)
+    assert (job.hunts[1].settings.queries, job.hunts[1].spare) == (35, 35)
     (found,) = result.counterexamples
     assert (found.case, found.minimal, found.answer) == (1, True, "not spam")
     assert result.searched is not None
     assert result.searched.found is not None
     assert result.searched.found.id == found.id
-    assert 30 < result.searched.found_at <= 60
+    assert 20 < result.searched.found_at <= 55
     assert job.asked <= 90
 
 

@@ -113,7 +113,7 @@ def test_a_change_that_breaks_an_assertion_fails_the_test_and_is_shown_first(pyt
             r"The smallest change that breaks it",
             r"   prompt +- Do not explain your \[-choice-\]\{\+.*\+\}",
             r"   why +AssertionError: another label",
-            r"   found +trial \w{12}; broke it 3 of 3 times; \d+ queries of the search; minimal",
+            r"   found +trial \w{12}; broke it 6 of 6 times; \d+ queries of the search; minimal",
             r"Brittle\. A change of the prompt breaks the test, found by query \d+ of 200 \(sweep\)\.",
             r"Searched for deviation with sweep: \d+ of 200 queries, \d+ places of the prompt could change\.",
             r"     >       assert said\(prompt\) == 'BILLING', 'another label'",
@@ -126,7 +126,7 @@ def test_a_change_that_breaks_an_assertion_fails_the_test_and_is_shown_first(pyt
     assert (report["verdict"], report["reason"]) == ("brittle", "counterexample-found")
     assert (report["score"], report["trials"]) == (None, [])
     (found,) = report["counterexamples"]
-    assert (found["minimal"], found["repeats"]) == (True, [3, 3])
+    assert (found["minimal"], found["repeats"]) == (True, [6, 6])
     searched = report["searched"]
     assert searched["found"]["id"] == found["id"]
     assert 0 < searched["found_at"] <= searched["queries"] <= searched["budget"] == 200
@@ -144,15 +144,15 @@ def test_nothing_found_passes_and_makes_up_no_score(pytester, alone) -> None:
     result.assert_outcomes(passed=1)
     report = only(pytester)
     assert (report["verdict"], report["reason"]) == ("pass", "none-found")
-    assert report["explanation"] == "No counterexample in 40 queries (sweep)."
-    assert (report["score"], report["bounds"], report["searched"]["queries"]) == (None, [0.0, 1.0], 40)
+    assert report["explanation"] == "No counterexample in 30 queries (sweep)."
+    assert (report["score"], report["bounds"], report["searched"]["queries"]) == (None, [0.0, 1.0], 30)
     assert report["counterexamples"] == []
     rows = [line.split() for line in result.outlines if line.startswith(("test ", "test_it.py::test_it "))]
     assert rows[0] == ["test", "verdict", "calls", "hits", "time", "tokens"]
     assert rows[1][1:3] == ["pass", "0"]
     result.stdout.fnmatch_lines(
         [
-            "Searched: test_it.py::test_it: no counterexample in 40 queries (sweep)",
+            "Searched: test_it.py::test_it: no counterexample in 30 queries (sweep)",
             "note test_it.py::test_it: the objective deviation gave 0 for every answer*",
         ]
     )
@@ -237,7 +237,7 @@ def test_every_way_of_asking_through_real_clients_and_a_rerun_is_free(pytester, 
         assert found["minimal"]
     asked = {name: each["searched"] for name, each in first.items()}
     assert asked["test_sync"]["found_at"] == asked["test_async"]["found_at"]
-    assert asked["test_on_the_wire"]["queries"] == 60
+    assert asked["test_on_the_wire"]["queries"] == 50  # ten are held back to make sure of a find
     made = server.calls
     assert made == sum(each["spent"]["calls"] for each in first.values())
     for kept in (pytester.path / ".promptfuzz" / "counterexamples").glob("*"):
@@ -314,7 +314,7 @@ def test_a_few_lost_queries_are_said_and_do_not_decide(pytester, live, server) -
     errors = report["searched"]["errors"]
     assert errors == 3
     assert (
-        report["explanation"] == f"No counterexample in 30 queries (sweep); {errors} of them got no answer."
+        report["explanation"] == f"No counterexample in 20 queries (sweep); {errors} of them got no answer."
     )
 
 
@@ -426,12 +426,12 @@ def test_options_that_are_not_for_searches(pytester, alone) -> None:
 def test_the_runs_own_budget_is_for_marks_that_name_none(pytester, alone) -> None:
     source = "@robust(TRIAGE, search=True{more})\ndef test_it(prompt):\n    return len(prompt.format(ticket='x')) > 0"
     alone(source.format(more=""), "--promptfuzz-queries=30").assert_outcomes(passed=1)
-    assert only(pytester)["searched"]["queries"] == 30
+    assert only(pytester)["searched"]["budget"] == 30
     alone(source.format(more=", queries=20"), "--promptfuzz-queries=30").assert_outcomes(passed=1)
-    assert only(pytester)["searched"]["queries"] == 20
+    assert only(pytester)["searched"]["budget"] == 20
     (pytester.path / "pyproject.toml").write_text("[tool.promptfuzz]\nqueries = 25\n", encoding="utf-8")
     alone(source.format(more="")).assert_outcomes(passed=1)
-    assert only(pytester)["searched"]["queries"] == 25
+    assert only(pytester)["searched"]["budget"] == 25
     result = alone(source.format(more=""), "--promptfuzz-queries=0")
     result.stderr.fnmatch_lines(["*--promptfuzz-queries*0*"])
 
@@ -485,7 +485,7 @@ def test_what_was_found_is_asked_first_and_ends_the_next_search(pytester, alone)
     result.assert_outcomes(passed=1)
     fixed = only(pytester)
     assert fixed["reason"] == "none-found"
-    assert fixed["searched"]["queries"] == 100
+    assert fixed["searched"]["queries"] == 90
     assert any("replayed" in note and "retired" in note for note in fixed["notes"])
 
 
