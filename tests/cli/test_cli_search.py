@@ -439,8 +439,8 @@ def test_finds_are_carried_to_other_models(folder: Path, server: ModelServer) ->
         assert rows[3].startswith(
             "   left out: p.txt: asked again, the unmutated prompt reached the goal itself"
         )
-        # Two of the unmutated prompt, what breaks the answer three times, and the unmutated prompt as often again.
-        assert (same.calls, steady.calls, noisy.calls) == (7, 3, 2)
+        # Two of the unmutated prompt, what breaks the answer six times, and the unmutated prompt five times more.
+        assert (same.calls, steady.calls, noisy.calls) == (13, 3, 2)
         found = json.loads(searched(*GIVEN, "--transfer", others[0], "--json").stdout)
         assert [(each["broke"], each["of"]) for each in found["transfers"]] == [(1, 1)]
         assert same.calls == 5

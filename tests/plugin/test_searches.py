@@ -150,12 +150,8 @@ def test_nothing_found_passes_and_makes_up_no_score(pytester, alone) -> None:
     rows = [line.split() for line in result.outlines if line.startswith(("test ", "test_it.py::test_it "))]
     assert rows[0] == ["test", "verdict", "calls", "hits", "time", "tokens"]
     assert rows[1][1:3] == ["pass", "0"]
-    result.stdout.fnmatch_lines(
-        [
-            "Searched: test_it.py::test_it: no counterexample in 30 queries (sweep)",
-            "note test_it.py::test_it: the objective deviation gave 0 for every answer*",
-        ]
-    )
+    result.stdout.fnmatch_lines(["Searched: test_it.py::test_it: no counterexample in 30 queries (sweep)"])
+    result.stdout.no_fnmatch_line("*for every answer*")  # a label that is always right is no news
 
 
 def test_inputs_share_the_budget_and_the_first_counterexample_ends_the_search(pytester, alone) -> None:
