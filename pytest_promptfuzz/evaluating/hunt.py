@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.evaluating.alike import alike
 from pytest_promptfuzz.evaluating.allowance import Allowance, Ends, ReachedAlready
 from pytest_promptfuzz.evaluating.hunting import ended_by, said_of_answers
-from pytest_promptfuzz.evaluating.objectives import NEAR, Answer, answer_of
+from pytest_promptfuzz.evaluating.objectives import NEAR, Answer, answer_of, said
 from pytest_promptfuzz.evaluating.recorded import refuse_unrecorded
 from pytest_promptfuzz.evaluating.smaller import smaller
 from pytest_promptfuzz.evaluating.tried import Tried
@@ -328,7 +328,7 @@ class Hunt:
             case=known.trial.case,
             baseline=self.baseline.value,
             answer=known.trial.value,
-            failure=answer_of(known.trial).why or f"{self.settings.objective.name} is reached",
+            failure=said(self.settings.objective, self.baseline, answer_of(known.trial)),
             minimal=self._minimal,
             calls=self.queries,
             repeats=(known.reached, known.asked),

@@ -493,5 +493,6 @@ def test_measures_say_what_the_change_did_to_the_text() -> None:
 
 def test_what_is_conclusive() -> None:
     assert search(PROMPT, brittle, operators="synonym").conclusive
-    assert search(PROMPT, lambda _: "x", queries=20).conclusive
+    assert search(PROMPT, lambda _: "x", queries=40).conclusive
+    assert not search(PROMPT, lambda _: "x", queries=12).conclusive
     assert not search(PROMPT, brittle, method="pwws", operators="synonym", queries=5).conclusive

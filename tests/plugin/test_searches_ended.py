@@ -179,7 +179,7 @@ def test_a_search_explains_nothing_and_says_so(tmp_path: Path) -> None:
 
 
 NEARER = """
-@robust(TRIAGE, search={"method": "greedy"}, objective="confidence", queries=60)
+@robust(TRIAGE, search={"method": "greedy"}, objective="confidence", queries=90)
 def test_it(prompt):
     gone = sum(word not in prompt.format(ticket=TICKET) for word in ("choice", "exactly"))
     return {"OTHER": gone / 5, "BILLING": 1 - gone / 5}
@@ -219,6 +219,6 @@ def shown(folder: Path, *, terminal: bool) -> str:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_a_terminal_shows_how_far_a_search_is_and_a_pipe_does_not(tmp_path: Path) -> None:
     on_terminal = shown(tmp_path, terminal=True)
-    assert "/60 queries, best 0.00" in on_terminal
-    assert re.search(r"\d\d/60 queries, best 0\.40", on_terminal)
-    assert "/60 queries, best" not in shown(tmp_path, terminal=False)
+    assert "/90 queries, best 0.00" in on_terminal
+    assert re.search(r"[1-9]\d*/90 queries, best 0\.\d\d", on_terminal)
+    assert "/90 queries, best" not in shown(tmp_path, terminal=False)
