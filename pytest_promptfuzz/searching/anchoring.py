@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.distance import Indel, Prefix
 
 from pytest_promptfuzz.errors import UsageError, quoted
 from pytest_promptfuzz.expressions import expression
-from pytest_promptfuzz.mutations.edits import Edit, Ref, check_edits
+from pytest_promptfuzz.mutations.edits import Edit, Ref, check_edits, reorder
 from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.searching.atoms import moved_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,12 +69,18 @@ def reanchored(mutation: Mutation, prompt: Prompt) -> Mutation | str:
     for place in places:
         if place.edit not in chosen and not any(_collide(place, other) for other in chosen.values()):
             chosen[place.edit] = place
-    for number, edit in enumerate(mutation.edits):
-        if number not in chosen:
-            return _gone(edit, old, new)
-    edits = tuple(
-        sorted(_moved(edit, chosen[number].start - edit.start) for number, edit in enumerate(mutation.edits))
-    )
+    missing = next((edit for number, edit in enumerate(mutation.edits) if number not in chosen), None)
+    if missing is None:
+        edits = tuple(
+            sorted(
+                _moved(edit, chosen[number].start - edit.start) for number, edit in enumerate(mutation.edits)
+            )
+        )
+    else:
+        spread = _spread(missing, old, new) if len(mutation.edits) == 1 else None
+        if spread is None:
+            return _gone(missing, old, new)
+        edits = (spread,)
     touched = frozenset[str]().union(*wanted)
     try:
         check_edits(
@@ -107,6 +115,32 @@ def _places(number: int, edit: Edit, old: str, new: str) -> Iterator[_Place]:
         found += 1
         if found == _MOST:
             return
+
+
+def _spread(edit: Edit, old: str, new: str) -> Edit | None:
+    """The same reordering where its segments stand by now, whatever was put between them or within them.
+
+    ``None`` where one does not stand there once, or they stand in another order.
+    """
+    segments = moved_segments(edit)
+    if not segments:
+        return None
+    before = sorted(segments)
+    spans = [_standing(old[start:end], new) for start, end in before]
+    known = [span for span in spans if span is not None]
+    if len(known) < len(spans) or any(one[1] > other[0] for one, other in pairwise(known)):
+        return None
+    return reorder(known, [before.index(each) for each in segments])
+
+
+def _standing(piece: str, text: str) -> tuple[int, int] | None:
+    """Where a piece stands, or its first and its last line if it has more than one; each must stand there once."""
+    ends = [piece] if piece in text else [line for line in piece.splitlines() if line.strip()]
+    first, last = ends[0] if ends else "", ends[-1] if ends else ""
+    if not first or text.count(first) != 1 or text.count(last) != 1:
+        return None
+    start, end = text.index(first), text.index(last) + len(last)
+    return (start, end) if start < end else None
 
 
 def _occurrences(piece: str, text: str) -> Iterator[int]:

@@ -63,7 +63,7 @@ def smaller_moves(edit: Edit) -> list[Edit]:
     Each puts one segment elsewhere, or lets two change places, among the places that the reordering has; what stands
     between them stays where it is. Empty where the edit is no plain reordering of segments.
     """
-    segments = _segments(edit)
+    segments = moved_segments(edit)
     if not segments:
         return []
     places = sorted(segments)
@@ -76,7 +76,7 @@ def smaller_moves(edit: Edit) -> list[Edit]:
     return [reorder(places, each) for each in ranked[:_MOST_MOVES]]
 
 
-def _segments(edit: Edit) -> list[tuple[int, int]] | None:
+def moved_segments(edit: Edit) -> list[tuple[int, int]] | None:
     """The segments that change places, in their new order; ``None`` where something else is done to them."""
     refs = [part for part in edit.parts if isinstance(part, Ref)]
     spans = sorted(refs)

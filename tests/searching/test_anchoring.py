@@ -206,7 +206,8 @@ def test_whole_plans_come_along_and_stay_legal(seed):
         assert "{ticket}" in each.text
         check_edits(each.edits, len(new))
     for each, was in zip(found, plan, strict=True):
-        if isinstance(each, Mutation):
+        moves = any(isinstance(part, Ref) for edit in was.edits for part in edit.parts)
+        if isinstance(each, Mutation) and not moves:  # what stands between moved pieces may be new
             assert [edit.replacement(new) for edit in each.edits] or was.edits
             assert sorted(edit.replacement(new) for edit in each.edits) == sorted(
                 edit.replacement(OLD) for edit in was.edits
@@ -239,3 +240,45 @@ def test_two_edits_that_want_one_place_share_no_text():
         "name",
         "term",
     ]
+
+
+LISTED = """\
+Sort the mail of a shop.
+
+- billing
+- shipping
+- returns
+
+Message: {message}"""
+
+
+def swapped(one, other, text=LISTED):
+    spans = sorted((text.index(each), text.index(each) + len(each)) for each in (one, other))
+    return made(reorder(spans, [1, 0]), text=text)
+
+
+def test_a_reordering_goes_where_its_segments_stand_by_now():
+    more = LISTED.replace("- billing\n", "- billing\n- legal\n")
+    found = moved(swapped("- billing", "- shipping"), more)
+    assert found == more.replace("- billing\n- legal\n- shipping", "- shipping\n- legal\n- billing")
+
+
+def test_a_segment_that_was_added_to_is_known_by_its_first_and_last_line():
+    whole = LISTED[: LISTED.index("\n\nMessage")]
+    more = LISTED.replace("- billing\n", "- billing\n- legal\n")
+    found = moved(swapped(whole, "Message: {message}"), more)
+    assert found.startswith("Message: {message}\n\nSort the mail")
+    assert found.endswith("- legal\n- shipping\n- returns")
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        LISTED.replace("- shipping\n", ""),
+        LISTED.replace("- billing\n", "- billing\n- legal\n").replace("- returns", "- shipping"),
+        LISTED.replace("- billing\n- shipping", "- shipping\n- legal\n- billing"),
+    ],
+    ids=["removed", "twice", "turned"],
+)
+def test_segments_that_are_not_there_once_and_in_their_order_have_no_place(new):
+    gone(swapped("- billing", "- shipping"), new)
