@@ -66,6 +66,19 @@ def add_plan_options(parser: argparse.ArgumentParser, *, mixed: bool = False) ->
     )
 
 
+def add_comparing_options(group: argparse._ArgumentGroup) -> None:
+    """``--task``, ``--embedder`` and ``--judge``."""
+    group.add_argument("--task", metavar="NAME", help="how answers are compared (inferred from the baseline)")
+    group.add_argument(
+        "--embedder",
+        metavar="NAME",
+        help="a provider whose embeddings compare meaning, openai:MODEL or compatible:MODEL@URL (a model here)",
+    )
+    group.add_argument(
+        "--judge", metavar="NAME", help="a model that rates answers which nothing cheaper can tell (nobody)"
+    )
+
+
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
     """``--max-calls``, ``--rpm`` and the others that pytest knows as ``--promptfuzz-…``."""
     group = parser.add_argument_group("limits and budget")

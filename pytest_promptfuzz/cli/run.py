@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.options import (
+    add_comparing_options,
     add_limit_options,
     add_output_options,
     add_plan_options,
@@ -99,15 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a run before, as --json wrote it, for --gate no-worse",
     )
-    group.add_argument("--task", metavar="NAME", help="how answers are compared (inferred from the baseline)")
-    group.add_argument(
-        "--embedder",
-        metavar="NAME",
-        help="a provider whose embeddings compare meaning, openai:MODEL or compatible:MODEL@URL (a model here)",
-    )
-    group.add_argument(
-        "--judge", metavar="NAME", help="a model that rates answers which nothing cheaper can tell (nobody)"
-    )
+    add_comparing_options(group)
     group.add_argument(
         "--judge-when", choices=("undecided", "always"), help="when the judge is asked (undecided)"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.options import (
+    add_comparing_options,
     add_limit_options,
     add_output_options,
     operator_names,
@@ -12,7 +13,7 @@ from pytest_promptfuzz.cli.options import (
 )
 from pytest_promptfuzz.cli.searches import cases_of, search_all
 from pytest_promptfuzz.errors import ConfigurationError
-from pytest_promptfuzz.evaluating.hunting import REPEATS
+from pytest_promptfuzz.evaluating.hunting import BATCH, QUERIES, REPEATS
 from pytest_promptfuzz.reporting.metrics import metrics_lines, transfer_lines, transfer_report
 from pytest_promptfuzz.reporting.model import FORMAT
 from pytest_promptfuzz.reporting.searches import search_lines, search_report, searches_lines
@@ -70,15 +71,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     _add_search(parser.add_argument_group("search"))
     _add_limits(parser.add_argument_group("what a change must keep"))
     group = parser.add_argument_group("answers")
-    group.add_argument("--task", metavar="NAME", help="how answers are compared (inferred from the baseline)")
-    group.add_argument(
-        "--embedder",
-        metavar="NAME",
-        help="a provider whose embeddings compare meaning, openai:MODEL or compatible:MODEL@URL (a model here)",
-    )
-    group.add_argument(
-        "--judge", metavar="NAME", help="a model that rates answers which nothing cheaper can tell"
-    )
+    add_comparing_options(group)
     group.add_argument(
         "--mode",
         choices=("auto", "live"),
@@ -106,7 +99,7 @@ def _add_search(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--queries",
         type=int,
-        default=200,
+        default=QUERIES,
         metavar="N",
         help="how often a prompt may be asked, the unmutated one included; of each search (200)",
     )
@@ -117,7 +110,7 @@ def _add_search(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--batch",
         type=int,
-        default=8,
+        default=BATCH,
         metavar="N",
         help="queries made before the next are chosen: 1 asks least, more waits less (8)",
     )

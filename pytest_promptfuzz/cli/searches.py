@@ -74,8 +74,8 @@ def cases_of(options: argparse.Namespace) -> tuple[list[Case], list[tuple[str, s
         if options.inputs is None:
             cases.append(Case(called, filled(prompt, values)))
             continue
-        for name, each in filled_by_each(prompt, values, options.inputs):
-            name = name if len(options.files) == 1 else f"{called}, input {name}"  # noqa: PLW2901
+        for number, each in filled_by_each(prompt, values, options.inputs):
+            name = number if len(options.files) == 1 else f"{called}, input {number}"
             if isinstance(each, UsageError):
                 unfit.append((name, str(each)))
             else:

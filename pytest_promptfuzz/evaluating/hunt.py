@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.alike import alike
 from pytest_promptfuzz.evaluating.allowance import Allowance, Ends, ReachedAlready
-from pytest_promptfuzz.evaluating.hunting import ended_by, said_of_answers
+from pytest_promptfuzz.evaluating.hunting import ended_by, said_of_answers, said_of_control
 from pytest_promptfuzz.evaluating.objectives import NEAR, Answer, answer_of, said
 from pytest_promptfuzz.evaluating.recorded import refuse_unrecorded
 from pytest_promptfuzz.evaluating.smaller import smaller
 from pytest_promptfuzz.evaluating.tried import Tried
-from pytest_promptfuzz.evaluating.unmutated import unmutated_answer
+from pytest_promptfuzz.evaluating.unmutated import steady
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.counterexample import Counterexample
 from pytest_promptfuzz.searching.candidates import space_of
@@ -122,7 +122,8 @@ class Hunt:
             found = self.found = yield from self._searched(job, asked, space)
             self._text, self._minimal = space.text(found.state), found.minimal
             if found.reached:
-                yield from self._unmutated(job, asked, self.settings.repeats)
+                told = yield from self._unmutated(job, asked, self.settings.repeats)
+                self.notes += said_of_control(told, self.settings.repeats)
                 self.ended, self.explanation = "found", ""
                 if self.settings.prune:
                     yield from self._made_smaller(job, asked, space)
@@ -133,8 +134,12 @@ class Hunt:
         smallest = self.smallest()
         return [] if smallest is None else [smallest.trial]
 
-    def _unmutated(self, job: Job, asked: Asked, times: int) -> Asking:
-        """Ask the unmutated prompt again: where it reaches the goal by itself, no change can be blamed."""
+    def _unmutated(self, job: Job, asked: Asked, times: int) -> Generator[list[Step], list[Run], int]:
+        """Ask the unmutated prompt again: where it reaches the goal by itself, no change can be blamed.
+
+        Returns:
+            How often it was answered.
+        """
         had = []
         if asked.baseline.again is not None and self.queries == 1:  # a function's second run is an answer
             had = [asked.baseline.again]
@@ -142,16 +147,9 @@ class Hunt:
             self._times[""] += 1
         left = self.settings.queries + self.spare - self.queries
         runs = had + (yield from self._runs(job, asked, [None] * max(0, min(times - len(had), left))))
-        for run in runs:
-            answer = unmutated_answer(asked, run, self.where)
-            if answer is not None and self._rated(answer).reached:
-                raise Ends(
-                    "noisy",
-                    f"asked again, the unmutated prompt reached the goal itself ({answer.value or answer.why!r:.80}), "
-                    "so that no change can be blamed. Make the target's answers steadier (temperature 0), or choose an "
-                    "objective that its noise does not reach",
-                )
-        return runs
+        told = steady(asked, runs, self.where, lambda answer: self._rated(answer).reached)
+        self.errors += len(runs) - told
+        return told
 
     def _opened(self, job: Job, prompt: Prompt) -> Space:
         settings = self.settings
@@ -208,8 +206,9 @@ class Hunt:
             made = zip(mutations, runs, strict=True)
             return [self._seen(job, asked, mutation, run).reached for mutation, run in made]
 
+        errors = self.errors
         text, minimal = yield from smaller(known, ask, allows=space.allows, queries=left, repeats=repeats)
-        self._text, self._minimal = text, self._minimal and minimal
+        self._text, self._minimal = text, self._minimal and minimal and self.errors == errors
         return []
 
     def _runs(self, job: Job, asked: Asked, mutations: Sequence[Mutation | None]) -> Asking:
@@ -234,12 +233,12 @@ class Hunt:
         return runs
 
     def _seen(self, job: Job, asked: Asked, mutation: Mutation, run: Run) -> Seen:
-        """What a run shows; a query without an answer is as far from the goal as the unmutated prompt."""
+        """What a run shows; a query without an answer shows nothing."""
         trial = asked.judge.trial(run, mutation, mutation.prompt, asked.baseline, case=asked.case.number)
         if trial.error is not None:
             self.errors, self.lost = self.errors + 1, trial.error
             self._allowance.lost(trial.error)
-            return self.tried.start
+            return self.tried.start._replace(answered=False)
         self._allowance.had()
         seen = self._rated(answer_of(trial))
         if seen.reached and self._failure is not None and not same_failure(self._failure, trial):

@@ -25,7 +25,8 @@ QUERIES = 200
 MOST_QUERIES = 1_000_000
 BATCH = 8
 REPEATS = 5
-"""Of 200 queries to answers of which a fifth reach the goal whatever is asked, one search in 25 believes one."""
+"""Where a fifth of the answers reach the goal whatever is asked, one search of 200 queries in 25 would believe one; the
+unmutated prompt, asked as often, ends most of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +160,20 @@ class Hunting:
 def ended_by(found: Found, made: int, settings: Hunting) -> tuple[Ended, str]:
     """Why a search that found nothing ended, by name and in a sentence."""
     if found.doubtful:
-        said = "a change reached the goal, and too few queries were left to ask it again; give more queries="
+        said = "a change reached the goal, and could not be asked again often enough to be sure; give more queries="
         return "unconfirmed", said
     if not found.spent:
         return "exhausted", f"no change reached the goal, and {settings.name} had nothing more to ask"
     return "queries-spent", f"no change reached the goal in {made} queries"
+
+
+def said_of_control(told: int, wanted: int) -> list[str]:
+    """What the person must know where the unmutated prompt did not answer as often beside a find as it should have."""
+    if told >= wanted:
+        return []
+    return [
+        f"beside the find the unmutated prompt answered {told} of {wanted} times only: noise may pass for a find"
+    ]
 
 
 def said_of_answers(settings: Hunting, tried: Tried) -> list[str]:

@@ -56,7 +56,8 @@ class SearchJob(Job):
     def begin(self, asked: Asked) -> Epoch:
         """Search, once the baseline holds."""
         assert self.hunt is not None
-        return (yield from self.hunt.epoch(self, asked, self.changed or asked.prompt))
+        assert self.changed is not None  # `plan` is asked before
+        return (yield from self.hunt.epoch(self, asked, self.changed))
 
     def again(self) -> Steps:
         """Nothing: what a search finds it confirms by itself."""

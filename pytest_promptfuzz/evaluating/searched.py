@@ -66,7 +66,8 @@ class SearchedTest(SearchJob):
         Raises:
             UsageError: As ``Hunt.epoch``.
         """
-        if (yield from self._known_breaks(asked)):
+        assert self.changed is not None  # `plan` is asked before
+        if (yield from self._known_breaks(asked, self.changed)):
             return []
         share = self._share()
         self.hunt = Hunt(
@@ -74,19 +75,19 @@ class SearchedTest(SearchJob):
         )
         self.hunts.append(self.hunt)
         try:
-            yield from self.hunt.epoch(self, asked, self.changed or asked.prompt)
+            yield from self.hunt.epoch(self, asked, self.changed)
         except ReachedAlready as error:  # whose name says nothing to who reads it in a report
             raise UsageError(str(error)) from None
         return []
 
-    def _known_breaks(self, asked: Asked) -> Generator[list[Step], list[Run], bool]:
+    def _known_breaks(self, asked: Asked, prompt: Prompt) -> Generator[list[Step], list[Run], bool]:
         """Ask what is known to break the test, in its own sense; a recording holds a whole search, which needs none."""
         assert self.hunting is not None
         if self.session.mode in {"record", "replay"} or not isinstance(self.hunting.objective, Deviation):
             return False
         self.pins.known = [each for each in self.pins.known if self._within(each.found.mutation)]
         self.pins.decide = True
-        limited = (self.changed or asked.prompt).limited(self.contract.part)
+        limited = prompt.limited(self.contract.part)
         self._replays += len((yield from replaying(self, asked, limited)))
         if self._known is None or not self._known.known.found.minimal:
             return False  # what is not as small as can be is searched for anew: there may be a smaller one

@@ -1,30 +1,53 @@
-"""The unmutated prompt asked once more: what an objective sees of the answer."""
+"""The unmutated prompt asked once more: whether it reaches the goal by itself."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.evaluating.allowance import Ends
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.instability import in_one_line
 from pytest_promptfuzz.evaluating.judge import shown, subject_of
 from pytest_promptfuzz.evaluating.objectives import Answer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from pytest_promptfuzz.evaluating.repeating import Asked
     from pytest_promptfuzz.running.run import Run
 
 
-def unmutated_answer(asked: Asked, run: Run, where: str) -> Answer | None:
-    """What the unmutated prompt was answered this time; ``None`` where nothing can be told of it.
+def steady(asked: Asked, runs: Iterable[Run], where: str, reached: Callable[[Answer], bool]) -> int:
+    """How many of the runs were answered; none may reach the goal.
 
     Args:
         asked: The case.
-        run: Of the unmutated prompt, not the first.
+        runs: Of the unmutated prompt, not the first.
         where: The test, for messages.
+        reached: Whether an answer reaches the goal.
 
     Raises:
+        Ends: One does.
         UsageError: The body returned something that cannot be compared.
     """
+    told = 0
+    for run in runs:
+        answer = _answer(asked, run, where)
+        if answer is None:
+            continue
+        told += 1
+        if reached(answer):
+            raise Ends(
+                "noisy",
+                f"asked again, the unmutated prompt reached the goal itself ({answer.value or answer.why!r:.80}), so "
+                "that no change can be blamed. Make the target's answers steadier (temperature 0), or choose an "
+                "objective that its noise does not reach",
+            )
+    return told
+
+
+def _answer(asked: Asked, run: Run, where: str) -> Answer | None:
+    """What the unmutated prompt was answered this time; ``None`` where nothing can be told of it."""
     error, judge = run.exception, asked.judge
     if infrastructure_error(run, baseline=None) or (error is not None and judge.skips(error)):
         return None

@@ -32,10 +32,12 @@ class Seen(NamedTuple):
     Attributes:
         loss: How near the answer is to the goal, in [0, 1].
         reached: Whether it is there.
+        answered: Whether there was an answer at all; without one the query says nothing for or against.
     """
 
     loss: float
     reached: bool
+    answered: bool = True
 
 
 class Method(Protocol):
@@ -66,7 +68,6 @@ class Found:
         queries: How often was asked, the unchanged prompt included.
         found_at: By how many queries the goal was reached first; 0 where it was not.
         first: What reached it then, before anything was given up; ``None`` where nothing did.
-        repeats: How often ``state`` reached the goal, and how often it was asked.
         doubtful: Whether something reached the goal and could not be asked again as often as it takes to believe it.
         spent: Whether the budget ended it, and the method had more to ask.
     """
@@ -78,7 +79,6 @@ class Found:
     queries: int
     found_at: int
     first: State | None
-    repeats: tuple[int, int] = (0, 0)
     doubtful: bool = False
     spent: bool = False
 
@@ -100,6 +100,7 @@ class _Asker:
         self.goal: State | None = None
         self.seen: list[tuple[State, Seen]] = []
         self.repeats: dict[str, tuple[int, int]] = {}
+        self.unanswered = 0
         self._known: dict[str, Seen] = {}
 
     def first(self) -> Generator[list[str], list[Seen], Seen]:
@@ -138,12 +139,10 @@ class _Asker:
             if room < 1:
                 raise BudgetSpent
             batch, texts = texts[:room], texts[room:]
-            self._count(len(batch))
-            told_now = yield batch
-            for text, once in zip(batch, told_now, strict=True):
+            for text, once in zip(batch, (yield from self._asked(batch)), strict=True):
                 state = states[waiting[text][0]]
                 seen = once
-                if once.reached and min(state) >= 0:
+                if once.reached and min(state) >= 0 and not (stop and self.goal is not None):
                     seen = yield from (self.believed(text, once) if stop else self._again(text, once))
                 self._known[text] = seen
                 for index in waiting[text]:
@@ -161,26 +160,31 @@ class _Asker:
         for; what misses twice more often than it reaches is given up.
         """
         told = [once]
-        lead = 0
-        while -_GIVEN_UP < lead < self.confirm and len(told) <= _MOST_ASKED * self.confirm:
+        lead = asked = 0
+        while -_GIVEN_UP < lead < self.confirm and asked < _MOST_ASKED * self.confirm:
             times = min(self.confirm - lead, self.left)
             if not times:
-                self.doubtful = True
                 break
-            self._count(times)
-            again = yield [text] * times
+            asked += times
+            again = [each for each in (yield from self._asked([text] * times)) if each.answered]
             told += again
             lead += sum(1 if each.reached else -1 for each in again)
+        # Neither believed nor given up: what was lost, or is not left, might have told.
+        undecided = -_GIVEN_UP < lead < self.confirm
+        self.doubtful = self.doubtful or (undecided and (not self.left or len(told) <= asked))
         return self._taken(text, told, believed=lead >= self.confirm)
 
     def _again(self, text: str, once: Seen) -> Generator[list[str], list[Seen], Seen]:
         """The same while a find is made smaller: what is left in the end is asked again as often as the find was."""
         times = min(2, self.left - self.held) if self.twice else 0
-        again: list[Seen] = []
-        if times > 0:
-            self._count(times)
-            again = yield [text] * times
+        again = (yield from self._asked([text] * times)) if times > 0 else []
         return self._taken(text, [once, *again], believed=all(each.reached for each in again))
+
+    def _asked(self, texts: list[str]) -> Generator[list[str], list[Seen], list[Seen]]:
+        self._count(len(texts))
+        told = yield texts
+        self.unanswered += sum(not each.answered for each in told)
+        return told
 
     def _taken(self, text: str, told: list[Seen], *, believed: bool) -> Seen:
         self.repeats[text] = (sum(each.reached for each in told), len(told))
@@ -258,8 +262,7 @@ def searching(
     minimal = False
     if prune:
         state, minimal = yield from _smaller(asker, first, Rng(root_key(seed, space.original), "prune"))
-    loss, repeats = asker.known(state).loss, asker.repeats[space.text(state)]
-    return Found(state, loss, True, minimal, asker.asked, found_at, first, repeats)
+    return Found(state, asker.known(state).loss, True, minimal, asker.asked, found_at, first)
 
 
 def _smaller(asker: _Asker, first: State, rng: Rng) -> Generator[list[str], list[Seen], tuple[State, bool]]:
@@ -268,7 +271,9 @@ def _smaller(asker: _Asker, first: State, rng: Rng) -> Generator[list[str], list
     for twice in (False, True):
         asker.twice = twice
         asker.held = min(asker.confirm, asker.left)
+        lost = asker.unanswered
         state, minimal = yield from _pruned(asker, first, rng.child("twice" if twice else "once"))
+        minimal = minimal and asker.unanswered == lost  # without an answer nothing was seen to miss the goal
         text = asker.space.text(state)
         if text == whole or not asker.confirm:
             return state, minimal

@@ -255,15 +255,34 @@ def test_a_find_of_the_last_queries_is_no_find() -> None:
 
 
 def test_what_cannot_be_asked_again_is_not_certain() -> None:
-    calls = itertools.count(1)
+    lost = itertools.count()
 
     def target(prompt: str) -> str:
-        """Reaches the goal often enough to be asked again, and never often enough to be believed."""
-        return "spam" if next(calls) % 2 else "not spam"
+        """The first changed prompt reaches the goal, and is answered no more."""
+        if prompt == PROMPT:
+            return "not spam"
+        if next(lost):
+            raise TargetError("overloaded", kind="server")
+        return "spam"
 
-    found = search(PROMPT, target, queries=14, baseline_runs=1, repeats=3, batch=1)
+    found = search(PROMPT, target, queries=12, baseline_runs=1, repeats=3, batch=1)
     assert not found.found
-    assert found.ended in {"unconfirmed", "queries-spent", "noisy"}
+    assert found.ended in {"unconfirmed", "target-failed"}
+    assert not found.conclusive
+
+
+def test_a_find_without_its_control_says_so() -> None:
+    calls = itertools.count()
+
+    def target(prompt: str) -> str:
+        if prompt == PROMPT and next(calls) > 1:
+            raise TargetError("overloaded", kind="server")
+        return brittle(prompt)
+
+    found = search(PROMPT, target, operators="synonym")
+    assert found.found
+    assert any("answered 0 of 5 times only" in note for note in found.notes)
+    assert found.errors == 5
 
 
 def test_a_target_that_answers_now_this_now_that_is_not_searched() -> None:

@@ -18,7 +18,8 @@ from pytest_promptfuzz.searching.space import Choice, Limits, Place, Space
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_promptfuzz.searching.searching import Found, Texts
+    from pytest_promptfuzz.mutations.rng import Rng
+    from pytest_promptfuzz.searching.searching import Asking, Found, Texts
 
     Victim = Callable[[str], Seen]
 
@@ -271,4 +272,76 @@ def test_a_deletion_that_an_operator_makes_too_is_a_find(method: str) -> None:
     found, _ = run(Space(TEXT, places), method, lambda text: Seen(0.5, "three" not in text))
     assert found.first is not None
     assert "three" not in Space(TEXT, places).text(found.state)
-    assert found.repeats == (1, 1)
+
+
+def asked_for_one(answers: list[bool | None], *, queries: int = 60, confirm: int = 3) -> tuple[Found, int]:
+    """A search that has one change to ask about, and what it is told each time: ``None`` is no answer."""
+
+    def one(where: Space, start: Seen, rng: Rng, at_once: int) -> Asking:
+        yield [(1, *where.start[1:])]
+
+    told = iter(answers)
+    steps = searching(space(), one, queries=queries, confirm=confirm, prune=False)
+    asked = 0
+    next(steps)
+    seen = [Seen(0.0, reached=False)]
+    try:
+        while True:
+            texts = steps.send(seen)
+            asked += len(texts)
+            seen = [
+                Seen(float(bool(each)), bool(each), answered=each is not None)
+                for each in (next(told) for _ in texts)
+            ]
+    except StopIteration as stop:
+        return stop.value, asked
+
+
+def test_a_find_is_believed_once_it_came_again_often_enough() -> None:
+    assert asked_for_one([True] * 4)[0].reached
+    found, asked = asked_for_one([True, True, True, False, True, True])
+    assert (found.reached, asked) == (True, 6)
+
+
+def test_a_find_that_mostly_misses_is_given_up() -> None:
+    found, asked = asked_for_one([True, False, False, False])
+    assert (found.reached, found.doubtful, asked) == (False, False, 4)
+
+
+def test_what_cannot_be_asked_again_often_enough_is_doubtful() -> None:
+    found, _ = asked_for_one([True, True, False, True, False, True], queries=6)
+    assert (found.reached, found.doubtful) == (False, True)
+
+
+def test_a_query_without_an_answer_speaks_neither_for_nor_against_a_find() -> None:
+    assert asked_for_one([True, None, None, True, None, True, True])[0].reached
+    found, asked = asked_for_one([True] + [None] * 20)
+    assert (found.reached, found.doubtful, asked) == (False, True, 13)
+
+
+def test_of_several_finds_in_a_batch_one_is_made_sure_of() -> None:
+    found, batches = run(
+        space(),
+        "sweep",
+        lambda text: Seen(float(text != TEXT), text != TEXT),
+        at_once=8,
+        confirm=5,
+        prune=False,
+    )
+    assert found.reached
+    assert [len(batch) for batch in batches] == [1, 8, 5]
+
+
+def test_a_lost_answer_while_pruning_leaves_it_open_what_is_minimal() -> None:
+    """Every prompt but the whole find and the unchanged one gets no answer."""
+    whole: list[str] = []
+
+    def victim(text: str) -> Seen:
+        if text == TEXT or (whole and text != whole[0]):
+            return Seen(0.0, reached=False, answered=text == TEXT)
+        whole.append(text)
+        return Seen(1.0, reached=True)
+
+    found, _ = run(space(), "sweep", victim)
+    assert found.reached
+    assert not found.minimal
