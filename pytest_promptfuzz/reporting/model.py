@@ -18,6 +18,7 @@ from pytest_promptfuzz.reporting.searched import SearchedReport, searched_report
 from pytest_promptfuzz.reporting.varying import VarianceReport, variance_report
 
 if TYPE_CHECKING:
+    from pytest_promptfuzz.reporting.drift import DriftReport
     from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.paired import Paired
     from pytest_promptfuzz.scoring.robustness import Group, Robustness
@@ -171,10 +172,12 @@ class TestReport(TestSummary):
     by_relation: dict[str, GroupReport]
     prompt: str
     baseline: Any
+    baselines: list[Any]
     inputs: list[str]
     judging: dict[str, Any] | None
     counterexamples: list[CounterexampleReport]
     replayed: list[ReplayedReport]
+    drift: list[DriftReport]
 
 
 def report_test(
@@ -220,6 +223,7 @@ def report_test(
         by_relation={name: _group(group) for name, group in robustness.by_relation.items()},
         prompt=first,
         baseline=robustness.baseline,
+        baselines=list(robustness.baselines),
         trials=[_trial(trial, robustness.baselines[trial.case], reproduce) for trial in robustness.trials],
         spent=_spent(robustness.spent),
         cost=robustness.cost,
@@ -231,6 +235,7 @@ def report_test(
             robustness.searched, lambda trial: _trial(trial, robustness.baselines[trial.case], reproduce)
         ),
         replayed=[replayed_report(each) for each in robustness.replayed],
+        drift=[],
     )
 
 
