@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.plugin.marks import robust
     from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.reporting.document import Document
+    from pytest_promptfuzz.reporting.formats import Reporter, reporter
+    from pytest_promptfuzz.reporting.reading import read_document
     from pytest_promptfuzz.scoring.counterexample import Counterexample
     from pytest_promptfuzz.scoring.effects import Effect, effects_of, rank_stability
     from pytest_promptfuzz.scoring.mann_whitney import RankTest, mann_whitney
@@ -65,6 +68,7 @@ _HOMES = {
     "ConfigurationError": "errors",
     "Counterexample": "scoring.counterexample",
     "Design": "mutations.factorial",
+    "Document": "reporting.document",
     "Edit": "mutations.edits",
     "Effect": "scoring.effects",
     "EntityScore": "comparing.entities",
@@ -84,6 +88,7 @@ _HOMES = {
     "PromptfuzzWarning": "errors",
     "RankTest": "scoring.mann_whitney",
     "Rating": "judging.model",
+    "Reporter": "reporting.formats",
     "Request": "targets.model",
     "Response": "targets.model",
     "Robustness": "scoring.robustness",
@@ -124,6 +129,8 @@ _HOMES = {
     "perplexity": "evaluating.fluency",
     "profile_for": "comparing.profiles",
     "rank_stability": "scoring.effects",
+    "read_document": "reporting.reading",
+    "reporter": "reporting.formats",
     "robust": "plugin.marks",
     "search": "evaluating.search",
     "search_metrics": "searching.metrics",
@@ -142,6 +149,7 @@ __all__ = [
     "ConfigurationError",
     "Counterexample",
     "Design",
+    "Document",
     "Edit",
     "Effect",
     "EntityScore",
@@ -161,6 +169,7 @@ __all__ = [
     "PromptfuzzWarning",
     "RankTest",
     "Rating",
+    "Reporter",
     "Request",
     "Response",
     "Robustness",
@@ -201,6 +210,8 @@ __all__ = [
     "perplexity",
     "profile_for",
     "rank_stability",
+    "read_document",
+    "reporter",
     "robust",
     "search",
     "search_metrics",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from importlib import metadata
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.cli import (
@@ -15,6 +14,7 @@ from pytest_promptfuzz.cli import (
     operators,
     prefill,
     replay,
+    report,
     run,
     search,
     serve,
@@ -22,6 +22,7 @@ from pytest_promptfuzz.cli import (
 from pytest_promptfuzz.cli.cache import command as cache
 from pytest_promptfuzz.cli.output import Output
 from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.reporting.document import version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,15 +73,21 @@ def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
         epilog=_EPILOG,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"promptfuzz {_version()}")
+    parser.add_argument("--version", action="version", version=f"promptfuzz {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (run, search, explain, replay, mutate, operators, cache, prefill, lexicon, model, serve):
+    for module in (
+        run,
+        search,
+        explain,
+        replay,
+        report,
+        mutate,
+        operators,
+        cache,
+        prefill,
+        lexicon,
+        model,
+        serve,
+    ):
         module.add_parser(commands)
     return parser, commands.choices
-
-
-def _version() -> str:
-    try:
-        return metadata.version("pytest-promptfuzz")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["input", "llm", "prompt", "promptfuzz", "promptfuzz_proxy", "promptfuzz_server", "response"]
 
+_ENDED = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare options and ini values."""
@@ -62,6 +64,15 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
     from pytest_promptfuzz.plugin.terminal import prompt_id
 
     return prompt_id(val, argname)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse reports that could not be written, before anything runs."""
+    state = State.of(session.config)
+    if state.settings["report"] and not hasattr(session.config, "workerinput"):
+        from pytest_promptfuzz.plugin.ending import read_reports
+
+        state.ending.wanted = read_reports(session.config, state.settings["report"])
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -130,6 +141,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             translate(item, call, report, state.settings)
         else:
             translate_unmutated(report)
+        if report.failed and not hasattr(report, "promptfuzz"):
+            report.promptfuzz_unjudged = True  # type: ignore[attr-defined]  # for the run's report
     State.of(item.config).hide_secrets(report)
     return report
 
@@ -155,6 +168,7 @@ class Results:
         """Keep it for the table; give one that came from another process its rendering back."""
         if self._state.updates:
             self._state.accepted.see(report)
+        self._state.ending.see(report, self._state)
         if hasattr(report, "promptfuzz"):
             from pytest_promptfuzz.plugin.terminal import collect
 
@@ -191,7 +205,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Stop what makes calls ahead, however the run came to its end, and write what was recorded.
 
     Recordings are written, and counts shown, by the process that has seen every test.
@@ -210,6 +224,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         from pytest_promptfuzz.plugin.recording import write
 
         write(state.folder, state.written, state.warnings.append)
+    state.ending.finish(state, complete=exitstatus in _ENDED)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
     from pytest_promptfuzz.judging.model import Judge
     from pytest_promptfuzz.mutations.operator import Operator
+    from pytest_promptfuzz.reporting.formats import Reporter
 
 
 def pytest_promptfuzz_operators(config: pytest.Config) -> Iterable[Operator]:  # type: ignore[empty-body]  # a hook's specification
@@ -77,4 +78,19 @@ def pytest_promptfuzz_judges(config: pytest.Config) -> Iterable[Judge]:  # type:
     Returns:
         Judges, each under a name of its own: functions decorated with ``@judge("name")``, or objects with a ``name``
         and ``rate(pair)``.
+    """
+
+
+def pytest_promptfuzz_reporters(config: pytest.Config) -> Iterable[Reporter]:  # type: ignore[empty-body]  # a hook's specification
+    """Formats that ``--promptfuzz-report=NAME:PATH`` may name.
+
+    Called once, when the session starts, if reports are asked for, so that it belongs in the ``conftest.py`` of the
+    root or of a folder that pytest is given; docs/reports.md has an example.
+
+    Args:
+        config: The session's configuration.
+
+    Returns:
+        Formats, each under a name of its own: functions decorated with ``@reporter("name")``, or objects with a
+        ``name`` and ``render(document)``.
     """

@@ -1,4 +1,4 @@
-"""What a project's hooks offer by name: operators, tiers, guards, judges."""
+"""What a project's hooks offer by name: operators, tiers, guards, judges, formats of reports."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     import pytest
 
 
-def register_offered(config: pytest.Config) -> None:
+def register_offered(config: pytest.Config, *, reporters: bool = False) -> None:
     """Make known what the hooks offer.
+
+    Args:
+        config: The run's.
+        reporters: Formats of reports alone, which are asked for before the first test; otherwise all else.
 
     Raises:
         UsageError: A hook failed, or offered something else.
     """
-    for kind, add in _KINDS.items():
+    for kind, add in ({"reporters": _reporter} if reporters else _KINDS).items():
         hook = f"pytest_promptfuzz_{kind}"
         try:
             found = getattr(config.hook, hook)(config=config)
@@ -59,6 +63,12 @@ def _judge(value: Any, hook: str) -> None:
     from pytest_promptfuzz.judging.registry import JUDGES
 
     JUDGES.add(value, hook)
+
+
+def _reporter(value: Any, hook: str) -> None:
+    from pytest_promptfuzz.reporting.formats import REPORTERS
+
+    REPORTERS.add(value, hook)
 
 
 _KINDS: dict[str, Callable[[Any, str], None]] = {

@@ -196,6 +196,13 @@ SETTINGS: tuple[Setting, ...] = (
         "more URLs that are models', one a line: a glob of host and path, then text=$.path system=$.path answer=$.path",
         "LINES",
     ),
+    Setting(
+        "report",
+        values.text,
+        None,
+        "reports of the run, by format: json:PATH,html:PATH; also md, and what hooks and packages offer",
+        "FORMAT:PATH",
+    ),
     *(Setting(each.name, each.read, each.default, each.help, each.metavar, each.type) for each in GIVEN),
     Setting(
         "model",

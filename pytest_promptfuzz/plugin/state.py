@@ -11,6 +11,7 @@ import pytest
 from pytest_promptfuzz.plugin.accepting import Accepted, check_update
 from pytest_promptfuzz.plugin.choosing import Choice, read_choice
 from pytest_promptfuzz.plugin.commanded import RESULTS
+from pytest_promptfuzz.plugin.ending import Ending
 from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_profiles, read_tables
 from pytest_promptfuzz.plugin.modes import check_mode, check_shared, chosen_mode
 from pytest_promptfuzz.plugin.options import check_overrides, read_overrides, read_patterns, read_settings
@@ -43,6 +44,7 @@ class State:
     let_through: dict[str, str] = field(default_factory=dict)
     accepted: Accepted = field(default_factory=Accepted)
     pins: Pins = field(default_factory=Pins)
+    ending: Ending = field(default_factory=Ending)
     unmutated: dict[str, None] = field(default_factory=dict)
     interrupted: dict[str, TestReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

@@ -111,7 +111,13 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
         names = ", ".join(state.unmutated)
         say(reporter, f"failed on the unmutated prompt, so nothing was mutated: {names}")
     pins = state.pins.lines(state.config.rootpath, updates=state.updates)
-    for line in [*state.written.lines(), *state.accepted.lines(), *pins, *_recordings(reporter, state)]:
+    for line in [
+        *state.written.lines(),
+        *state.accepted.lines(),
+        *pins,
+        *state.ending.lines(),
+        *_recordings(reporter, state),
+    ]:
         say(reporter, line)
     if state.unused_calls:
         count, were = state.unused_calls, "call was" if state.unused_calls == 1 else "calls were"

@@ -6,6 +6,7 @@ On disk it is packed: a trial has its edits over one of its test's ``prompts``, 
 
 from __future__ import annotations
 
+from importlib import metadata
 from typing import TYPE_CHECKING, TypedDict
 
 from pytest_promptfuzz.reporting.model import TestReport
@@ -66,6 +67,14 @@ class Document(TypedDict):
     changes: ChangesReport | None
     trends: TrendsReport | None
     warnings: list[str]
+
+
+def version() -> str:
+    """Of this package."""
+    try:
+        return metadata.version("pytest-promptfuzz")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def document(

@@ -97,6 +97,7 @@ TEST: dict[str, Any] = {
 }
 _ALWAYS = {"test", "outcome", "verdict", "score", "threshold", "id", "operators", "dimension"}
 _ID = "{id}"
+_TRIALS_OF_SEARCHES = ("found", "nearest")
 
 
 def packed(test: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,6 +107,12 @@ def packed(test: Mapping[str, Any]) -> dict[str, Any]:
     command = commands.pop() if len(commands) == 1 else None
     short = _shortened(test, TEST)
     short["trials"] = [_packed(each, prompts, test["baselines"], command) for each in test["trials"]]
+    if test["searched"] is not None:
+        alone = {
+            key: test["searched"][key] and _packed(test["searched"][key], prompts, test["baselines"], None)
+            for key in _TRIALS_OF_SEARCHES
+        }
+        short["searched"] = {**test["searched"], **alone}
     short["spent"] = _shortened(test["spent"], SPENT)
     short["counts"] = dict(test["counts"])
     if prompts:
@@ -121,6 +128,13 @@ def unpacked(short: Mapping[str, Any]) -> DocumentTest:
     prompts, command = test.pop("prompts", []), test.pop("reproduce", "")
     test["spent"], test["counts"] = _whole(test["spent"], SPENT), _whole(test["counts"], COUNTS)
     test["trials"] = [_unpacked(each, prompts, test["baselines"], command) for each in test["trials"]]
+    if test["searched"] is not None:
+        alone = {
+            key: each and _unpacked(each, prompts, test["baselines"], "")
+            for key in _TRIALS_OF_SEARCHES
+            for each in [test["searched"].get(key)]
+        }
+        test["searched"] = {**test["searched"], **alone}
     return cast("DocumentTest", test)
 
 

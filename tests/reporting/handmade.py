@@ -108,12 +108,18 @@ def report(**given: Any) -> TestReport:
         relation="invariance",
         prompt=PROMPT,
         baseline="POSITIVE",
+        baselines=["POSITIVE"],
         trials=trials,
         spent=spent(calls=9, hits=0, seconds=3.24, tokens=(1080, 36)),
         cost=None,
         notes=[],
         inputs=[],
         counterexamples=[],
+        replayed=[],
+        drift=[],
+        searched=None,
+        gold=None,
+        judging=None,
     )
     whole = TestReport(**{**made, **given})  # type: ignore[typeddict-item]
     for each in whole["trials"]:

@@ -1,0 +1,153 @@
+"""``promptfuzz report``: look at a run that is over, render its report in any format, merge reports of several runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.cli.options import add_output_options, plain
+from pytest_promptfuzz.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_promptfuzz.cli.output import Output
+    from pytest_promptfuzz.reporting.document import Document
+
+_STORE = ".promptfuzz"
+_TO = "FORMAT:PATH,…"
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """The command's arguments."""
+    parser = commands.add_parser(
+        "report",
+        help="look at the last run again, write its report in any format, merge reports",
+        description=f"{plain(__doc__)} Without --to it is shown here as pytest showed it.",
+        epilog="exit codes: 0 done, 2 usage or environment",
+        allow_abbrev=False,
+    )
+    _add_source(parser)
+    _add_to(parser)
+    add_output_options(parser)
+    parser.set_defaults(execute=execute)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    merge = actions.add_parser(
+        "merge",
+        help="one report of several: of the parts of a suite, or of several models",
+        description="One report of several: of the parts of a suite that ran apart, or of runs with several models. A "
+        "test that stands in more than one with the same target counts as in the last of these runs.",
+        allow_abbrev=False,
+    )
+    merge.add_argument(
+        "files", nargs="+", metavar="FILE", help="a JSON report (--promptfuzz-report=json:FILE)"
+    )
+    _add_to(merge, required=True)
+    add_output_options(merge)
+    merge.set_defaults(execute=execute_merge)
+    schema = actions.add_parser(
+        "schema",
+        help="the JSON Schema of a JSON report",
+        description="The JSON Schema (2020-12) of what --promptfuzz-report=json:PATH writes.",
+        allow_abbrev=False,
+    )
+    add_output_options(schema)
+    schema.set_defaults(execute=execute_schema)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="FILE",
+        help="a JSON report, or a file of .promptfuzz/report (the last run here)",
+    )
+    parser.add_argument(
+        "--cache-dir",
+        default=_STORE,
+        metavar="DIR",
+        help=f"the folder of stored answers, in this folder or above ({_STORE})",
+    )
+
+
+def _add_to(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    parser.add_argument(
+        "--to",
+        metavar=_TO,
+        required=required,
+        help="the reports to write, such as html:report.html,md:report.md",
+    )
+
+
+def execute(options: argparse.Namespace, output: Output) -> int:
+    """Show the report of a run, or write it; returns the exit code.
+
+    Raises:
+        PromptfuzzError: There is none, it cannot be read, or a report cannot be written.
+    """
+    from pytest_promptfuzz.reporting.reading import read_document
+
+    found = read_document(_source(options))
+    if options.to:
+        _write(found, options.to, output)
+    elif options.json:
+        from pytest_promptfuzz.reporting.formats import json_report
+
+        output.text(json_report(found).rstrip())
+    else:
+        from pytest_promptfuzz.reporting.shown import document_lines
+
+        output.lines(document_lines(found, width=output.width))
+    return 0
+
+
+def execute_merge(options: argparse.Namespace, output: Output) -> int:
+    """Merge reports; returns the exit code.
+
+    Raises:
+        PromptfuzzError: One cannot be read, or the whole cannot be written.
+    """
+    from pytest_promptfuzz.reporting.merging import merged
+    from pytest_promptfuzz.reporting.reading import read_document
+
+    whole = merged([read_document(Path(each)) for each in options.files])
+    for warning in whole["warnings"]:
+        output.error(f"promptfuzz report merge: {warning}")
+    _write(whole, options.to, output)
+    return 0
+
+
+def execute_schema(options: argparse.Namespace, output: Output) -> int:
+    """Print the schema; returns the exit code."""
+    from pytest_promptfuzz.reporting.schema import report_schema
+
+    del options
+    output.json(report_schema())
+    return 0
+
+
+def _source(options: argparse.Namespace) -> Path:
+    from pytest_promptfuzz.reporting.stored import latest
+
+    if options.source is not None:
+        return Path(options.source)
+    here = Path.cwd()
+    for each in (here, *here.parents):
+        found = latest(each / options.cache_dir)
+        if found is not None:
+            return found
+    raise UsageError(
+        f"no run has left a report in {options.cache_dir} here or above: run pytest first, or name a JSON report with "
+        "--from FILE."
+    )
+
+
+def _write(found: Document, to: str, output: Output) -> None:
+    from pytest_promptfuzz.reporting.formats import read_wanted
+    from pytest_promptfuzz.reporting.publishing import check, publish
+
+    wanted = read_wanted(to)
+    for each in wanted:
+        check(each.format, Path(each.path))
+    for each in wanted:
+        output.say(publish(found, each.format, Path(each.path), shown=each.path))

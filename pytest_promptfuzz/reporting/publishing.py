@@ -1,0 +1,71 @@
+"""Writing a run's report in a format to a place."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.errors import PromptfuzzError, StoreError, unstopped
+from pytest_promptfuzz.reporting.formats import REPORTERS
+from pytest_promptfuzz.wire.recordings.writing import write_whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_promptfuzz.reporting.document import Document
+
+
+def check(name: str, path: Path) -> None:
+    """Refuse what could not be published, before it is paid for.
+
+    Raises:
+        UsageError: Nobody knows the format.
+        StoreError: The path is a folder, or lies where nothing can be written.
+    """
+    REPORTERS.one(name, f"the report {name}:{path}")
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; name a file in it.")
+    above = next(each for each in path.absolute().parents if os.path.lexists(each))
+    if not above.is_dir():
+        raise StoreError(f"{path} cannot be written: {above} is a file; name another place.")
+    if not os.access(path if path.exists() else above, os.W_OK):
+        raise StoreError(f"{path} cannot be written; mend its permissions, or name another place.")
+
+
+def publish(document: Document, name: str, path: Path, *, shown: str) -> str:
+    """Write the report of a run.
+
+    Args:
+        document: The run.
+        name: Of the format.
+        path: Of the file, which is replaced at once; its folder is made.
+        shown: The path as a person gave it.
+
+    Returns:
+        A sentence on what was written.
+
+    Raises:
+        UsageError: Nobody knows the format.
+        PromptfuzzError: It cannot be rendered or written; the old file is as it was.
+    """
+    reporter = REPORTERS.one(name, f"the report {name}:{shown}")
+    try:
+        text = reporter.render(document)
+    except Exception as error:
+        raise PromptfuzzError(
+            f"it cannot be rendered: {type(error).__name__}: {unstopped(error)}."
+        ) from error
+    content = text.encode("utf-8", "backslashreplace")
+    write_whole(path, content, attributes=False)
+    return f"wrote {shown} ({name}, {_size(len(content))})"
+
+
+def _size(count: int) -> str:
+    """A number of bytes for people.
+
+    >>> _size(512), _size(2048), _size(3_500_000)
+    ('512 B', '2 kB', '3.5 MB')
+    """
+    if count < 1000:
+        return f"{count} B"
+    return f"{count / 1000:.0f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"

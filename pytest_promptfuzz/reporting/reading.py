@@ -1,0 +1,141 @@
+"""Reading a run's report: a document, or the lines that a run leaves as it goes on."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.reporting.document import FORMAT, KIND, Document, DocumentTest, RunReport, document
+from pytest_promptfuzz.reporting.packing import unpacked
+from pytest_promptfuzz.reporting.stored import LINES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from pytest_promptfuzz.reporting.document import UnjudgedReport
+
+_RUN: RunReport = {
+    "id": "",
+    "name": "",
+    "started": "",
+    "seconds": 0.0,
+    "version": "",
+    "python": "",
+    "mode": "",
+    "seed": 0,
+    "commit": "",
+    "branch": "",
+    "dirty": None,
+    "complete": True,
+}
+_MEND = "Make it anew: pytest --promptfuzz-report=json:PATH."
+
+
+def read_document(path: Path) -> Document:
+    """The report of a run, whole.
+
+    Args:
+        path: A JSON report, or the lines in ``.promptfuzz/report/``.
+
+    Raises:
+        StoreError: It cannot be read, is no report, is damaged, or of a newer version.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise StoreError(f"{path} does not exist. {_MEND}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path} cannot be read ({error}). {_MEND}") from None
+    first, _, rest = text.partition("\n")
+    with_lines = _json(first)
+    if isinstance(with_lines, dict) and with_lines.get("promptfuzz") == LINES:
+        _check_format(with_lines, path)
+        return _of_lines(with_lines, rest, path)
+    content = _json(text)
+    if not isinstance(content, dict) or content.get("promptfuzz") != KIND:
+        why = "is no JSON, or was cut off" if content is None else "is no report of a run"
+        raise StoreError(f"{path} {why}. {_MEND}")
+    _check_format(content, path)
+    try:
+        return document(
+            _run(content.get("run")),
+            [unpacked(each) for each in content["tests"]],
+            unjudged=content.get("unjudged") or (),
+            changes=content.get("changes"),
+            trends=content.get("trends"),
+            warnings=content.get("warnings") or (),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise _damaged(path, error) from None
+
+
+def _of_lines(header: Mapping[str, Any], rest: str, path: Path) -> Document:
+    """A run's lines; of a test that ended more than once (it was run again), the last counts."""
+    judged: dict[str, DocumentTest] = {}
+    unjudged: dict[str, UnjudgedReport] = {}
+    end: dict[str, Any] = {}
+    warnings: list[str] = []
+    for number, line in _lines(rest):
+        if line is None:
+            warnings.append(f"{path}, line {number} is damaged; its test is left out")
+            continue
+        try:
+            if "test" in line:
+                test = unpacked(line["test"])
+                judged[test["test"]] = test
+                unjudged.pop(test["test"], None)
+            elif "unjudged" in line:
+                one = cast("UnjudgedReport", line["unjudged"])
+                unjudged[one["test"]] = one
+                judged.pop(one["test"], None)
+            elif "end" in line:
+                end = line["end"]
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
+            raise _damaged(path, error) from None
+    run = _run(end.get("run", header.get("run")))
+    if not end:
+        run["complete"] = False
+    return document(
+        run,
+        judged.values(),
+        unjudged=unjudged.values(),
+        changes=end.get("changes"),
+        trends=end.get("trends"),
+        warnings=[*warnings, *end.get("warnings", ())],
+    )
+
+
+def _lines(rest: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """What each line holds, with its number; the last one may have been cut off as the run was killed."""
+    rows = rest.split("\n")
+    for number, row in enumerate(rows, 2):
+        found = _json(row)
+        if isinstance(found, dict):
+            yield number, found
+        elif number <= len(rows):
+            yield number, None
+
+
+def _run(found: Any) -> RunReport:
+    return cast("RunReport", {**_RUN, **(found or {})})
+
+
+def _check_format(content: Mapping[str, Any], path: Path) -> None:
+    if content.get("format") != FORMAT:
+        raise StoreError(
+            f"{path} is a report of format {content.get('format')!r}, and this version of pytest-promptfuzz reads "
+            f"{FORMAT}. Use the version that wrote it."
+        )
+
+
+def _damaged(path: Path, error: Exception) -> StoreError:
+    return StoreError(f"{path} is a damaged report ({type(error).__name__}: {error}). {_MEND}")
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

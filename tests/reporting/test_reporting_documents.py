@@ -1,0 +1,354 @@
+"""A run's report as JSON: packed and whole again, held to its schema, read in any state, merged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import handmade
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from made_documents import judged, made, run
+
+from pytest_promptfuzz.errors import StoreError, UsageError
+from pytest_promptfuzz.mutations.edits import Edit
+from pytest_promptfuzz.mutations.measuring import word_diff
+from pytest_promptfuzz.reporting.formats import REPORTERS, json_report, read_wanted, reporter
+from pytest_promptfuzz.reporting.merging import merged
+from pytest_promptfuzz.reporting.packing import diff_of, edits_of, packed, unpacked
+from pytest_promptfuzz.reporting.publishing import check, publish
+from pytest_promptfuzz.reporting.reading import read_document
+from pytest_promptfuzz.reporting.schema import report_schema
+from pytest_promptfuzz.reporting.stored import Stored, latest
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.reporting.document import Document
+
+PUBLISHED = Path(__file__).parents[2] / "docs" / "report.schema.json"
+
+
+@pytest.fixture(scope="module")
+def real() -> Document:
+    searched = judged("test_ünïcode[\ud800]", prompt="Is this \u202egood\u202c or bad?\n\nText: <b>fine</b>")
+    return made(judged(), judged("test_sampled", samples=2), searched, warnings=["one"])
+
+
+def as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+@pytest.mark.parametrize("name", sorted(handmade.ALL))
+def test_a_packed_report_is_whole_again(name: str) -> None:
+    report = as_json({**handmade.ALL[name](), "outcome": "failed"})
+    once = as_json(packed(report))
+    assert unpacked(once) == report
+    assert as_json(packed(unpacked(once))) == once
+
+
+def test_a_real_report_is_whole_again_and_shorter(real: Document) -> None:
+    for test in real["tests"]:
+        report = as_json(test)
+        short = as_json(packed(report))
+        assert unpacked(short) == report
+        assert len(json.dumps(short)) < len(json.dumps(report)) * 2 / 3
+        assert all("diff" not in trial and "prompt" not in trial for trial in short["trials"])
+
+
+TEXTS = st.text(alphabet="ab. \n", max_size=12)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=4))
+def test_edits_and_diffs_tell_the_same(pieces: list[tuple[str, str, str]]) -> None:
+    original, edits = "", []
+    for same, removed, added in pieces:
+        original += same
+        if removed or added:
+            edits.append(Edit(len(original), len(original) + len(removed), (added,)))
+        original += removed
+    diff = [list(piece) for piece in word_diff(original, edits)]
+    found, short = edits_of(diff)
+    assert found == original
+    again = diff_of(found, short)
+    for signs in ("=-", "=+"):
+        assert "".join(t for k, t in again if k in signs) == "".join(t for k, t in diff if k in signs)
+
+
+def test_what_is_written_is_as_the_schema_says(real: Document) -> None:
+    validator = Draft202012Validator(report_schema())
+    Draft202012Validator.check_schema(report_schema())
+    assert [error.message for error in validator.iter_errors(json.loads(json_report(real)))] == []
+    wrong = json.loads(json_report(real))
+    wrong["tests"][0]["score"] = "high"
+    wrong["tests"][0]["trials"][0]["edits"] = [[0, "1", "x"]]
+    assert len(list(validator.iter_errors(wrong))) == 2
+
+
+@pytest.mark.parametrize("name", sorted(handmade.ALL))
+def test_every_kind_of_report_is_as_the_schema_says(name: str) -> None:
+    text = json_report(made({**handmade.ALL[name](), "outcome": "failed"}))  # type: ignore[typeddict-item]
+    assert list(Draft202012Validator(report_schema()).iter_errors(json.loads(text))) == []
+
+
+def test_the_published_schema_is_today_s() -> None:
+    assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == report_schema(), (
+        "promptfuzz report schema > docs/report.schema.json"
+    )
+
+
+def test_a_document_is_read_as_it_was_written(real: Document, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    publish(real, "json", path, shown="run.json")
+    assert read_document(path) == as_json(real)
+    assert path.read_bytes().count(b"\n") >= len(real["tests"])
+
+
+def test_what_later_versions_add_is_kept_and_what_earlier_ones_lack_is_filled_in(tmp_path: Path) -> None:
+    later = json.loads(json_report(made(judged())))
+    later["news"] = {"a": 1}
+    later["tests"][0]["news"] = later["tests"][0]["trials"][0]["news"] = 7
+    path = tmp_path / "later.json"
+    path.write_text(json.dumps(later))
+    found = read_document(path)
+    assert found["tests"][0]["news"] == found["tests"][0]["trials"][0]["news"] == 7  # type: ignore[typeddict-item]
+
+    earlier = {"promptfuzz": "report", "format": 1, "run": {"id": "a", "started": "2026-01-01T00:00:00Z"}}
+    test = {"test": "t", "verdict": "pass", "score": 1.0, "threshold": 0.5, "counts": {"equivalent": 1}}
+    trial = {"id": "x", "operators": ["upper-case@1"], "dimension": "lexical", "edits": [[0, 2, "HI"]]}
+    path.write_text(json.dumps({**earlier, "tests": [{**test, "prompts": ["hi you"], "trials": [trial]}]}))
+    found = read_document(path)
+    assert found["tests"][0]["trials"][0]["prompt"] == "HI you"
+    assert found["tests"][0]["counts"]["deviation"] == 0
+    assert found["run"]["complete"] is True
+    assert list(Draft202012Validator(report_schema()).iter_errors(json.loads(path.read_text()))) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "does not exist. Make it anew: pytest --promptfuzz-report=json:PATH."),
+        ("{", "is no JSON, or was cut off"),
+        ("", "is no JSON, or was cut off"),
+        ("[]", "is no report of a run"),
+        ('{"promptfuzz": "snapshot"}', "is no report of a run"),
+        (
+            '{"promptfuzz": "report", "format": 2}',
+            "of format 2, and this version of pytest-promptfuzz reads 1",
+        ),
+        ('{"promptfuzz": "report-lines", "format": 9}\n', "of format 9"),
+        ('{"promptfuzz": "report", "format": 1, "tests": [3]}', "is a damaged report"),
+        ('{"promptfuzz": "report", "format": 1}', "is a damaged report"),
+        ("\ud800", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_read_is_told(content: str | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    if content is not None:
+        path.write_bytes(content.encode("utf-8", "surrogatepass"))
+    with pytest.raises(StoreError) as caught:
+        read_document(path)
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_a_run_that_was_killed_leaves_what_was_known(tmp_path: Path) -> None:
+    stored = Stored(tmp_path, run(complete=False))
+    stored.test(judged())
+    stored.test(judged("test_other"))
+    stored.close()
+    cut = stored.path.read_bytes()[:-40]
+    stored.path.write_bytes(cut)
+    found = read_document(stored.path)
+    assert [each["test"] for each in found["tests"]] == ["tests/test_it.py::test_urgency"]
+    assert found["run"]["complete"] is False
+    assert found["warnings"] == []
+
+
+def test_a_line_that_was_damaged_is_told_and_the_others_are_read(tmp_path: Path) -> None:
+    stored = Stored(tmp_path, run(complete=False))
+    for name in ("test_a", "test_b"):
+        stored.test(judged(name))
+    stored.end(run(), changes=None, trends=None, warnings=[])
+    lines = stored.path.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines[1] = lines[1][:50] + "\n"
+    stored.path.write_text("".join(lines), encoding="utf-8")
+    found = read_document(stored.path)
+    assert [each["test"] for each in found["tests"]] == ["tests/test_it.py::test_b"]
+    assert found["warnings"] == [f"{stored.path}, line 2 is damaged; its test is left out"]
+
+
+def test_of_a_test_that_ran_again_the_last_counts(tmp_path: Path) -> None:
+    stored = Stored(tmp_path, run(complete=False))
+    first = judged()
+    stored.test({**first, "verdict": "brittle"})
+    stored.unjudged({"test": "tests/test_it.py::late", "outcome": "error", "message": "no", "location": None})
+    stored.test(first)
+    stored.test({**first, "test": "tests/test_it.py::late"})
+    stored.end(run(), changes=None, trends=None, warnings=["w"])
+    found = read_document(stored.path)
+    assert [each["verdict"] for each in found["tests"]] == [first["verdict"]] * 2
+    assert found["unjudged"] == []
+    assert found["warnings"] == ["w"]
+    assert found["run"] == run()
+
+
+def test_the_newest_three_are_kept(tmp_path: Path) -> None:
+    for minute in range(5):
+        stored = Stored(tmp_path, run(started=f"2026-03-01T08:0{minute}:00Z", complete=False))
+        stored.end(run(), changes=None, trends=None, warnings=[])
+    left = sorted(path.name[:16] for path in (tmp_path / "report").iterdir())
+    assert left == ["20260301T080200Z", "20260301T080300Z", "20260301T080400Z"]
+    newest = latest(tmp_path)
+    assert newest is not None
+    assert newest.name.startswith("20260301T080400Z")
+
+
+def change(test: str, status: str) -> Any:
+    return {"test": test, "status": status}
+
+
+def test_parts_of_a_suite_are_one_report() -> None:
+    base = {"label": "main", "kind": "ref", "run": "r", "started": "", "commit": "c", "branch": ""}
+    a = judged("test_a")
+    b = {**judged("test_b"), "outcome": "passed"}
+    bad = {"test": "tests/test_it.py::test_c", "outcome": "error", "message": "x", "location": None}
+    one = made(
+        a,
+        run=run(id="1", seconds=5.0),
+        changes={
+            "base": base,
+            "tests": [change(a["test"], "worse"), change(b["test"], "gone")],
+            "conditions": [{"expression": "new brittle", "tests": [a["test"]]}],
+        },
+        warnings=["same", "one"],
+    )
+    other = made(
+        b,  # type: ignore[arg-type]
+        run=run(id="2", started="2026-03-01T08:05:00Z", seconds=9.0, dirty=True, mode="live"),
+        unjudged=[bad],
+        changes={
+            "base": base,
+            "tests": [change(b["test"], "same"), change("old", "gone")],
+            "conditions": [{"expression": "new brittle", "tests": [b["test"], "elsewhere"]}],
+        },
+        warnings=["same"],
+    )
+    whole = merged([other, one])
+    assert [each["test"] for each in whole["tests"]] == [a["test"], b["test"]]
+    assert whole["unjudged"] == [bad]
+    assert whole["run"]["seconds"] == 9.0
+    assert whole["run"]["started"] == one["run"]["started"]
+    assert (whole["run"]["mode"], whole["run"]["dirty"]) == ("several", True)
+    assert whole["warnings"] == ["same", "one"]
+    assert whole["changes"] is not None
+    assert whole["changes"]["base"] == base
+    assert [(e["test"], e["status"]) for e in whole["changes"]["tests"]] == [
+        (a["test"], "worse"),
+        (b["test"], "same"),
+        ("old", "gone"),
+    ]
+    assert whole["changes"]["conditions"] == [{"expression": "new brittle", "tests": [a["test"], b["test"]]}]
+    assert merged([one, other]) == whole
+    assert merged([one]) == one
+
+
+def test_the_same_test_with_the_same_target_counts_as_it_was_last() -> None:
+    test = judged()
+    later = {**test, "score": 0.1}
+    other = {**test, "target": "openai:gpt-5-mini"}
+    documents = [
+        made(test, run=run(id="1")),
+        made(later, other, run=run(id="2", started="2026-03-02T08:00:00Z", commit="f" * 40)),  # type: ignore[arg-type]
+    ]
+    whole = merged(documents)
+    assert [(each["target"], each["score"]) for each in whole["tests"]] == [
+        ("simulated", 0.1),
+        ("openai:gpt-5-mini", test["score"]),
+    ]
+    assert whole["run"]["commit"] == ""
+    said = "\n".join(whole["warnings"])
+    assert "of which the last run counts: tests/test_it.py::test_urgency" in said
+    assert "of several commits: 4e5f6a7b8c9d, ffffffffffff" in said
+
+
+def test_trends_of_parts_are_of_all_runs() -> None:
+    def past(name: str, started: str) -> Any:
+        return {"id": name, "name": "", "started": started, "commit": "", "branch": "", "dirty": None}
+
+    def point(at: int, score: float) -> Any:
+        return {"run": at, "score": score, "verdict": "pass", "cost": None}
+
+    a, b, c = past("a", "1"), past("b", "2"), past("c", "3")
+    one = made(trends={"runs": [a, c], "tests": {"x": [point(0, 0.1), point(1, 0.3)]}}, run=run(id="1"))
+    two = made(
+        trends={"runs": [b, c], "tests": {"x": [point(0, 0.2)], "y": [point(1, 0.9)]}}, run=run(id="2")
+    )
+    trends = merged([one, two])["trends"]
+    assert trends is not None
+    assert trends["runs"] == [a, b, c]
+    assert [(each["run"], each["score"]) for each in trends["tests"]["x"]] == [(0, 0.1), (1, 0.2), (2, 0.3)]
+    assert [(each["run"], each["score"]) for each in trends["tests"]["y"]] == [(2, 0.9)]
+
+
+def test_nothing_to_merge_is_refused() -> None:
+    with pytest.raises(UsageError, match="there is no report to merge"):
+        merged([])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("json:a.json", [("json", "a.json")]),
+        ("json:a.json, html:out/b.html", [("json", "a.json"), ("html", "out/b.html")]),
+        ("html:C:\\x\\a,b.html", [("html", "C:\\x\\a,b.html")]),
+    ],
+)
+def test_reports_are_read_from_an_option(text: str, found: list[tuple[str, str]]) -> None:
+    assert read_wanted(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("json", "'json' names no path: write FORMAT:PATH"),
+        ("json:", "'json:' names no path"),
+        (":x", "':x' names no path"),
+        ("json:a,html", "'html' names no path"),
+        ("json:a,html:a", "a is asked for twice"),
+        ("", "'' names no path"),
+    ],
+)
+def test_an_option_that_names_no_report_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_wanted(text)
+    assert message in str(caught.value)
+
+
+def test_where_nothing_can_be_written_is_told_before(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="is a folder; name a file in it"):
+        check("json", tmp_path)
+    with pytest.raises(StoreError, match="file is a file; name another place"):
+        check("json", tmp_path / "file" / "a" / "b.json")
+    with pytest.raises(UsageError, match="unknown report format"):
+        check("jsn", tmp_path / "a.json")
+    check("json", tmp_path / "new" / "folder" / "a.json")
+
+
+def test_a_format_of_one_s_own(tmp_path: Path, real: Document) -> None:
+    @reporter("names-only")
+    def names(document: Document) -> str:
+        return "".join(f"{test['test']}\n" for test in document["tests"])
+
+    assert REPORTERS.add(names, "here") is names
+    said = publish(real, "names-only", tmp_path / "deep" / "n.txt", shown="n.txt")
+    assert said == "wrote n.txt (names-only, 103 B)"
+    assert (tmp_path / "deep" / "n.txt").read_text(encoding="utf-8").splitlines()[0] == real["tests"][0][
+        "test"
+    ]
+    with pytest.raises(UsageError, match="lower-case letters, digits and hyphens"):
+        reporter("Na me")
+    with pytest.raises(UsageError, match="is no format of reports: decorate a function"):
+        REPORTERS.add(print, "here")
