@@ -1,0 +1,189 @@
+"""What a run is compared with: a saved run, one by its ID, a file of another machine's run, a commit, or the last ones.
+
+A name wins over a file, a file over a run's ID, and that over a commit.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import StoreError, UsageError, nearest
+from pytest_promptfuzz.history import git
+from pytest_promptfuzz.history.changes import BaseReport
+from pytest_promptfuzz.history.entries import Entry, entry
+from pytest_promptfuzz.history.runs import LAST, Run, Runs, read_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from pathlib import Path
+
+    Documents = Callable[[Path], Mapping[str, Any]]
+
+_LEAST_ID = 4  # characters of a run's ID, or of a commit's hash
+
+
+@dataclass(slots=True)
+class Base:
+    """What was found.
+
+    Attributes:
+        report: What it is, for reports.
+        tests: What is kept of each of its tests.
+        notes: What is to be said of how it was chosen.
+    """
+
+    report: BaseReport
+    tests: dict[str, Entry]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where bases are looked for.
+
+    Attributes:
+        runs: The runs of this machine.
+        root: Of the project, where git is asked.
+        here: What paths are from.
+        read_document: What reads a run's report.
+    """
+
+    runs: Runs
+    root: Path
+    here: Path
+    read_document: Documents
+
+
+def find(target: str, places: Places) -> Base:
+    """The base that a name, path, ID or ref names.
+
+    Args:
+        target: Any of them but ``last``.
+        places: Where to look.
+
+    Raises:
+        UsageError: There is nothing of that name, or it holds no run.
+        StoreError: It cannot be read.
+    """
+    if not target.strip():
+        raise UsageError("write a saved run's name, a run's ID, a file, a commit, or last.")
+    saved = places.runs.saved()
+    path = places.here / target
+    if target in saved:
+        base = _of_run(saved[target], target, "name")
+        also = [
+            what for what, is_one in (("file", path.is_file()), ("commit", _is_ref(target, places))) if is_one
+        ]
+        if also:
+            base.notes.append(
+                f"{target!r} is a saved run and a {' and a '.join(also)}; the saved run was taken"
+            )
+        return base
+    if path.is_file():
+        return _of_file(path, target, places)
+    if len(target) >= _LEAST_ID:
+        found = [each for each in places.runs.every() if each.id.startswith(target)]
+        if len(found) == 1:
+            return _of_run(found[0], target, "name")
+    try:
+        commit = git.resolved(target, places.root)
+    except UsageError as error:
+        hint = f" {nearest(target, saved)}" if saved else " No run was saved yet (--promptfuzz-save=NAME)."
+        if "shallow" in str(error):
+            hint = ""
+        raise UsageError(f"{target!r} is no saved run and no file, and {error}{hint}") from None
+    return _at_commit(commit, target, places)
+
+
+def last(tests: Collection[str] | None, runs: Runs, *, but: Path | None = None) -> Base:
+    """For each test the latest run that judged it: a run of a few tests does not hide what is known of the rest.
+
+    Runs that were set aside (of one trial, overridden) are not asked.
+
+    Args:
+        tests: Their names; ``None`` takes all that any run has.
+        runs: The runs of this machine.
+        but: The file of the run that goes on.
+    """
+    missing = None if tests is None else set(tests)
+    found: dict[str, Entry] = {}
+    used: list[Run] = []
+    for each in runs.every(results=True):
+        if missing is not None and not missing:
+            break
+        useless = missing is not None and each.ended and missing.isdisjoint(each.results)
+        if each.path == but or each.aside or useless:
+            continue
+        new = {
+            test: one
+            for test, one in each.tests().items()
+            if test not in found and (missing is None or test in missing)
+        }
+        if new:
+            found |= new
+            used.append(each)
+        if missing is not None:
+            missing -= set(new)
+    one = used[0].run if len(used) == 1 else {}
+    return Base(_report(LAST, LAST, one), found)
+
+
+def _of_run(run: Run, label: str, kind: str) -> Base:
+    tests = run.tests()
+    notes = [] if run.complete else [f"run {run.id} ended before its last test; what it has is compared"]
+    if run.aside:
+        notes.append(f"run {run.id} is compared since it was named: {run.aside}")
+    return Base(_report(label, kind, run.run), tests, notes)
+
+
+def _of_file(path: Path, label: str, places: Places) -> Base:
+    """A file of ``.promptfuzz/history/``, or a report."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+        is_run = b'"promptfuzz"' in first and json.loads(first).get("promptfuzz") == "run"
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read ({error.strerror or error}).") from None
+    except (ValueError, AttributeError, RecursionError):
+        is_run = False
+    if is_run:
+        return _of_run(read_run(path), label, "file")
+    document = places.read_document(path)
+    return Base(_report(label, "file", document["run"]), entries(document["tests"]))
+
+
+def entries(tests: Iterable[Mapping[str, Any]]) -> dict[str, Entry]:
+    """What is compared of the tests of a report."""
+    return {each["test"]: entry(each) for each in tests}
+
+
+def _at_commit(commit: str, label: str, places: Places) -> Base:
+    """The newest whole run of that very commit; where there is none, what the commit's snapshots say."""
+    for each in places.runs.every():
+        clean = each.run.get("commit") == commit and each.run.get("dirty") is False
+        if clean and each.complete and not each.aside:
+            return _of_run(each, label, "ref")
+    raise UsageError(
+        f"{label!r} is commit {commit[:12]}, of which there is no run in {places.runs.folder}. Check it out and run "
+        "pytest, or compare with the report of its run: --promptfuzz-compare=PATH."
+    )
+
+
+def _is_ref(target: str, places: Places) -> bool:
+    try:
+        return bool(git.resolved(target, places.root))
+    except UsageError:
+        return False
+
+
+def _report(label: str, kind: str, run: Mapping[str, Any]) -> BaseReport:
+    return BaseReport(
+        label=label,
+        kind=kind,
+        run=str(run.get("id", "")),
+        started=str(run.get("started", "")),
+        commit=str(run.get("commit", "")),
+        branch=str(run.get("branch", "")),
+    )

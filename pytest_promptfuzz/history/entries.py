@@ -1,0 +1,177 @@
+"""What is kept of one test of a run: enough to hold a later run against it, trial by trial.
+
+``trials`` has, for each input by its name (by its number where it has none), the outcome of each trial by its ID, a
+letter for each sample, as ``history.outcomes`` has them; ``baselines`` the answer to the unmutated prompt of each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, TypedDict, cast
+
+from pytest_promptfuzz.history.outcomes import entry as outcomes_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LONGEST = 20_000
+"""The most characters of an answer, as JSON, that are kept; of a longer one its digest."""
+DIGEST = "promptfuzz-digest"
+LETTERS = frozenset("EMD?")
+
+
+class Entry(TypedDict):
+    """One test of one run.
+
+    ``operators`` names those of the trials that deviated, by ID. ``unconfirmed`` are trials that deviated, and did not
+    when they were asked again. ``drift`` are kinds of drift from the snapshot that are not ignored. ``seconds`` are of
+    all runs of the test's body, added up; ``cost`` is in US dollars.
+    """
+
+    test: str
+    outcome: str
+    verdict: str
+    reason: str
+    score: float | None
+    adjusted_score: float | None
+    interval: list[float] | None
+    threshold: float
+    counts: dict[str, int]
+    cost: float | None
+    calls: int
+    hits: int
+    seconds: float
+    model: str
+    target: str
+    task: str
+    relation: str
+    prompt: str
+    baselines: dict[str, Any]
+    trials: dict[str, dict[str, str]]
+    operators: dict[str, str]
+    unconfirmed: list[str]
+    drift: list[str]
+
+
+def entry(test: Mapping[str, Any]) -> Entry:
+    """What is kept of a test.
+
+    Args:
+        test: Its report, whole (``reporting.document.DocumentTest``).
+    """
+    trials = [each for each in test["trials"] if each["relation"] == test["relation"]]
+    names = test["inputs"]
+    outcomes = [
+        ((named(each["case"], names), each["id"], each["sample"]), each["outcome"])
+        for each in sorted(trials, key=lambda each: each["sample"])
+    ]
+    kept = outcomes_entry(outcomes, score=test["score"], model=test["model"])
+    interval, spent = test["interval"], test["spent"]
+    return Entry(
+        test=test["test"],
+        outcome=test.get("outcome", ""),
+        verdict=test["verdict"],
+        reason=test["reason"],
+        score=kept["score"],
+        adjusted_score=_rounded(test["adjusted_score"]),
+        interval=None if interval is None else [interval["low"], interval["high"], interval["level"]],
+        threshold=test["threshold"],
+        counts=dict(test["counts"]),
+        cost=test["cost"],
+        calls=spent["calls"],
+        hits=spent["hits"],
+        seconds=spent["seconds"],
+        model=test["model"],
+        target=test["target"],
+        task=test["task"],
+        relation=test["relation"],
+        prompt=digest(test["prompt"]),
+        baselines={named(case, names): kept_answer(each) for case, each in enumerate(test["baselines"])},
+        trials={} if test["searched"] else kept["trials"],
+        operators={
+            each["id"]: " + ".join(name.partition("@")[0] for name in each["operators"])
+            for each in trials
+            if each["outcome"] == "deviation"
+        },
+        unconfirmed=list(dict.fromkeys(each["id"] for each in trials if _not_again(each))),
+        drift=list(dict.fromkeys(each["kind"] for each in test["drift"] if each["policy"] != "ignore")),
+    )
+
+
+def is_entry(found: Any) -> bool:
+    """Whether this has what a comparison needs of a test; other keys may be missing in what an older version wrote."""
+    return (
+        isinstance(found, dict)
+        and all(isinstance(found.get(key), str) for key in ("test", "verdict"))
+        and isinstance(found.get("score"), float | int | None)
+        and all(isinstance(found.get(key, {}), dict) for key in ("baselines", "operators"))
+        and isinstance(found.get("trials"), dict)
+        and all(
+            isinstance(trials, dict)
+            and all(isinstance(letters, str) and set(letters) <= LETTERS for letters in trials.values())
+            for trials in found["trials"].values()
+        )
+    )
+
+
+def whole(found: Mapping[str, Any]) -> Entry:
+    """An entry with what it lacks filled in."""
+    return cast("Entry", {**_EMPTY, **found})
+
+
+def named(case: int, names: Sequence[str]) -> str:
+    """How an input is called, run after run.
+
+    >>> named(1, ["", "late"]), named(0, [])
+    ('late', '0')
+    """
+    return (names[case] if case < len(names) else "") or str(case)
+
+
+def digest(text: str) -> str:
+    """A short one of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def kept_answer(value: Any) -> Any:
+    """An answer as it is kept: itself, or of a long one its digest."""
+    text = json.dumps(value, sort_keys=True)
+    return value if len(text) <= LONGEST else {DIGEST: digest(text)}
+
+
+def _not_again(trial: Mapping[str, Any]) -> bool:
+    """Whether a deviation was asked again and did not come again more often than not."""
+    again = [each for each in trial["again"] if each in {"equivalent", "minor", "deviation"}]
+    return trial["outcome"] == "deviation" and 2 * again.count("deviation") < len(again)
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, 4)
+
+
+_EMPTY: Entry = Entry(
+    test="",
+    outcome="",
+    verdict="",
+    reason="",
+    score=None,
+    adjusted_score=None,
+    interval=None,
+    threshold=0.85,
+    counts={},
+    cost=None,
+    calls=0,
+    hits=0,
+    seconds=0.0,
+    model="",
+    target="",
+    task="",
+    relation="invariance",
+    prompt="",
+    baselines={},
+    trials={},
+    operators={},
+    unconfirmed=[],
+    drift=[],
+)

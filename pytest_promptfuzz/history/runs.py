@@ -1,0 +1,322 @@
+"""Every run with robust tests, a file each in ``.promptfuzz/history/``, out of git.
+
+A file is written while its run goes on, a line for each test that has ended, so that a run that is killed leaves what
+was known by then. It is called by the time at which it began and by the run's ID; the last line has the run as it
+ended, and the tests' results once more in short, which trends are made of::
+
+    {"promptfuzz": "run", "format": 1, "run": {"id": "3f9a…", "started": "2026-11-22T21:05:00Z", …}, "aside": ""}
+    {"test": "tests/test_triage.py::test_labels", "verdict": "pass", "score": 1.0, "trials": {…}, …}
+    {"end": {"id": "3f9a…", "seconds": 12.5, …}, "results": {"tests/test_triage.py::test_labels": [1.0, "pass", null]}}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import StoreError, UsageError
+from pytest_promptfuzz.history.entries import Entry, is_entry, whole
+from pytest_promptfuzz.history.rows import encoded
+from pytest_promptfuzz.wire.folder import make_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    from typing import BinaryIO
+
+KIND, FORMAT = "run", 1
+FOLDER = "history"
+"""The folder, in that of stored answers."""
+KEEP = 200
+"""How many runs without a name are kept unless something else is said."""
+LAST = "last"
+_ENDING = ".jsonl"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_TAIL = 65_536  # bytes read at once from the end of a file
+Result = tuple["float | None", str, "float | None"]
+"""A test's score, verdict and cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that is kept.
+
+    Attributes:
+        path: Its file.
+        run: What is known of it (``reporting.document.RunReport``).
+        aside: Why it is not compared with unless it is named: ``trial``, or ``overridden …``; mostly empty.
+        ended: Whether it has an end; one without was killed, or still goes on.
+        results: Of each test, where it has an end.
+    """
+
+    path: Path
+    run: Mapping[str, Any]
+    aside: str = ""
+    ended: bool = False
+    results: Mapping[str, Result] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Its ID."""
+        return str(self.run.get("id", ""))
+
+    @property
+    def name(self) -> str:
+        """What it was saved as; mostly empty."""
+        return str(self.run.get("name", ""))
+
+    @property
+    def complete(self) -> bool:
+        """Whether its last test had ended when it did."""
+        return self.ended and bool(self.run.get("complete"))
+
+    def tests(self) -> dict[str, Entry]:
+        """What is kept of each of its tests, read now; a line that is damaged or was cut off is left out.
+
+        Raises:
+            StoreError: The file cannot be read.
+        """
+        try:
+            lines = self.path.read_bytes().split(b"\n")
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be read ({error.strerror or error}).") from None
+        found: dict[str, Entry] = {}
+        for line in lines[1:]:
+            each = _json(line)
+            if is_entry(each):
+                found[each["test"]] = whole(each)
+        return found
+
+    def all_results(self) -> Mapping[str, Result]:
+        """Of each test, whether or not the run has an end.
+
+        Raises:
+            StoreError: The file cannot be read.
+        """
+        if self.ended:
+            return self.results
+        return {test: _result(each) for test, each in self.tests().items()}
+
+
+class Runs:
+    """The runs that are kept on this machine.
+
+    Args:
+        folder: That of stored answers.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._stored = folder
+        self.folder = folder / FOLDER
+        self.damaged: list[str] = []
+
+    def begin(self, run: Mapping[str, Any], *, aside: str = "") -> Writing:
+        """Keep a run that begins now.
+
+        Args:
+            run: What is known of it.
+            aside: Why later runs are not to be compared with it by themselves; empty otherwise.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
+        path = self.folder / f"{stamp}-{run['id']}{_ENDING}"
+        try:
+            make_directory(self._stored)
+            self.folder.mkdir(exist_ok=True)
+            file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600), "wb")
+        except OSError as error:
+            raise StoreError(f"{path} cannot be written ({error.strerror or error}).") from None
+        writing = Writing(path, file)
+        writing.line({"promptfuzz": KIND, "format": FORMAT, "run": dict(run), "aside": aside})
+        return writing
+
+    def paths(self) -> list[Path]:
+        """The files, the newest first."""
+        return sorted(self.folder.glob(f"*{_ENDING}"), reverse=True)
+
+    def every(self, *, results: bool = False) -> Iterator[Run]:
+        """The runs, the newest first; files that hold none are left out, and named in :attr:`damaged`.
+
+        Args:
+            results: Whether their tests' results are wanted.
+        """
+        self.damaged = []
+        for path in self.paths():
+            try:
+                yield read_run(path, results=results)
+            except StoreError as error:
+                self.damaged.append(str(error))
+
+    def saved(self) -> dict[str, Run]:
+        """The runs with a name; where two have one, the newer."""
+        found: dict[str, Run] = {}
+        for each in self.every():
+            if each.name:
+                found.setdefault(each.name, each)
+        return found
+
+    def disposable(self, keep: int) -> list[Run]:
+        """Runs that are more than ``keep`` without a name, the oldest first."""
+        names: set[str] = set()
+        unnamed: list[Run] = []
+        for each in self.every():
+            if each.name and each.name not in names:
+                names.add(each.name)
+            else:
+                unnamed.append(each)
+        return unnamed[keep:][::-1]
+
+    def forget(self, keep: int) -> list[Run]:
+        """Delete what is disposable; what cannot be deleted stays.
+
+        Returns:
+            What was deleted.
+        """
+        gone: list[Run] = []
+        if len(self.paths()) <= keep:
+            return gone
+        for each in self.disposable(keep):
+            with contextlib.suppress(OSError):
+                each.path.unlink()
+                gone.append(each)
+        return gone
+
+
+class Writing:
+    """A run that goes on.
+
+    Args:
+        path: Its file.
+        file: The same, open.
+    """
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self.path = path
+        self._file = file
+        self._results: dict[str, Result] = {}
+
+    def add(self, entry: Entry) -> None:
+        """A test has ended; one that ended before is replaced.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        self._results[entry["test"]] = _result(entry)
+        self.line(entry)
+
+    def end(self, run: Mapping[str, Any]) -> None:
+        """The run is over.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        self.line({"end": dict(run), "results": self._results})
+        self.close()
+
+    def close(self) -> None:
+        """Leave it as it is."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    def line(self, row: Any) -> None:
+        """Write a line.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        try:
+            self._file.write(encoded(row) + b"\n")
+            self._file.flush()
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{self.path} cannot be written ({error}).") from None
+
+
+def read_run(path: Path, *, results: bool = False) -> Run:
+    """A run's file.
+
+    Args:
+        path: It.
+        results: Whether its tests' results are wanted.
+
+    Raises:
+        StoreError: It cannot be read, holds no run, or one of a newer version.
+    """
+    try:
+        with path.open("rb") as file:
+            header = _json(file.readline())
+            end = _last_line(file)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read ({error.strerror or error}).") from None
+    if (
+        not isinstance(header, dict)
+        or header.get("promptfuzz") != KIND
+        or not isinstance(header.get("run"), dict)
+    ):
+        raise StoreError(f"{path} holds no run. It is left as it is, and not used.")
+    if header.get("format") != FORMAT:
+        raise StoreError(
+            f"{path} is of format {header.get('format')!r}, and this version of pytest-promptfuzz reads {FORMAT}. It "
+            "is left as it is, and not used."
+        )
+    found = _json(end) if end.startswith(b'{"end"') else None
+    ended = (
+        isinstance(found, dict)
+        and isinstance(found.get("end"), dict)
+        and isinstance(found.get("results"), dict)
+    )
+    run = {**header["run"], **(found["end"] if ended and isinstance(found, dict) else {"complete": False})}
+    known = found["results"] if ended and results and isinstance(found, dict) else {}
+    every = {
+        test: (each[0], each[1], each[2])
+        for test, each in known.items()
+        if isinstance(each, list) and len(each) >= 3
+    }
+    return Run(path, run, str(header.get("aside") or ""), ended, every)
+
+
+def check_name(name: str) -> str:
+    """A name to save a run as.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if name == LAST:
+        raise UsageError(f"{LAST!r} is the last run whatever it is called; choose another name.")
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} is no name of a run: write 1 to 64 letters, digits, '.', '_' and '-', the first of them a "
+            "letter or digit."
+        )
+    return name
+
+
+def _result(entry: Mapping[str, Any]) -> Result:
+    return entry["score"], entry["verdict"], entry["cost"]
+
+
+def _last_line(file: BinaryIO) -> bytes:
+    """The last line, whole or cut off, of a file whose first line was read."""
+    first = file.tell()
+    at, held = file.seek(0, os.SEEK_END), b""
+    while at > first:
+        step = min(_TAIL, at - first)
+        at = file.seek(at - step)
+        held = file.read(step) + held
+        lines = held.rstrip(b"\n").rpartition(b"\n")
+        if lines[1]:
+            return lines[2]
+    return held.rstrip(b"\n")
+
+
+def _json(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,295 @@
+"""A run beside its base: what is worse by more than noise, and what tells nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.history.comparing import changes
+from pytest_promptfuzz.history.conditions import met, read_conditions
+from tests.history.past import entry_of
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.history.changes import BaseReport, ChangeReport
+    from pytest_promptfuzz.history.entries import Entry
+
+BASE: BaseReport = {"label": "main", "kind": "name", "run": "x", "started": "", "commit": "", "branch": ""}
+
+
+def compared(before: list[Entry], now: list[Entry], **given: Any) -> dict[str, ChangeReport]:
+    found = changes(BASE, {e["test"]: e for e in before}, {e["test"]: e for e in now}, **given)
+    assert found["base"] == BASE
+    return {each["test"]: each for each in found["tests"]}
+
+
+def one(before: Entry, now: Entry) -> ChangeReport:
+    return compared([before], [now])["t"]
+
+
+def test_a_drop_of_five_of_eight_is_more_than_noise() -> None:
+    found = one(entry_of("t", "EEEEEEEE"), entry_of("t", "EEEDDDDD"))
+    assert (found["status"], found["pairs"], found["worse"], found["better"]) == ("worse", 8, 5, 0)
+    assert (found["p"], found["adjusted_p"]) == (1 / 32, 1 / 32)
+    assert (found["score_before"], found["score"], found["difference"]) == (1.0, 0.375, -0.625)
+    assert (found["verdict_before"], found["verdict"]) == ("pass", "brittle")
+    assert found["new_deviations"] == ["t3", "t4", "t5", "t6", "t7"]
+    assert found["mended"] == []
+    assert found["baseline"] == "same"
+    assert not found["prompt_changed"]
+    assert found["explanation"] == (
+        "of 8 trials in both runs 5 came out worse and 0 better; more than noise (p = 0.031 among all tests)"
+    )
+
+
+def test_a_single_flip_is_lower_within_noise_and_named() -> None:
+    found = one(entry_of("t", "EEEEEEEE"), entry_of("t", "EEEDEEEE"))
+    assert (found["status"], found["p"], found["new_deviations"]) == ("lower", 0.5, ["t3"])
+    assert "within noise (p = 0.5 among all tests)" in found["explanation"]
+    back = one(entry_of("t", "EEEDEEEE"), entry_of("t", "EEEEEEEE"))
+    assert (back["status"], back["p"], back["mended"]) == ("higher", 0.5, ["t3"])
+
+
+def test_better_is_better() -> None:
+    assert one(entry_of("t", "DDDDDDEE"), entry_of("t", "EEEEEEEE"))["status"] == "better"
+    same = one(entry_of("t", "DEDE"), entry_of("t", "DEDE"))
+    assert (same["status"], same["p"], same["explanation"]) == (
+        "same",
+        1.0,
+        "4 trials in both runs came out alike",
+    )
+    swapped = one(entry_of("t", "DE"), entry_of("t", "ED"))
+    assert (swapped["status"], swapped["new_deviations"], swapped["mended"]) == ("same", ["t1"], ["t0"])
+
+
+def test_minor_variations_count_as_drops_too() -> None:
+    found = one(entry_of("t", "EEEEEE"), entry_of("t", "MMMMMM"))
+    assert (found["status"], found["new_deviations"], found["worse"]) == ("worse", [], 6)
+
+
+def test_what_was_not_decided_is_not_paired() -> None:
+    found = one(entry_of("t", "E?EEEE?D"), entry_of("t", "DD??E?DD"))
+    assert (found["pairs"], found["worse"], found["new_deviations"]) == (3, 1, ["t0"])
+
+
+def test_a_deviation_that_did_not_come_again_is_no_new_one() -> None:
+    found = one(entry_of("t", "EEEE"), entry_of("t", "DDEE", unconfirmed=["t1"]))
+    assert (found["worse"], found["new_deviations"]) == (2, ["t0"])
+
+
+def test_another_answer_to_the_unmutated_prompt_is_drift_and_its_input_is_left_out() -> None:
+    before = entry_of("t", {"a": "EEEEEEEE", "b": "EEEEEEEE"})
+    now = entry_of("t", {"a": "DDDDDDDD", "b": "EEEEEEED"}, baselines={"a": "TECHNICAL", "b": "BILLING"})
+    found = one(before, now)
+    assert (found["status"], found["baseline"], found["pairs"]) == ("lower", "changed", 8)
+    assert found["new_deviations"] == ["t7"]
+    assert "1 input left out, whose unmutated answer is another" in found["explanation"]
+    alone = one(entry_of("t", "EEEEEEEE"), entry_of("t", "DDDDDDDD", baselines={"0": "TECHNICAL"}))
+    assert (alone["status"], alone["p"], alone["baseline"], alone["pairs"]) == (
+        "unpaired",
+        None,
+        "changed",
+        0,
+    )
+    assert alone["difference"] == -1.0
+    assert "the answer to the unmutated prompt is another" in alone["explanation"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "baseline"),
+    [
+        ("BILLING", "billing.", "same"),
+        ({"label": "A", "n": 1}, {"n": 1, "label": "A"}, "same"),
+        (None, None, "same"),
+        (None, "BILLING", "changed"),
+        (True, 1, "changed"),
+        ({"promptfuzz-digest": "a"}, {"promptfuzz-digest": "a"}, "same"),
+        ({"promptfuzz-digest": "a"}, {"promptfuzz-digest": "b"}, "changed"),
+    ],
+)
+def test_answers_to_the_unmutated_prompt_are_compared_as_all_answers_are(
+    before: Any, now: Any, baseline: str
+) -> None:
+    found = one(entry_of("t", "EE", baselines={"0": before}), entry_of("t", "EE", baselines={"0": now}))
+    assert found["baseline"] == baseline
+
+
+def test_where_the_unmutated_answer_is_a_minor_variation_only_deviations_are_told_apart() -> None:
+    before, minor = {"a": 1, "b": ["x", "y"]}, {"a": 1, "b": ["y", "x"]}
+    old, new = (
+        entry_of("t", "EEEEEE", baselines={"0": before}),
+        entry_of("t", "MMMMMM", baselines={"0": minor}),
+    )
+    assert one(old, new)["status"] == "same"
+    assert one(old, {**new, "trials": entry_of("t", "DDDDDD")["trials"]})["status"] == "worse"
+
+
+def test_without_an_answer_to_compare_with_nothing_is_paired() -> None:
+    found = one(entry_of("t", "EEEEEEEE", baselines={}), entry_of("t", "DDDDDDDD"))
+    assert (found["status"], found["baseline"], found["p"]) == ("unpaired", "unknown", None)
+    assert "does not say what the unmutated prompt was answered" in found["explanation"]
+
+
+def test_another_prompt_has_other_trials_and_their_credits_are_compared_as_a_whole() -> None:
+    now = entry_of("t", "DDDDDEEE", prompt="p2")
+    now["trials"] = {"0": {f"u{n}": letter for n, letter in enumerate("DDDDDEEE")}}
+    found = one(entry_of("t", "EEEEEEEE"), now)
+    assert (found["status"], found["pairs"], found["prompt_changed"]) == ("worse", 0, True)
+    assert found["p"] == pytest.approx(56 / 4368)  # of 16 trials 5 deviate, all in the one run
+    assert found["new_deviations"] == []
+    assert "no trial is in both runs, so their scores were compared" in found["explanation"]
+    assert "the prompt was changed" in found["explanation"]
+    now["baselines"] = {"0": "OTHER"}
+    assert one(entry_of("t", "EEEEEEEE"), now)["status"] == "unpaired"
+
+
+def test_answers_to_one_mutation_are_flipped_together() -> None:
+    before, now = entry_of("t", "EEEE"), entry_of("t", "EEEE")
+    before["trials"] = {"0": {"a": "EEEEEE", "b": "EEEEEE"}}
+    now["trials"] = {"0": {"a": "DDDDDD", "b": "DDDDDD"}}
+    found = one(before, now)
+    assert (found["status"], found["p"], found["pairs"], found["new_deviations"]) == (
+        "lower",
+        0.25,
+        12,
+        ["a", "b"],
+    )
+
+
+def test_new_gone_and_not_asked_for() -> None:
+    found = compared(
+        [entry_of("old", "EEEE"), entry_of("away", "EEEE"), entry_of("t", "EEEE")],
+        [entry_of("t", "EEEE"), entry_of("fresh", "EEDD")],
+        gone=["old", "never"],
+    )
+    assert {test: each["status"] for test, each in found.items()} == {
+        "t": "same",
+        "fresh": "new",
+        "old": "gone",
+    }
+    assert (found["old"]["score"], found["old"]["score_before"]) == (None, 1.0)
+    assert (found["fresh"]["score"], found["fresh"]["score_before"]) == (0.5, None)
+
+
+def test_the_worst_stand_first() -> None:
+    before = [entry_of(name, "EEEEEEEE") for name in ("same", "lower", "worse", "worst", "away")]
+    now = [
+        entry_of("same", "EEEEEEEE"),
+        entry_of("fresh", "E"),
+        entry_of("lower", "EEEEEEED"),
+        entry_of("worse", "EDDDDDDD"),
+        entry_of("worst", "DDDDDDDD"),
+    ]
+    assert list(compared(before, now, gone=["away"])) == ["worst", "worse", "lower", "away", "fresh", "same"]
+
+
+def test_many_tests_that_flicker_do_not_make_a_drop() -> None:
+    before = [entry_of(f"t{n}", "EEEEEEEE") for n in range(20)]
+    now = [entry_of(f"t{n}", "DDDDEEEE" if n < 10 else "EEEEEEEE") for n in range(20)]
+    assert {each["status"] for each in compared(before, now).values()} == {"lower", "same"}
+    drop = [entry_of("t0", "DDDDDEEE"), *now[10:]]
+    assert compared(before, drop)["t0"]["status"] == "worse"
+    among_others = compared(before, [entry_of("t0", "DDDDDEEE"), entry_of("t1", "DDDDDEEE")])
+    assert {each["status"] for each in among_others.values()} == {"lower"}  # 1/32 twice is more than 0.05
+
+
+def test_a_changed_model_is_said() -> None:
+    found = one(entry_of("t", "EE"), entry_of("t", "EE", model="gpt-6"))
+    assert found["explanation"].endswith("answered by gpt-6 instead of gpt-5-mini")
+
+
+BEFORE = [
+    entry_of("worse", "EEEEEEEE", cost=0.10),
+    entry_of("lower", "EEEEEEEE", cost=0.10),
+    entry_of("same", "EEEEEEEE", cost=0.10),
+    entry_of("away", "EEEE"),
+    entry_of("was", "DDEE"),
+]
+NOW = [
+    entry_of("worse", "DDDDDDDE", cost=0.11),
+    entry_of("lower", "EEEEEEED", cost=0.13, drift=["model"]),
+    entry_of("same", "EEEEEEEE", cost=0.10, drift=["prompt"]),
+    entry_of("was", "DDEE"),
+    entry_of("fresh", "DDDD"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "tests"),
+    [
+        ("score drop", ["worse"]),
+        ("score drop > 0.05", ["worse"]),
+        ("Score  Drop>0.05", ["worse"]),
+        ("score drop > 0.875", []),
+        ("score drop >= 0.875", ["worse"]),
+        ("score drop > 5%", ["worse"]),
+        ("any score drop > 0.05", ["worse", "lower"]),
+        ("any score drop > 0.125", ["worse"]),
+        ("any score drop >= 12.5%", ["worse", "lower"]),
+        ("new deviation", ["worse"]),
+        ("any new deviation", ["worse", "lower"]),
+        ("any new deviations", ["worse", "lower"]),
+        ("new brittle", ["worse"]),
+        ("new failure", ["worse"]),
+        ("new noisy", []),
+        ("cost rise > 20%", ["lower"]),
+        ("cost rise >= 10%", ["worse", "lower"]),
+        ("cost rise > 0.02", ["lower"]),
+        ("drift", ["lower", "same"]),
+        ("model drift", ["lower"]),
+        ("comparator drift", []),
+        ("gone", ["away"]),
+    ],
+)
+def test_conditions(text: str, tests: list[str]) -> None:
+    now = {e["test"]: e for e in NOW}
+    found = changes(BASE, {e["test"]: e for e in BEFORE}, now, gone=["away"])
+    reported = met(read_conditions(text), found, now)
+    assert [name for each in reported for name in each["tests"]] == tests
+    assert len(reported) == bool(tests)
+
+
+def test_several_conditions_are_parted_by_commas() -> None:
+    found = read_conditions("score drop > 0.05, any new deviation,gone")
+    assert [each.text for each in found] == ["score drop > 0.05", "any new deviation", "gone"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'', character 1: a condition is missing. Write one such as score drop > 0.05."),
+        ("gone,", "'gone,', character 6: a condition is missing. Write one such as score drop > 0.05."),
+        ("scroe drop", "'scroe drop', character 1: 'scroe' cannot stand here. Did you mean 'score'?"),
+        ("score dorp > 1", "'score dorp > 1', character 7: 'dorp' cannot stand here. Did you mean 'drop'?"),
+        ("score", "'score', character 6: drop is missing."),
+        ("score drop 0.05", "'score drop 0.05', character 12: '0.05' stands in the place of > or >=."),
+        ("score drop >", "'score drop >', character 13: a number, such as 0.05 is missing."),
+        (
+            "score drop > x",
+            "'score drop > x', character 14: 'x' stands in the place of a number, such as 0.05.",
+        ),
+        (
+            "score drop < 0.1",
+            "'score drop < 0.1', character 12: '<' means nothing here. Conditions are parted by commas.",
+        ),
+        (
+            "gone and drift",
+            (
+                "'gone and drift', character 6: 'and' stands in the place of the condition's end, or a comma before "
+                "the next one."
+            ),
+        ),
+        ("any gone", "'any gone', character 5: 'gone' cannot stand here. Known: new, score."),
+        ("new britle", "'new britle', character 5: 'britle' cannot stand here. Did you mean 'brittle'?"),
+        (
+            "any new brittle",
+            "'any new brittle', character 9: 'brittle' cannot stand here. Known: deviation.",
+        ),
+        ("cost rise", "'cost rise', character 10: > or >= and a number, such as > 20% is missing."),
+    ],
+)
+def test_what_cannot_be_read_is_said_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_conditions(text)
+    assert str(caught.value) == message
