@@ -26,16 +26,16 @@ def answer_text(value: Any, *, limit: int = MOST_CHARACTERS) -> str:
     >>> answer_text("")
     '(empty text)'
     """
-    return _clip(_plain(value), limit)
+    return _clip(plain_text(value), limit)
 
 
 def answer_pair(baseline: Any, response: Any, *, limit: int = MOST_CHARACTERS) -> tuple[str, str]:
     """Two answers to be read against each other: of long ones, what they share at either end is left out."""
-    one, other = _plain(baseline), _plain(response)
+    one, other = plain_text(baseline), plain_text(response)
     if min(len(one), len(other)) <= limit // 2 or one == other:
         return _clip(one, limit), _clip(other, limit)
-    head = _shared(one, other)
-    tail = _shared(one[head:][::-1], other[head:][::-1])
+    head = shared(one, other)
+    tail = shared(one[head:][::-1], other[head:][::-1])
     start = max(0, head - _MARGIN)
     start = max(one.rfind(" ", 0, start), one.rfind("\n", 0, start)) + 1
     end = max(0, tail - _MARGIN)
@@ -44,8 +44,8 @@ def answer_pair(baseline: Any, response: Any, *, limit: int = MOST_CHARACTERS) -
 
 def answer_rows(baseline: Any, response: Any, room: int) -> tuple[str, str]:
     """Two answers, each in one row of at most ``room`` characters; of long ones, where they begin to differ."""
-    one, other = (_ROWS.sub("⏎", safe(_plain(each, row=10**9))) for each in (baseline, response))
-    head = _shared(one, other)
+    one, other = (_ROWS.sub("⏎", safe(plain_text(each, row=10**9))) for each in (baseline, response))
+    head = shared(one, other)
     start = max(0, head - room // 4) if max(len(one), len(other)) > room and head > room // 2 else 0
     return _row(one, start, room), _row(other, start, room)
 
@@ -58,7 +58,7 @@ def _row(text: str, start: int, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 1]}…"
 
 
-def _shared(one: str, other: str) -> int:
+def shared(one: str, other: str) -> int:
     """How many characters two texts begin with alike."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))
@@ -70,7 +70,8 @@ def _window(text: str, start: int, end: int, limit: int) -> str:
     return before + _clip(text[start if before else 0 : len(text) - end if after else None], limit) + after
 
 
-def _plain(value: Any, *, row: int = _ONE_ROW) -> str:
+def plain_text(value: Any, *, row: int = _ONE_ROW) -> str:
+    """A plain JSON-able value as text, whole and not yet safe; JSON of more than ``row`` characters is laid out."""
     if value is None:
         return "(nothing)"
     if not isinstance(value, str):

@@ -52,9 +52,18 @@ def safe(text: str, *, limit: int | None = None) -> str:
     if limit is not None and len(text) > limit:
         rest = len(text) - limit
         text = text[:limit]
-    text = _UNSAFE.sub(_picture, text)
+    text = visible(text)
     text = _COMMAND.sub(lambda match: match.group() + "\\", text)
     return f"{text}… (+{rest:,} character{'s' if rest > 1 else ''})" if rest else text
+
+
+def visible(text: str) -> str:
+    r"""The text with what hides, moves the cursor or turns the writing direction shown, as :func:`safe` shows it.
+
+    >>> visible("::error\x07")
+    '::error␇'
+    """
+    return _UNSAFE.sub(_picture, text)
 
 
 def _picture(match: re.Match[str]) -> str:

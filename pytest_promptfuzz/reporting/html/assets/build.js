@@ -1,0 +1,52 @@
+// Elements of data: ["name.class class", {attribute: value}?, ...children]. A text is only ever a text.
+const SVG = "http://www.w3.org/2000/svg";
+const DRAWN = new Set(["svg", "line", "rect", "circle", "polyline", "text"]);
+const KNOWN = new Set(
+  ("a article b bdi br button caption code dd del details div dl dt figcaption figure h1 h2 h3 ins li mark p pre section " +
+    "small span strong summary table tbody td th thead tr ul").split(" "),
+);
+const ATTRIBUTES = new Set(
+  ("aria-hidden aria-label cx cy data-trial dir height href id open points r role scope tabindex text-anchor title type " +
+    "viewBox width x x1 x2 y y1 y2").split(" "),
+);
+const waiting = new WeakMap(); // folded elements, and what they will hold
+
+function build(node) {
+  if (typeof node === "string") return document.createTextNode(node);
+  const dot = node[0].indexOf(".");
+  const name = dot < 0 ? node[0] : node[0].slice(0, dot);
+  const drawn = DRAWN.has(name);
+  if (!drawn && !KNOWN.has(name)) throw new Error(`unknown element ${name}`);
+  const element = drawn ? document.createElementNS(SVG, name) : document.createElement(name);
+  if (dot >= 0) element.setAttribute("class", node[0].slice(dot + 1));
+  let first = 1;
+  if (node.length > 1 && typeof node[1] === "object" && !Array.isArray(node[1])) {
+    first = 2;
+    for (const [key, value] of Object.entries(node[1])) {
+      // The only addresses are views of this page.
+      if (ATTRIBUTES.has(key) && (key !== "href" || value.startsWith("#/"))) element.setAttribute(key, value);
+    }
+  }
+  let children = node.slice(first);
+  if (element.classList.contains("lazy") && !element.open) {
+    waiting.set(element, children.slice(1));
+    children = children.slice(0, 1);
+    element.addEventListener("toggle", () => fill(element), { once: true });
+  }
+  element.append(...children.map(build));
+  return element;
+}
+
+// What a folded element holds, built when it is first opened.
+function fill(element) {
+  const children = waiting.get(element);
+  if (!children) return;
+  waiting.delete(element);
+  element.append(...children.map(build));
+}
+
+async function unpack(id) {
+  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (each) => each.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}

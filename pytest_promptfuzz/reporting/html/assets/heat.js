@@ -1,0 +1,36 @@
+// The heat map: which of its kinds is shown, and the rows beyond the first ones.
+const heat = { kind: "", first: "" };
+const kinds = [...document.querySelectorAll("#heat-switch button")];
+
+function showHeat(kind) {
+  const known = kinds.some((button) => button.dataset.heat === kind);
+  heat.kind = known ? kind : heat.first;
+  for (const button of kinds) {
+    const chosen = button.dataset.heat === heat.kind;
+    button.setAttribute("aria-pressed", String(chosen));
+    const block = document.getElementById(`heat-${button.dataset.heat}`);
+    if (block) block.hidden = !chosen;
+  }
+}
+
+if (kinds.length) {
+  heat.first = heat.kind = "operators";
+  const box = document.getElementById("heat-switch");
+  box.hidden = false;
+  box.addEventListener("click", (event) => {
+    const kind = event.target.closest("button")?.dataset.heat;
+    if (!kind) return;
+    showHeat(kind);
+    remember();
+  });
+}
+for (const button of document.querySelectorAll(".more")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    const more = (await unpack(button.dataset.chunk)).map(build);
+    document.getElementById(button.dataset.into).append(...more);
+    more[0]?.querySelector("a")?.focus();
+    button.remove();
+  });
+}

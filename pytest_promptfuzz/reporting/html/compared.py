@@ -1,0 +1,120 @@
+"""What changed since the run that this one is compared with, and since what was accepted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.reporting.html.parts import digits, folded, inline, scrolled, section
+from pytest_promptfuzz.reporting.words import count, number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_promptfuzz.history.changes import BaseReport, ChangeReport, ChangesReport
+    from pytest_promptfuzz.reporting.document import DocumentTest
+    from pytest_promptfuzz.reporting.html.markup import Node
+
+_SHOWN = 10
+_SAID = {
+    "worse": "worse",
+    "better": "better",
+    "lower": "lower, within noise",
+    "higher": "higher, within noise",
+    "same": "the same",
+    "unpaired": "not comparable",
+    "new": "new",
+    "gone": "gone",
+}
+_DRIFT = {
+    "model": "the model changed",
+    "prompt": "the prompt changed",
+    "comparator": "the comparison changed",
+}
+
+
+def changes(found: ChangesReport | None, hrefs: Mapping[str, str]) -> list[Node]:
+    """The run beside its base: conditions that are not met, then tests, those that changed most first."""
+    if found is None:
+        return []
+    failed: list[Node] = []
+    for each in found["conditions"]:
+        if each["tests"]:
+            names = [["li", _link(test, hrefs)] for test in each["tests"][:_SHOWN]]
+            rest = len(each["tests"]) - _SHOWN
+            names += [["li.dim", f"and {rest:,} more"]] if rest > 0 else []
+            failed.append(
+                [
+                    "div.alarm",
+                    ["p", ["b", "Failed condition: "], ["code", each["expression"]]],
+                    ["ul", *names],
+                ]
+            )
+    told = {each: sum(one["status"] == each for one in found["tests"]) for each in _SAID}
+    fresh = sum(len(each["new_deviations"]) for each in found["tests"])
+    mended = sum(len(each["mended"]) for each in found["tests"])
+    summed = [f"{amount:,} {_SAID[each]}" for each, amount in told.items() if amount]
+    summed += [count(fresh, "new deviation")] if fresh else []
+    summed += [f"{mended:,} mended"] if mended else []
+    moved = [each for each in found["tests"] if each["status"] != "same" or each["new_deviations"]]
+    body: list[Node] = [["p", *_base(found["base"])], ["p", f"{'; '.join(summed) or 'No test in common'}."]]
+    if moved:
+        body.append(_table(moved[:_SHOWN], hrefs))
+    if len(moved) > _SHOWN:
+        body.append(folded([f"{len(moved) - _SHOWN:,} more"], _table(moved[_SHOWN:], hrefs)))
+    return [section("changes", "What changed", *failed, *body)]
+
+
+def _base(base: BaseReport) -> list[Node]:
+    made: list[Node] = ["Compared with ", inline(base["label"])]
+    about = [base["started"][:16].replace("T", " "), base["commit"][:12], base["branch"]]
+    said = ", ".join(each for each in about if each)
+    return [*made, *([" (", inline(said), ")"] if said else []), "."]
+
+
+def _table(tests: Sequence[ChangeReport], hrefs: Mapping[str, str]) -> Node:
+    names = ("test", "change", "verdict", "score", "trials", "p", "why")
+    head = ["thead", ["tr", *(["th", {"scope": "col"}, name] for name in names)]]
+    rows = [
+        [
+            "tr",
+            ["th", {"scope": "row"}, _link(each["test"], hrefs)],
+            ["td", [f"span.status is-{each['status']}", _SAID.get(each["status"], each["status"])]],
+            ["td", _then(each["verdict_before"], each["verdict"])],
+            ["td.number", _then(number(each["score_before"]), number(each["score"]))],
+            ["td", f"{len(each['new_deviations'])} new, {len(each['mended'])} mended"],
+            ["td.number", digits(each["adjusted_p"] if each["adjusted_p"] is not None else each["p"], ".2g")],
+            ["td", inline(each["explanation"])],
+        ]
+        for each in tests
+    ]
+    return scrolled(
+        "What changed, table", ["table.plain", ["caption.sr", "Tests that changed"], head, ["tbody", *rows]]
+    )
+
+
+def _then(before: str, now: str) -> str:
+    return now or "–" if before == now else f"{before or '–'} → {now or '–'}"
+
+
+def _link(test: str, hrefs: Mapping[str, str]) -> Node:
+    return ["a", {"href": hrefs[test]}, inline(test)] if test in hrefs else inline(test)
+
+
+def drifted(tests: Sequence[DocumentTest], hrefs: Sequence[str]) -> list[Node]:
+    """The tests that are not what their snapshots say, whatever their robustness."""
+    found = [
+        [
+            "li",
+            [f"span.status is-{one['policy']}", _DRIFT.get(one["kind"], one["kind"])],
+            " ",
+            ["a", {"href": href}, inline(test["test"])],
+            " ",
+            inline(one["message"]),
+        ]
+        for test, href in zip(tests, hrefs, strict=True)
+        for one in test["drift"]
+    ]
+    if not found:
+        return []
+    more = [folded([f"{len(found) - _SHOWN:,} more"], ["ul", *found[_SHOWN:]])] if len(found) > _SHOWN else []
+    return [section("drift", "Drift from snapshots", ["ul.drifts", *found[:_SHOWN]], *more)]

@@ -1,0 +1,158 @@
+"""Small parts that all of the page shares: texts that a model may have written, verdicts, tables."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from pytest_promptfuzz.reporting.safe import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_promptfuzz.reporting.html.markup import Node
+    from pytest_promptfuzz.reporting.text import Line
+
+MOST_CHARACTERS = 20_000
+"""Of one text; the rest is counted."""
+MOST_NAME = 300
+_LONGEST_KEY = 200
+SIGNS = {
+    "pass": "✓",
+    "brittle": "✗",
+    "noisy": "≈",
+    "inconclusive": "?",
+    "unjudged": "!",
+    "equivalent": "✓",
+    "minor": "~",
+    "deviation": "✗",
+    "undecided": "?",
+    "error": "!",
+    "not-needed": "–",
+}
+WORDS = {"unjudged": "no verdict", "not-needed": "not needed"}
+
+
+def cut(text: str, limit: int = MOST_CHARACTERS) -> list[Node]:
+    """A text and, where it is too long to be shown, how much of it is left out."""
+    if len(text) <= limit:
+        return [text]
+    return [text[:limit], ["span.cut", f" … {len(text) - limit:,} more characters are not shown"]]
+
+
+def inline(text: str, limit: int = MOST_NAME) -> Node:
+    """A text of somebody else's within a sentence: on one row, and its writing direction stays its own."""
+    return ["bdi", *cut(text.replace("\n", "⏎"), limit)]
+
+
+def block(text: str, limit: int = MOST_CHARACTERS) -> Node:
+    """A text of somebody else's as it is laid out."""
+    return ["pre.text", {"dir": "auto"}, *cut(text, limit)]
+
+
+def badge(word: str) -> Node:
+    """A verdict or outcome: a sign, and the word."""
+    return [
+        f"span.badge is-{word}",
+        ["span.sign", {"aria-hidden": "true"}, SIGNS.get(word, "·")],
+        ["span.word", WORDS.get(word, word)],
+    ]
+
+
+def heading(level: int, text: str, *more: Node) -> Node:
+    """A heading."""
+    return [f"h{level}", text, *more]
+
+
+def section(name: str, title: str, *children: Node) -> Node:
+    """A section with its heading, which names it."""
+    return [
+        "section",
+        {"aria-labelledby": f"{name}-title"},
+        ["h2", {"id": f"{name}-title"}, title],
+        *children,
+    ]
+
+
+def folded(
+    summary: Sequence[Node], *children: Node, opened: bool = False, classes: str = "", **attributes: str
+) -> Node:
+    """What is shown when it is asked for."""
+    given = {**attributes, **({"open": ""} if opened else {})}
+    return [f"details.{classes}" if classes else "details", given, ["summary", *summary], *children]
+
+
+def facts(pairs: Iterable[tuple[str, Node | None]]) -> Node:
+    """Names and values, those that are known."""
+    known = [["div", ["dt", name], ["dd", value]] for name, value in pairs if value not in (None, "")]
+    return ["dl.facts", *known]
+
+
+def table(
+    caption: str, headings: Sequence[str], rows: Iterable[Sequence[Node]], classes: str = "plain"
+) -> Node:
+    """A table whose first column names its rows; it is moved sideways by itself where it is too wide."""
+    head = ["thead", ["tr", *(["th", {"scope": "col"}, name] for name in headings)]]
+    body = [
+        "tbody",
+        *(["tr", ["th", {"scope": "row"}, row[0]], *(["td", cell] for cell in row[1:])] for row in rows),
+    ]
+    return scrolled(caption, [f"table.{classes}", ["caption.sr", caption], head, body])
+
+
+def scrolled(name: str, child: Node) -> Node:
+    """What may be wider than a phone."""
+    return ["div.scrolled", {"role": "region", "aria-label": name, "tabindex": "0"}, child]
+
+
+def command(text: str) -> Node:
+    """A command, to be copied."""
+    return ["p.command", ["code", {"dir": "ltr"}, text], ["button.copy", {"type": "button"}, "Copy"]]
+
+
+def terminal(lines: Iterable[Line]) -> list[Node]:
+    """Lines as the terminal has them, a paragraph each."""
+    made: list[Node] = []
+    for line in lines:
+        pieces = [_piece(text, style) for text, style in line if text.strip() or style == "plain"]
+        if any(text.strip() for text, _ in line):
+            made.append(["p.said", {"dir": "auto"}, *pieces])
+    return made
+
+
+def _piece(text: str, style: str) -> Node:
+    if style in {"plain", "hang"}:
+        return text
+    tag = {"removed": "del", "added": "ins", "command": "code"}.get(style)
+    return [tag, text] if tag else [f"span.is-{style}", text]
+
+
+def key(text: str) -> str:
+    """A text as a name for addresses and values: visible, and of a bounded length."""
+    made = visible(text)
+    if len(made) <= _LONGEST_KEY:
+        return made
+    return f"{made[: _LONGEST_KEY // 2]}~{hashlib.sha256(made.encode()).hexdigest()[:12]}"
+
+
+def test_href(name: str) -> str:
+    """The address of a test's view within the page."""
+    return f"#/test/{quote(name, safe='')}"
+
+
+def money(amount: float | None) -> str:
+    """A cost for people; a dash where it is not known."""
+    if amount is None:
+        return "–"
+    return "$0" if amount == 0 else f"${amount:.4f}" if amount < 1 else f"${amount:,.2f}"
+
+
+def digits(value: Any, form: str = ".2f") -> str:
+    """A number for people; a dash for ``None``, and what cannot be formatted as it is."""
+    if value is None:
+        return "–"
+    try:
+        return format(value, form)
+    except (OverflowError, TypeError, ValueError):
+        return str(value)[:40]

@@ -1,0 +1,196 @@
+"""The table of all tests, worst first, and what chooses from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.reporting.html import charts
+from pytest_promptfuzz.reporting.html.parts import badge, digits, inline, key, money, scrolled, section
+from pytest_promptfuzz.reporting.summary import seconds
+from pytest_promptfuzz.reporting.words import score_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.history.changes import ChangeReport
+    from pytest_promptfuzz.reporting.document import Document, DocumentTest, UnjudgedReport
+    from pytest_promptfuzz.reporting.html.markup import Node
+
+_RANKS = {"unjudged": 0, "brittle": 1, "noisy": 2, "inconclusive": 3, "pass": 4}
+_COUNTS = {
+    "deviation": ("D", "deviations"),
+    "minor": ("M", "minor variations"),
+    "equivalent": ("E", "equivalent answers"),
+    "undecided": ("und", "undecided: no installed comparison can tell"),
+    "error": ("err", "errors: trials that say nothing about the prompt"),
+}
+
+
+def tests_table(
+    document: Document,
+    ordered: Sequence[DocumentTest],
+    hrefs: Sequence[str],
+    changes: dict[str, ChangeReport],
+) -> Node:
+    """The table, with tests that have no verdict before all others.
+
+    Args:
+        document: The run.
+        ordered: Its tests, worst first.
+        hrefs: Each one's address, in that order.
+        changes: By test, how it compares with its base.
+    """
+    trends = document["trends"]
+    targets = list(dict.fromkeys(each["target"] for each in ordered))
+    counted = [
+        name for name in _COUNTS if name != "undecided" or any(each["counts"][name] for each in ordered)
+    ]
+    costs = any(each["cost"] is not None for each in ordered)
+    columns = [
+        ("verdict", "verdict", ""),
+        ("test", "test", ""),
+        ("score", "score", "number"),
+        *([("change", "change", "number")] if changes else []),
+        *([("trend", "", "minor-column")] if trends and trends["runs"] else []),
+        *((_COUNTS[name][0], name, "number minor-column") for name in counted),
+        ("calls", "calls", "number minor-column"),
+        *([("cost", "cost", "number minor-column")] if costs else []),
+        ("time", "time", "number minor-column"),
+    ]
+    rows = [_unjudged(each, len(columns)) for each in document["unjudged"]]
+    for place, (test, href) in enumerate(zip(ordered, hrefs, strict=True)):
+        change = changes.get(test["test"])
+        cells: list[Node] = [
+            ["td", {"data-by": str(_RANKS.get(test["verdict"], 0))}, badge(test["verdict"])],
+            ["th", {"scope": "row"}, ["a", {"href": href}, inline(test["test"])], *_model(test, targets)],
+            [
+                "td.number",
+                {"data-by": f"{-1 if test['score'] is None else test['score']}"},
+                ["span.with-bar", charts.bar(test), score_text(test)],
+            ],
+        ]
+        cells += [_change(change)] if changes else []
+        if trends and trends["runs"]:
+            cells.append(["td.minor-column", charts.sparkline(trends["tests"].get(test["test"], []), test)])
+        counts = test["counts"]
+        cells += [_number(counts[name], f"{counts[name]:,}", strong=name == "deviation") for name in counted]
+        cells.append(_number(test["spent"]["calls"], f"{test['spent']['calls']:,}"))
+        cells += [_number(test["cost"] or 0, money(test["cost"]))] if costs else []
+        cells.append(_number(test["spent"]["seconds"], seconds(test["spent"]["seconds"])))
+        changed = change is not None and (change["status"] != "same" or bool(change["new_deviations"]))
+        about = {
+            "data-verdict": test["verdict"],
+            "data-model": key(test["target"]),
+            "data-chunk": f"t{place}",
+        }
+        rows.append(["tr", {**about, **({"data-changed": ""} if changed or test["drift"] else {})}, *cells])
+    head = ["thead", ["tr", *(_heading(*column) for column in columns)]]
+    body = ["tbody", *rows]
+    caption = ["caption.sr", "Robust tests, worst first"]
+    verdicts = sorted(
+        {each["verdict"] for each in ordered} | ({"unjudged"} if document["unjudged"] else set()),
+        key=lambda each: _RANKS.get(each, 0),
+    )
+    return section(
+        "tests",
+        "Tests",
+        _controls(verdicts, targets, changed=bool(changes) or any(each["drift"] for each in ordered)),
+        ["p.count", {"role": "status", "id": "count"}],
+        scrolled("Robust tests, table", ["table.tests", {"id": "tests"}, caption, head, body]),
+        [
+            "p.legend",
+            "D deviations, M minor variations, E equivalent, err errors: trials that say nothing about the prompt.",
+        ],
+    )
+
+
+def _heading(name: str, by: str, classes: str) -> Node:
+    label = _COUNTS[by][1] if by in _COUNTS else ""
+    inside: list[Node] = (
+        [["button.sort", {"type": "button", "data-by": by, **({"title": label} if label else {})}, name]]
+        if by
+        else [name]
+    )
+    return [f"th.{classes}" if classes else "th", {"scope": "col"}, *inside]
+
+
+def _model(test: DocumentTest, targets: Sequence[str]) -> list[Node]:
+    return [["span.model", inline(test["target"])]] if len(targets) > 1 else []
+
+
+def _change(change: ChangeReport | None) -> Node:
+    if change is None:
+        return ["td.number", {"data-by": "0"}, "–"]
+    difference = change["difference"]
+    said = change["status"] if difference is None else digits(difference, "+.2f")
+    return [
+        "td.number",
+        {"data-by": f"{difference or 0}"},
+        [f"span.status is-{change['status']}", {"title": change["status"]}, said],
+    ]
+
+
+def _number(value: float, said: str, *, strong: bool = False) -> Node:
+    quiet = "" if value else " zero"
+    return [
+        f"td.number minor-column{' bad' if strong and value else ''}{quiet}",
+        {"data-by": f"{value}"},
+        said,
+    ]
+
+
+def _unjudged(each: UnjudgedReport, columns: int) -> Node:
+    message = each["message"].strip().partition("\n")[0]
+    return [
+        "tr",
+        {"data-verdict": "unjudged", "data-model": ""},
+        ["td", {"data-by": "0"}, badge("unjudged")],
+        ["th", {"scope": "row"}, inline(each["test"])],
+        ["td", {"data-by": "-2", "colspan": str(columns - 2)}, f"{each['outcome']}: ", inline(message, 160)],
+    ]
+
+
+def _controls(verdicts: Sequence[str], targets: Sequence[str], *, changed: bool) -> Node:
+    """Hidden until there is a script that they mean something to."""
+    made: list[Node] = [
+        [
+            "label",
+            ["span", "Find"],
+            [
+                "input",
+                {"type": "search", "id": "find", "autocomplete": "off", "placeholder": "part of a name"},
+            ],
+        ],
+        [
+            "label",
+            ["span", "Verdict"],
+            [
+                "select",
+                {"id": "verdict"},
+                ["option", {"value": ""}, "all"],
+                *(
+                    ["option", {"value": each}, "no verdict" if each == "unjudged" else each]
+                    for each in verdicts
+                ),
+            ],
+        ],
+    ]
+    if len(targets) > 1:
+        options = (["option", {"value": key(each)}, each[:80]] for each in targets)
+        made.append(
+            [
+                "label",
+                ["span", "Model"],
+                ["select", {"id": "model"}, ["option", {"value": ""}, "all"], *options],
+            ]
+        )
+    if changed:
+        made.append(
+            ["label.check", ["input", {"type": "checkbox", "id": "changed"}], ["span", "changed only"]]
+        )
+    return [
+        "form.controls",
+        {"id": "controls", "role": "search", "aria-label": "Choose tests", "hidden": ""},
+        *made,
+        ["button", {"type": "reset"}, "Clear"],
+    ]

@@ -1,0 +1,195 @@
+"""The trials of a test on its page: what deviates first and in groups of one cause, what is equivalent folded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.reporting.html.edits import changed, whole
+from pytest_promptfuzz.reporting.html.parts import (
+    badge,
+    block,
+    command,
+    cut,
+    digits,
+    folded,
+    heading,
+    inline,
+    money,
+)
+from pytest_promptfuzz.reporting.html.sides import beside
+from pytest_promptfuzz.reporting.model import scored
+from pytest_promptfuzz.reporting.words import MENDS, count, grouped, operator_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_promptfuzz.reporting.html.markup import Node
+    from pytest_promptfuzz.reporting.model import TestReport, TrialReport
+
+_OPENED = 3  # groups of deviations that are shown without being asked for
+_TITLES = {
+    "deviation": ("Deviations", "the answer changed where it should not"),
+    "error": ("Errors", "these trials say nothing about the prompt"),
+    "undecided": ("Undecided", "no installed comparison can tell"),
+    "minor": ("Minor variations", "0.3 of a trial is lost by each"),
+    "equivalent": ("Equivalent", "the behaviour stayed as it was"),
+    "not-needed": ("Not needed", "the verdict was certain without them"),
+}
+
+
+def trials(report: TestReport) -> list[Node]:
+    """The trials that the score is of, by outcome; then those of other relations."""
+    mine = scored(report)
+    ids = {id(each) for each in mine}
+    others = [each for each in report["trials"] if id(each) not in ids]
+    made = [_outcome(report, name, [each for each in mine if each["outcome"] == name]) for name in _TITLES]
+    if others:
+        made.append(
+            [
+                "section",
+                heading(2, "Of other relations", ["small", "beside the score, not in it"]),
+                *(trial_node(report, each) for each in others),
+            ]
+        )
+    return [each for each in made if each]
+
+
+def _outcome(report: TestReport, name: str, chosen: Sequence[TrialReport]) -> Node:
+    if not chosen:
+        return ""
+    title, about = _TITLES[name]
+    if report["relation"] == "must-change" and name in {"deviation", "equivalent"}:
+        about = "the answer had to change, and did" + (" not" if name == "deviation" else "")
+    head = heading(2, title, " ", ["span.count", f"{len(chosen)}"], ["small", about])
+    if name == "not-needed":
+        return ["section", head, ["p", ", ".join(dict.fromkeys(operator_names(each) for each in chosen))]]
+    if name == "equivalent":
+        return ["section", head, *(trial_node(report, each) for each in chosen)]
+    groups = grouped(chosen, _why)
+    return ["section", head, *(_group(report, group, place < _OPENED) for place, group in enumerate(groups))]
+
+
+def _why(trial: TrialReport) -> tuple[str, ...]:
+    failure, error = trial["failure"], trial["error"]
+    if error:
+        return (error["kind"], error["message"])
+    return (failure["type"], failure["message"]) if failure else (trial["reason"], trial["explanation"])
+
+
+def _group(report: TestReport, group: Sequence[TrialReport], opened: bool) -> Node:
+    """Trials that went wrong in the same way, the first one opened."""
+    first = group[0]
+    lead: list[Node] = []
+    if first["error"]:
+        mend = MENDS.get(first["error"]["kind"], "")
+        lead = [["p.why", ["code", first["error"]["kind"]], " ", *cut(first["error"]["message"], 2_000)]]
+        lead += [["p.mend", mend]] if mend else []
+    elif len(group) > 1:
+        lead = [
+            ["p.why", f"{count(len(group), 'trial')} in the same way: ", ["bdi", *cut(_reason(first), 600)]]
+        ]
+    return [
+        "div.group",
+        *lead,
+        *(
+            trial_node(report, each, opened=opened and not place and not first["error"])
+            for place, each in enumerate(group)
+        ),
+    ]
+
+
+def _reason(trial: TrialReport) -> str:
+    failure = trial["failure"]
+    if not failure:
+        return trial["explanation"] or trial["reason"]
+    message = failure["message"].partition("\n")[0]
+    return message if message.startswith(failure["type"]) else f"{failure['type']}: {message}"
+
+
+def trial_node(report: TestReport, trial: TrialReport, *, opened: bool = False) -> Node:
+    """One trial: its change, both answers, why; the rest folded."""
+    similarity = trial["similarity"]
+    summary: list[Node] = [
+        badge(trial["outcome"]),
+        ["strong", operator_names(trial)],
+        ["span.dim", f"{trial['dimension']}{_which(report, trial)}"],
+        *([["span.figure", f"similarity {digits(similarity)}"]] if similarity is not None else []),
+    ]
+    body: list[Node] = [heading(3, "Prompt"), changed(trial["diff"])]
+    if trial["outcome"] != "not-needed" and not trial["error"]:
+        if not (report["oracle_only"] and trial["baseline"] is None and trial["response"] is None):
+            body += [heading(3, "Answers"), beside(trial["baseline"], trial["response"])]
+        body += _judged(trial)
+    elif trial["error"]:
+        body.append(["p.why", ["code", trial["error"]["kind"]], " ", *cut(trial["error"]["message"], 2_000)])
+    if trial["again"]:
+        differs = sum(outcome != "equivalent" for outcome in trial["again"])
+        body.append(["p", f"Asked again {len(trial['again'])} times: it differed {differs} times."])
+    body += [
+        folded(["The whole prompt"], whole(trial["diff"])),
+        ["p.dim", _about(trial)],
+        *([command(trial["reproduce"])] if trial["reproduce"] else []),
+    ]
+    shown = f"trial lazy is-{trial['outcome']}"
+    return folded(summary, *body, opened=opened, classes=shown, **{"data-trial": trial["id"]})
+
+
+def _which(report: TestReport, trial: TrialReport) -> str:
+    said = ""
+    if report["inputs"] and trial["case"] < len(report["inputs"]):
+        said = f" · input {report['inputs'][trial['case']][:60]}"
+    elif len(report["baselines"]) > 1:
+        said = f" · example {trial['case'] + 1}"
+    return said + (f" · sample {trial['sample'] + 1}" if trial["sample"] else "")
+
+
+def _judged(trial: TrialReport) -> list[Node]:
+    """Why the outcome is what it is: the reason, what each tier said, a check's own message."""
+    made: list[Node] = []
+    if trial["explanation"]:
+        made.append(["p.why", ["b", "Why: "], inline(trial["explanation"], 2_000)])
+    if trial["tiers"]:
+        tiers = [
+            ["li", str(name), " ", ["b", digits(similarity)], *([" ", inline(str(note))] if note else [])]
+            for name, similarity, note in trial["tiers"]
+        ]
+        made.append(["ul.tiers", *tiers])
+    failure = trial["failure"]
+    if failure:
+        made.append(["p.why", ["b", "Check: "], inline(_reason(trial), 2_000)])
+        full: Iterable[str] = (failure["message"], failure["traceback"])
+        parts = [block(each, 8_000) for each in full if "\n" in each.strip()]
+        made += [folded(["The check's message and traceback"], *parts)] if parts else []
+    return made
+
+
+def _about(trial: TrialReport) -> str:
+    spent = trial["spent"]
+    said = [
+        f"trial {trial['id']}",
+        f"severity {digits(trial['severity'])}",
+        f"{trial['change_rate']:.0%} of the words",
+        f"preserves: {trial['preserves']}",
+        count(spent["calls"], "call")
+        if spent["calls"]
+        else "answered from the store"
+        if spent["hits"]
+        else "",
+        f"{digits(spent['seconds'], '.2f')} s" if spent["seconds"] else "",
+    ]
+    return " · ".join(each for each in said if each)
+
+
+def spent_text(report: TestReport) -> str:
+    """What a test cost, in a few words."""
+    spent = report["spent"]
+    said = [count(spent["calls"], "call"), f"{spent['hits']:,} from the store"]
+    said += [f"{spent['retries']:,} made again"] if spent["retries"] else []
+    said += (
+        [f"{spent['judge_calls'] + spent['judge_hits']:,} of a judge"]
+        if spent["judge_calls"] + spent["judge_hits"]
+        else []
+    )
+    said += [f"{spent['saved']:,} not needed"] if spent["saved"] else []
+    said += [money(report["cost"])] if report["cost"] is not None else []
+    return ", ".join(said)

@@ -1,0 +1,215 @@
+"""The page as text: its policy, its size, what it says where there is little or much to say."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+from typing import Any
+
+import handmade
+import pages
+import pytest
+
+from pytest_promptfuzz.reporting.document import Document, document
+from pytest_promptfuzz.reporting.html import html_report
+from pytest_promptfuzz.reporting.html.edits import changed
+from pytest_promptfuzz.reporting.html.markup import to_html, to_json
+from pytest_promptfuzz.reporting.html.sides import beside
+
+SENTENCE = re.compile(r"<h1[^>]*>(.*?)</h1>")
+
+
+class Reader(HTMLParser):
+    """What a browser that runs no script would show, and whether all that is opened is closed."""
+
+    VOID = frozenset({"meta", "link", "input", "br"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.ids: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not {"script", "style"} & set(self.open):
+            self.words.append(data)
+
+
+def sentence(made: Document) -> str:
+    found = SENTENCE.search(html_report(made))
+    assert found
+    return found.group(1)
+
+
+def unpacked(page: str) -> dict[str, list[Any]]:
+    found = re.findall(r'<script type="application/octet-stream" id="([\w-]+)">([\w+/=]+)</script>', page)
+    return {name: json.loads(zlib.decompress(base64.b64decode(data))) for name, data in found}
+
+
+def tests_of(*verdicts: str) -> list[Any]:
+    return [
+        pages.whole(handmade.report(test=f"t.py::test_{place}", verdict=verdict))
+        for place, verdict in enumerate(verdicts)
+    ]
+
+
+def test_the_policy_allows_this_style_and_this_script_only() -> None:
+    page = html_report(pages.everything())
+    found = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    assert found
+    assert page.index(found.group()) < page.index("<style>")
+    policy = dict(each.strip().split(" ", 1) for each in found.group(1).split(";"))
+    for name, start, end in (
+        ("style-src", "<style>", "</style>"),
+        ("script-src", '<script type="module">', "</script>"),
+    ):
+        text = page[page.index(start) + len(start) :]
+        digest = base64.b64encode(hashlib.sha256(text[: text.index(end)].encode()).digest()).decode()
+        assert policy.pop(name) == f"'sha256-{digest}'"
+    assert policy == {
+        "default-src": "'none'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    assert page.count("<style") == 1
+    assert page.count('<script type="module">') == 1
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", page)
+
+
+def test_all_that_is_opened_is_closed_and_no_id_stands_twice() -> None:
+    reader = Reader(html_report(pages.everything()))
+    assert reader.open == []
+    assert len(set(reader.ids)) == len(reader.ids)
+
+
+def test_the_same_document_gives_the_same_page() -> None:
+    assert html_report(pages.everything()) == html_report(pages.everything())
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "unjudged", "said"),
+    [
+        ((), 0, "No robust test ran"),
+        (("pass",), 0, "The prompt is robust"),
+        (("pass", "pass"), 0, "Every prompt is robust"),
+        (("pass", "brittle"), 0, "1 of 2 prompt tests is brittle"),
+        (
+            ("brittle", "brittle", "noisy", "inconclusive"),
+            0,
+            "2 of 4 prompt tests are brittle; 1 is noisy; 1 is inconclusive",
+        ),
+        (("pass",), 2, "2 of 3 prompt tests have no verdict"),
+        (("pass", "brittle"), 1, "1 of 3 prompt tests is brittle; 1 has no verdict"),
+        (("pass", "odd"), 0, "1 of 2 prompt tests is odd"),
+    ],
+)
+def test_the_verdict_of_a_run(verdicts: tuple[str, ...], unjudged: int, said: str) -> None:
+    failed: Any = [
+        {"test": f"u.py::test_{n}", "outcome": "error", "message": "boom", "location": None}
+        for n in range(unjudged)
+    ]
+    assert sentence(document(pages.run(), tests_of(*verdicts), unjudged=failed)) == said
+
+
+def test_nothing_is_said_of_what_there_is_not() -> None:
+    words = " ".join(Reader(html_report(document(pages.run(), tests_of("pass")))).words)
+    for absent in (
+        "What changed",
+        "Drift",
+        "Over time",
+        "Models side by side",
+        "Without a verdict",
+        "ended before",
+    ):
+        assert absent not in words
+    assert "A test is robust with" in " ".join(Reader(html_report(document(pages.run(), []))).words)
+    assert "ended before its last test" in html_report(document(pages.run(complete=False), tests_of("pass")))
+
+
+def test_tests_of_one_name_have_an_address_each() -> None:
+    same = [pages.whole(handmade.report(target=f"openai:model-{n}")) for n in (1, 2, 2)]
+    page = html_report(document(pages.run(), same))
+    links = re.findall(r'<th scope="row"><a href="(#/test/[^"]*)"', page)
+    assert len(set(links)) == 3
+    assert len(unpacked(page)) == 3
+
+
+def test_a_page_holds_what_is_known_of_its_test() -> None:
+    made = pages.everything()
+    page = html_report(made)
+    worst = unpacked(page)
+    text = next(
+        json.dumps(each, ensure_ascii=False)
+        for each in worst.values()
+        if "test_brittle" in json.dumps(each[0])
+    )
+    for said in (
+        "The smallest change that breaks it",
+        "broke it 3 of 3 times · 9 queries · minimal",
+        "The model changed. ",
+        "noise alone would do so with p = 0.004",
+        "3 of 8 trials deviate that did not before: more than noise.",
+        "passes now",
+        "its sentence is gone",
+        "NEUTRAL",
+        "overall 0.7",
+        "[0.31, 0.86] at 95%, over operators",
+        "AssertionError: assert 'NEUTRAL' == 'POSITIVE'",
+        "pytest 'tests/test_triage.py::test_triage' --promptfuzz-trial=",
+    ):
+        assert said in text, said
+    # Deviations come before what is equivalent.
+    assert text.index('"Deviations"') < text.index('"Equivalent"')
+
+
+def test_a_thousand_tests_stay_below_fifteen_megabytes() -> None:
+    hundred = pages.many(100)
+    size, small = len(html_report(hundred).encode()), len(html_report(document(pages.run(), [])).encode())
+    # Prompts and answers are drawn anew for each test, so that nothing is shared between them.
+    assert small + 10 * (size - small) < 15_000_000
+
+
+def test_what_both_answers_hold_is_not_marked() -> None:
+    found = to_html([beside("The parcel is late, sorry.", "The parcel is on time, sorry.")])
+    assert re.findall(r"<mark>(.*?)</mark>", found) == ["late", "on time"]
+    assert "the same, word for word" in to_html([beside("yes", "yes")])
+    assert re.findall(r"<mark>(.*?)</mark>", to_html([beside("感情は良い", "感情は悪い")])) == ["良", "悪"]
+    assert re.findall(r"<mark>(.*?)</mark>", to_html([beside("a b", "a  b")])) == ["·", "··"]
+
+
+def test_what_long_answers_share_is_counted() -> None:
+    head = "The same words again and again. " * 400
+    found = to_html([beside(f"{head}Yes.", f"{head}No.")])
+    assert "characters the same" in found
+    assert re.findall(r"<mark>(.*?)</mark>", found) == ["Yes", "No"]
+
+
+def test_a_move_is_shown_as_a_move() -> None:
+    trial = handmade.brittle()["trials"][6]
+    found = to_html([changed(trial["diff"])])
+    assert "moved" in found
+    assert "<del>" not in found
+
+
+def test_texts_are_escaped_and_made_visible() -> None:
+    node = ['p.a"b', {"title": '"<'}, "<b>&\x07\u202e\ud800"]
+    assert (
+        to_html([node])
+        == '<p class="a&quot;b" title="&quot;&lt;">&lt;b&gt;&amp;␇&lt;U+202E&gt;&lt;U+D800&gt;</p>'
+    )
+    assert json.loads(to_json([node])) == [['p.a"b', {"title": '"<'}, "<b>&␇<U+202E><U+D800>"]]
+    assert json.loads(to_json(["a\\u0007\n"])) == ["a\\u0007\n"]
