@@ -91,7 +91,9 @@ def _as_reporter(value: object) -> Reporter:
 
 @cache
 def _own() -> Mapping[str, Reporter]:
-    own: list[Reporter] = [FunctionReporter("json", json_report)]
+    from pytest_promptfuzz.reporting.html import html_report
+
+    own: list[Reporter] = [FunctionReporter("html", html_report), FunctionReporter("json", json_report)]
     return {each.name: each for each in own}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import hashlib
 import json
 import re
@@ -59,7 +60,7 @@ def unpacked(page: str) -> dict[str, list[Any]]:
     return {name: json.loads(zlib.decompress(base64.b64decode(data))) for name, data in found}
 
 
-def tests_of(*verdicts: str) -> list[Any]:
+def judged(*verdicts: str) -> list[Any]:
     return [
         pages.whole(handmade.report(test=f"t.py::test_{place}", verdict=verdict))
         for place, verdict in enumerate(verdicts)
@@ -97,7 +98,8 @@ def test_all_that_is_opened_is_closed_and_no_id_stands_twice() -> None:
 
 
 def test_the_same_document_gives_the_same_page() -> None:
-    assert html_report(pages.everything()) == html_report(pages.everything())
+    made = pages.everything()
+    assert html_report(made) == html_report(copy.deepcopy(made))
 
 
 @pytest.mark.parametrize(
@@ -122,11 +124,11 @@ def test_the_verdict_of_a_run(verdicts: tuple[str, ...], unjudged: int, said: st
         {"test": f"u.py::test_{n}", "outcome": "error", "message": "boom", "location": None}
         for n in range(unjudged)
     ]
-    assert sentence(document(pages.run(), tests_of(*verdicts), unjudged=failed)) == said
+    assert sentence(document(pages.run(), judged(*verdicts), unjudged=failed)) == said
 
 
 def test_nothing_is_said_of_what_there_is_not() -> None:
-    words = " ".join(Reader(html_report(document(pages.run(), tests_of("pass")))).words)
+    words = " ".join(Reader(html_report(document(pages.run(), judged("pass")))).words)
     for absent in (
         "What changed",
         "Drift",
@@ -137,7 +139,7 @@ def test_nothing_is_said_of_what_there_is_not() -> None:
     ):
         assert absent not in words
     assert "A test is robust with" in " ".join(Reader(html_report(document(pages.run(), []))).words)
-    assert "ended before its last test" in html_report(document(pages.run(complete=False), tests_of("pass")))
+    assert "ended before its last test" in html_report(document(pages.run(complete=False), judged("pass")))
 
 
 def test_tests_of_one_name_have_an_address_each() -> None:
