@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # Plugins that take longer to load than most of our tests take to run; a test that needs one says so with a mark.
-SLOW_TO_LOAD = ("anyio", "hypothesispytest")
+SLOW_TO_LOAD = ("anyio", "hypothesispytest", "html", "html_fixtures", "metadata", "allure_pytest")
 
 # Where a run is started in the background, Ctrl-C is ignored, by the processes that tests start and interrupt too.
 if threading.current_thread() is threading.main_thread():
