@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.text import Line
 
 _LONG_ID = 40
+_MOST_PASSED = 40  # rows of tests that passed; -v shows all, -q none
 
 
 def header(state: State) -> list[str]:
@@ -160,7 +161,9 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
     writer = reporter._tw  # noqa: SLF001 - the only way to its width and colours
     reporter.section("prompt robustness", "=", bold=True)
     reports = list(state.reports.values())
-    write(writer, summary_lines(reports, width=writer.fullwidth))
+    verbosity = state.config.get_verbosity()
+    most = None if verbosity > 0 else _MOST_PASSED if verbosity == 0 else 0
+    write(writer, summary_lines(reports, width=writer.fullwidth, most=most, legend=verbosity >= 0))
     if state.config.get_verbosity() > 0:
         write(writer, detail_lines(reports))
     for test, data in state.expected.items():

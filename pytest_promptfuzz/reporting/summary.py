@@ -89,25 +89,45 @@ _COLUMNS = (
 )
 
 
-def summary_lines(reports: Iterable[TestSummary], *, width: int = 80) -> list[Line]:
+def summary_lines(
+    reports: Iterable[TestSummary], *, width: int = 80, most: int | None = None, legend: bool = True
+) -> list[Line]:
     """The table of robust tests, worst first, a total and notes; nothing without tests.
 
     Args:
         reports: One a test.
         width: Columns; where they are few, tokens, hits and time give way to the tests' names.
+        most: The most rows of tests that passed, those of the lowest scores; ``None`` for all of them.
+        legend: Whether to say what the columns are.
     """
     ordered = sorted(reports, key=worst_first)
     if not ordered:
         return []
     room = max(width, MIN_WIDTH)
-    shown = _columns_shown(ordered, room)
+    rows = _rows(ordered, most)
+    shown = _columns_shown(rows, room) if rows else []
     return [
-        *_table(ordered, shown, room),
+        *(_table(rows, shown, room) if rows else []),
+        *(_unshown(len(ordered) - len(rows)) if most else []),
         *_total(ordered),
         *summed_lines(ordered),
         *_notes(ordered),
-        _legend(shown),
+        *([_legend(shown)] if legend and rows else []),
     ]
+
+
+def _rows(ordered: Sequence[TestSummary], most: int | None) -> Sequence[TestSummary]:
+    """The tests that are shown: all that did not pass, and the worst of the others."""
+    passed = next(
+        (at for at, report in enumerate(ordered) if report["verdict"] == "pass"),
+        len(ordered),
+    )
+    # One row in the place of the line that stands for it.
+    return ordered if most is None or len(ordered) <= passed + most + 1 else ordered[: passed + most]
+
+
+def _unshown(rest: int) -> list[Line]:
+    return [[(f"… and {count(rest, 'more test')} that passed (-v shows them)", "dim")]] if rest else []
 
 
 def _legend(shown: Iterable[_Column]) -> Line:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import goldens
 import handmade
@@ -166,3 +167,32 @@ def test_simulated_answers_are_named_as_such() -> None:
     shown = render(summary_lines([report]), width=120, color=False)
     assert "Answers are simulated: no real model was called." in shown
     assert "9 calls to the simulated model" in shown
+
+
+def many() -> list[Any]:
+    passed = [handmade.report(test=f"test_it.py::test_{n:03}", score=1 - n / 1000) for n in range(100)]
+    return [*passed, handmade.brittle()]
+
+
+def test_of_many_tests_that_passed_the_worst_are_shown() -> None:
+    shown = render(summary_lines(many(), width=100, most=3), width=100, color=False)
+    rows = [line.split()[0] for line in shown.split("\n") if "::" in line and "note" not in line]
+    assert rows[1:] == ["test_it.py::test_099", "test_it.py::test_098", "test_it.py::test_097"]
+    assert "… and 97 more tests that passed (-v shows them)" in shown
+    assert "101 robust tests: 1 brittle, 100 pass" in shown
+
+
+def test_one_more_row_is_no_longer_than_the_line_that_stands_for_it() -> None:
+    shown = render(summary_lines(many()[:4], width=100, most=3), width=100, color=False)
+    assert "test_000" in shown
+    assert "more test" not in shown
+
+
+def test_a_brief_summary_shows_what_did_not_pass_and_the_total() -> None:
+    shown = render(summary_lines(many(), width=100, most=0, legend=False), width=100, color=False)
+    assert shown.count("test_it.py::") == 0
+    assert "brittle" in shown.split("\n")[1]
+    assert "101 robust tests" in shown
+    assert "the threshold" not in shown
+    alone = render(summary_lines(many()[:9], width=100, most=0, legend=False), width=100, color=False)
+    assert alone.startswith("9 robust tests: 9 pass")
