@@ -119,21 +119,22 @@ def _root(cache_dir: str) -> Path:
 
 def _stored(root: Path, folder: Path, output: Output) -> Iterator[_Stored]:
     """What is stored, by test: counterexamples of here and of git, then trials."""
-    from pytest_promptfuzz.history.counterexamples import LocalCounterexamples, files_below, module_of, read
+    from pytest_promptfuzz.history.counterexamples import LocalCounterexamples
+    from pytest_promptfuzz.history.snapshots import files_in, folders_below, module_of, read
 
     found: dict[tuple[str, str], _Stored] = {}
     trials: dict[tuple[str, str], _Stored] = {}
-    for path in files_below(root):
-        module = module_of(path).relative_to(root).as_posix()
+    for path in (file for snapshots in folders_below(root) for file in files_in(snapshots)):
         try:
-            pinned = read(path)
+            snapshot = read(path)
         except StoreError as error:
             output.error(f"promptfuzz replay: {error}")
             continue
-        for test, those in pinned.items():
-            for each in those:
-                key = (f"{module}::{test}", each.id)
-                found.setdefault(key, _Stored(each.id, key[0], each)).places.append("git")
+        if snapshot is None:
+            continue
+        test = f"{module_of(path.parent).relative_to(root).as_posix()}::{snapshot.test}"
+        for each in snapshot.counterexamples:
+            found.setdefault((test, each.id), _Stored(each.id, test, each)).places.append("git")
     for kept in LocalCounterexamples(folder).every():
         if isinstance(kept, StoreError):
             output.error(f"promptfuzz replay: {kept}")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Outcome = Literal["equivalent", "minor", "deviation", "undecided"]
+VERSION = 1
+"""Of how answers are compared: another one where the same two answers may have another outcome than before."""
 
 
 @dataclass(frozen=True, slots=True)

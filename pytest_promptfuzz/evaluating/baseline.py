@@ -106,3 +106,13 @@ def begun(job: Job, case: Case) -> Generator[list[Step], list[Run], Run | list[T
     reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
     job.overruled = Judgement("inconclusive", reason, f"{message} ({error.kind})")
     return case.abandoned(reason, message)
+
+
+def may_overlap(job: Job, baseline: Run) -> bool:
+    """Whether the runs after this one may overlap; calls that could not be told apart then make them run in turn."""
+    if job.concurrent and baseline.watch.unattributed:
+        job.notes.append(
+            "model calls came from threads that do not carry the test's context, so the trials ran in sequence"
+        )
+        job.concurrent = False
+    return job.concurrent

@@ -32,6 +32,7 @@ class Case:
         ignore: JSON paths left out of keys.
         simulated: The simulated target, answering in every provider's place, or ``None``.
         on_wire: What is mutated in the body's requests; ``None`` where the prompt is known before.
+        shown: The prompt where only the baseline's run showed it; ``None`` where it is the one that was given.
         planned: Its mutations, once they are known.
         asked: Its answers, once there are some.
         models: By model as asked for, the models that answered.
@@ -48,6 +49,7 @@ class Case:
     ignore: Sequence[str] = ()
     simulated: SimulatedTarget | None = None
     on_wire: OnWire | None = None
+    shown: Prompt | None = None
     planned: tuple[Mutation, ...] | None = None
     asked: Asked | None = None
     models: dict[str, set[str]] = field(default_factory=dict)

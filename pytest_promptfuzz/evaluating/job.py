@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.baseline import BaselineFailed, begun
+from pytest_promptfuzz.evaluating.accepted import Accepted, met
+from pytest_promptfuzz.evaluating.baseline import BaselineFailed, begun, may_overlap
 from pytest_promptfuzz.evaluating.case import Case
 from pytest_promptfuzz.evaluating.compared import NOTHING, Before, paired_of, said_of
 from pytest_promptfuzz.evaluating.conclude import conclude
 from pytest_promptfuzz.evaluating.control import controlled
-from pytest_promptfuzz.evaluating.counterexamples import counterexamples
 from pytest_promptfuzz.evaluating.feasible import refuse_too_few, sole
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.gold import with_gold
@@ -29,7 +29,7 @@ from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
 from pytest_promptfuzz.evaluating.repeating import Asked, credited, lost_by, varying
 from pytest_promptfuzz.evaluating.replaying import Pins, replaying, with_replayed
-from pytest_promptfuzz.evaluating.rounds import rounds
+from pytest_promptfuzz.evaluating.rounds import once_begun
 from pytest_promptfuzz.running.run import Run, Step
 from pytest_promptfuzz.scoring.repeats import ALONE
 from pytest_promptfuzz.scoring.trial import Spent, Trial
@@ -82,6 +82,7 @@ class Job:
         whole: Whether a case is asked in full when its turn comes, since it cannot be had again.
         waits: Whether each batch is a round of waiting that no other test's calls fill.
         mistaken: Whether a call was made early that a run did not ask for.
+        ended: The cases that have begun, in order.
         overruled: A judgement that stands whatever the trials say.
         evidence: What repeated answers show.
         before: What the gate ``no-worse`` holds the trials against.
@@ -90,6 +91,7 @@ class Job:
         told: Whether the verdict is known, and nothing that is still asked changes it.
         counterexamples: The smallest changes known that break the test.
         pins: Counterexamples that were known before.
+        accepted: Its snapshot.
     """
 
     contract: Contract
@@ -114,6 +116,7 @@ class Job:
     notes: list[str] = field(default_factory=list)
     spent: Spent = field(default_factory=Spent)
     cases: int = 0
+    ended: list[Case] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     overruled: Judgement | None = None
     evidence: Evidence = ALONE
@@ -123,13 +126,13 @@ class Job:
     told: bool = False
     counterexamples: list[Counterexample] = field(default_factory=list)
     pins: Pins = field(default_factory=Pins)
+    accepted: Accepted = field(default_factory=Accepted)
     _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
     _benches: dict[int, Bench] = field(default_factory=dict)
     _model: str = ""
     _task: str = ""
     _oracle_only: bool = False
-    _ended_cases: list[Case] = field(default_factory=list)
     _left_out: LeftOut = field(init=False)
 
     def __post_init__(self) -> None:
@@ -190,7 +193,7 @@ class Job:
 
     def _ended(self, case: Case, *, failed: bool = False) -> None:
         """Every run of the case was made: what is recorded of it is complete."""
-        self._ended_cases = sorted([*self._ended_cases, case], key=lambda each: each.number)
+        self.ended = sorted([*self.ended, case], key=lambda each: each.number)
         if self.overruled is not None and self.overruled.reason == "not-repeatable":
             return
         recording = self.session.tape is not None and self.session.tape.recording
@@ -205,7 +208,9 @@ class Job:
         if not isinstance(run, Run):
             return run
         if case.planned is None:
-            case.planned = self.plan(shown_by(run, prompt, self.contract.part, self.on_wire, self.where))
+            case.shown = shown_by(run, prompt, self.contract.part, self.on_wire, self.where)
+            case.planned = self.plan(case.shown)
+        met(self, case)
         judge, baseline = self._judge(run, case)
         # A body that only asserts on a response it is given has nothing that could change.
         if not (self.only_checks and isinstance(run.returned, Response) and len(run.watch.calls) == 1):
@@ -215,7 +220,7 @@ class Job:
             return case.abandoned(self.overruled.reason, self.overruled.explanation)
         runs_before = max(self.session.baseline_runs, self.contract.baseline_runs) if self.only is None else 1
         asked = case.asked = Asked(
-            case, prompt, baseline, judge, self._may_overlap(run), runs_before, self.contract.samples
+            case, prompt, baseline, judge, may_overlap(self, run), runs_before, self.contract.samples
         )
         case.calls = len(run.watch.calls) or int(self.counts_runs)
         return (yield from self.begin(asked))
@@ -248,17 +253,16 @@ class Job:
 
     def again(self) -> Steps:
         """Once every case has begun: the rest of the plan, as far as it is needed; more for a test about to fail."""
-        yield from rounds(self, self._ended_cases)
-        yield from counterexamples(self, self._ended_cases)
+        yield from once_begun(self, self.ended)
 
     def judged(self, **more: Any) -> Robustness:
         """What the trials made so far come to; ``more`` is what ``conclude`` takes beside what decides the verdict."""
         return conclude(
-            in_order(self.trials, self._ended_cases, self.contract.samples),
+            in_order(self.trials, self.ended, self.contract.samples),
             self.contract,
             overruled=self.overruled,
             evidence=self.evidence,
-            credited=credited([each.asked for each in self._ended_cases if each.asked], self.evidence),
+            credited=credited([each.asked for each in self.ended if each.asked], self.evidence),
             oracle_only=self._oracle_only,
             alone=self.only is not None,
             certain=self.certain,
@@ -269,38 +273,30 @@ class Job:
     def conclude(self) -> Robustness:
         """The result over all cases."""
         self.notes[:0] = said_of(self)
-        self.spent += spent_embedding(self._ended_cases, self.notes)
-        trials = in_order(self.trials, self._ended_cases, self.contract.samples)
-        for case in self._ended_cases:
+        self.spent += spent_embedding(self.ended, self.notes)
+        trials = in_order(self.trials, self.ended, self.contract.samples)
+        for case in self.ended:
             values = [trial.value for trial in trials if trial.case == case.number]
             self._left_out.look(case.watches.fresh.answers(), [self._baselines[case.number], *values])
         result = self.judged(
             baselines=self._baselines,
             cases=self.names if any(self.names) else (),
-            spent=self.spent + saved_by(trials, self._ended_cases),
+            spent=self.spent + saved_by(trials, self.ended),
             target=self.target,
             model=self._model,
             task=self._task,
             notes=[
-                *varying(self._ended_cases, self.names, self.evidence),
+                *varying(self.ended, self.names, self.evidence),
                 *self.notes,
-                *lost_by(self._ended_cases),
+                *lost_by(self.ended),
                 *self._left_out.notes(),
             ],
         )
-        result = with_gold(result, self._ended_cases)
+        result = with_gold(result, self.ended)
         result = with_replayed(replace(result, counterexamples=tuple(self.counterexamples)), self)
-        for case in self._ended_cases:
+        for case in self.ended:
             case.asked = None  # each knows the other, and what a test leaves is to be gone with it
         return with_judging(result, self._benches, self.contract, self._baselines)
-
-    def _may_overlap(self, baseline: Run) -> bool:
-        if self.concurrent and baseline.watch.unattributed:
-            self.notes.append(
-                "model calls came from threads that do not carry the test's context, so the trials ran in sequence"
-            )
-            self.concurrent = False
-        return self.concurrent
 
     def count(self, run: Run, case: Case) -> None:
         """Note what a run took, and who answered it."""

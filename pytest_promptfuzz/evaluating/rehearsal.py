@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.evaluating.baseline import may_overlap
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.running.run import Step
@@ -74,7 +75,7 @@ class Rehearsal(Job):
             if not _noted(first):
                 self.unknown = str(error)
             return
-        overlap = self._may_overlap(first)
+        overlap = may_overlap(self, first)
         runs = yield [
             Step(each.prompt, self._noting(watches, each, concurrent=overlap)) for each in mutations
         ]

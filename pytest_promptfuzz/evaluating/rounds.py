@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.compared import paired_of
 from pytest_promptfuzz.evaluating.conclude import says_brittle
+from pytest_promptfuzz.evaluating.counterexamples import counterexamples
 from pytest_promptfuzz.evaluating.instability import of_one_model, refuse_mixed, refuse_refusals
 from pytest_promptfuzz.evaluating.pacing import Pace
 from pytest_promptfuzz.evaluating.repeating import asking_again, evidence_of, with_repeats
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.job import Job, Steps
     from pytest_promptfuzz.evaluating.pacing import Part
     from pytest_promptfuzz.scoring.repeats import Evidence
+
+
+def once_begun(job: Job, cases: Sequence[Case]) -> Steps:
+    """The rest of the plan as far as it is needed, more for a test about to fail, then what else is to be known.
+
+    Args:
+        job: The test.
+        cases: Those that have begun.
+    """
+    yield from rounds(job, cases)
+    yield from counterexamples(job, cases)
 
 
 def rounds(job: Job, cases: Sequence[Case]) -> Steps:

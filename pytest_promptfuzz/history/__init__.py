@@ -1,1 +1,1 @@
-"""What behaviour was: outcomes of runs that were accepted, in git beside the tests; counterexamples that are known."""
+"""What behaviour was: snapshots that were accepted, in git beside the tests; counterexamples that are known."""

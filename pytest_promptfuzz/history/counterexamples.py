@@ -1,11 +1,7 @@
-"""Counterexamples that are kept, to be asked first when their test runs again.
+"""Counterexamples that every run keeps by itself, to be asked first when their test runs again.
 
-Every run keeps what it finds by itself, in ``.promptfuzz/counterexamples/``: a small JSON file for each test, on this
-machine and out of git. What is pinned lies in git, ``__promptfuzz__/<module>.counterexamples.jsonl`` beside the test
-module, one counterexample a line, in the order of tests and IDs::
-
-    {"promptfuzz": "counterexamples", "format": 1}
-    {"test": "test_triage", "id": "4d0b7c61c5a1", "target": "openai:gpt-5-mini", "mutation": {…}, …}
+They lie in ``.promptfuzz/counterexamples/``: a small JSON file for each test, on this machine and out of git. What is
+pinned lies in git, in the test's snapshot.
 """
 
 from __future__ import annotations
@@ -16,17 +12,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
-from pytest_promptfuzz.history.rows import Kind, encoded
+from pytest_promptfuzz.history.rows import encoded
 from pytest_promptfuzz.scoring.replayed import Known
 from pytest_promptfuzz.wire.folder import make_directory
-from pytest_promptfuzz.wire.recordings.places import FOLDER
 from pytest_promptfuzz.wire.recordings.writing import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
-KIND = Kind("counterexamples", "counterexample of a test", 1)
+FORMAT = 1
 LOCAL = "counterexamples"
 """The folder of what runs keep by themselves, in that of stored answers."""
 MOST = 20
@@ -113,8 +108,8 @@ class LocalCounterexamples:
             return note
         found = [each.to_json() for each in kept.found[-MOST:]]
         content = {
-            "promptfuzz": KIND.name,
-            "format": KIND.format,
+            "promptfuzz": LOCAL,
+            "format": FORMAT,
             "test": kept.test,
             LOCAL: found,
             "trials": kept.trials,
@@ -135,12 +130,12 @@ def _read_local(path: Path) -> Kept | None:
         return None
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} cannot be read ({error}). {mend}") from None
-    if not isinstance(content, dict) or content.get("promptfuzz") != KIND.name:
+    if not isinstance(content, dict) or content.get("promptfuzz") != LOCAL:
         raise StoreError(f"{path} holds no counterexamples. {mend}")
-    if content.get("format") != KIND.format:
+    if content.get("format") != FORMAT:
         raise StoreError(
             f"{path} is of format {content.get('format')!r}, and this version of pytest-promptfuzz reads "
-            f"{KIND.format}. Use the version that wrote it, or delete it."
+            f"{FORMAT}. Use the version that wrote it, or delete it."
         )
     test, found, trials = content.get("test"), content.get(LOCAL), content.get("trials")
     if not isinstance(test, str) or not isinstance(found, list) or not _are_texts(trials):
@@ -153,73 +148,3 @@ def _read_local(path: Path) -> Kept | None:
 
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-def file_of(module: Path) -> Path:
-    """Where the pinned counterexamples of a test module's tests lie, whether or not the file exists."""
-    return KIND.file_of(module)
-
-
-def files_below(root: Path) -> list[Path]:
-    """Every such file in a folder and below, in order; folders whose names begin with a dot are not looked into."""
-    import os
-
-    found: list[Path] = []
-    for folder, folders, files in os.walk(root):
-        folders[:] = [name for name in folders if not name.startswith(".") and name != "node_modules"]
-        here = type(root)(folder)
-        if here.name == FOLDER:
-            found += [here / name for name in files if name.endswith(f".{KIND.name}.jsonl")]
-    return sorted(found)
-
-
-def module_of(path: Path) -> Path:
-    """The test module that such a file stands beside."""
-    return path.parent.parent / f"{path.name.removesuffix(f'.{KIND.name}.jsonl')}.py"
-
-
-def read(path: Path) -> dict[str, list[Known]]:
-    """The pinned counterexamples in a file, by test; nothing where there is none.
-
-    Raises:
-        StoreError: It cannot be read, holds conflict markers or other damage, or is of another version.
-    """
-    found: dict[str, list[Known]] = {}
-    for number, each in KIND.read(path):
-        if not isinstance(each, dict) or not isinstance(each.get("test"), str):
-            raise KIND.damaged(path, number)
-        try:
-            one = Known.from_json(each)
-        except UsageError as error:
-            raise KIND.damaged(path, number, str(error).rstrip(".")) from None
-        same = found.setdefault(each["test"], [])
-        if one.id not in {other.id for other in same}:  # both sides of a merge may have pinned it
-            same.append(one)
-    return found
-
-
-def merge(path: Path, tests: Mapping[str, Iterable[Known]]) -> int:
-    """Put the counterexamples of some tests in the place of what a file held of them; those of others stay.
-
-    A file that would hold none is deleted, or not made.
-
-    Returns:
-        How many are pinned of these tests now.
-
-    Raises:
-        StoreError: As :func:`read`, or it cannot be written. It is as it was.
-    """
-    merged = {**read(path), **{test: list(found) for test, found in tests.items()}}
-    rows = [
-        {"test": test, "id": each.id, **each.to_json()}
-        for test in sorted(merged)
-        for each in sorted({one.id: one for one in merged[test]}.values(), key=lambda one: one.id)
-    ]
-    if rows:
-        KIND.write(path, rows)
-    elif path.exists():
-        try:
-            path.unlink()
-        except OSError as failed:
-            raise StoreError(f"{path} cannot be deleted ({failed.strerror or failed}).") from None
-    return sum(row["test"] in tests for row in rows)

@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
-from pytest_promptfuzz.history.outcomes import entry as outcomes_entry
+from pytest_promptfuzz.history.outcomes import letters_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,14 +66,13 @@ def entry(test: Mapping[str, Any]) -> Entry:
         ((named(each["case"], names), each["id"], each["sample"]), each["outcome"])
         for each in sorted(trials, key=lambda each: each["sample"])
     ]
-    kept = outcomes_entry(outcomes, score=test["score"], model=test["model"])
     interval, spent = test["interval"], test["spent"]
     return Entry(
         test=test["test"],
         outcome=test.get("outcome", ""),
         verdict=test["verdict"],
         reason=test["reason"],
-        score=kept["score"],
+        score=_rounded(test["score"]),
         adjusted_score=_rounded(test["adjusted_score"]),
         interval=None if interval is None else [interval["low"], interval["high"], interval["level"]],
         threshold=test["threshold"],
@@ -88,7 +87,7 @@ def entry(test: Mapping[str, Any]) -> Entry:
         relation=test["relation"],
         prompt=digest(test["prompt"]),
         baselines={named(case, names): kept_answer(each) for case, each in enumerate(test["baselines"])},
-        trials={} if test["searched"] else kept["trials"],
+        trials={} if test["searched"] else letters_of(outcomes),
         operators={
             each["id"]: " + ".join(name.partition("@")[0] for name in each["operators"])
             for each in trials

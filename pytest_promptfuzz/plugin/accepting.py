@@ -1,23 +1,29 @@
-"""``--promptfuzz-update``: keep what tests that pass are now, for the gate ``no-worse`` of later runs."""
+"""What was accepted of a test, given to its job; and whether a run may accept what tests are now."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.plugin.modes import in_ci
+from pytest_promptfuzz.plugin.options import UPDATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pytest_promptfuzz.evaluating.compared import Before
-    from pytest_promptfuzz.reporting.model import TestReport
+    from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.evaluating.job import Job
+    from pytest_promptfuzz.history.snapshot import Snapshot
+    from pytest_promptfuzz.plugin.engine import Engine
+    from pytest_promptfuzz.plugin.state import State
+    from pytest_promptfuzz.scoring.robustness import Robustness
 
-UPDATE = "--promptfuzz-update"
+_BESIDE = "__promptfuzz__"
 
 
 def check_update(config: pytest.Config, overrides: Mapping[str, Any]) -> None:
@@ -33,6 +39,8 @@ def check_update(config: pytest.Config, overrides: Mapping[str, Any]) -> None:
         reason = "CI is set, and what is stored is to be reviewed and committed; run it on your own machine"
     elif config.getoption("promptfuzz") == "off":
         reason = "--promptfuzz=off runs no mutations; leave it out"
+    elif config.getoption("promptfuzz_dry_run"):
+        reason = "--promptfuzz-dry-run asks nothing; leave it out"
     elif config.getoption("promptfuzz_trial"):
         reason = "--promptfuzz-trial runs one trial of a test; leave it out"
     elif overrides:
@@ -41,83 +49,81 @@ def check_update(config: pytest.Config, overrides: Mapping[str, Any]) -> None:
         raise pytest.UsageError(f"{UPDATE}: {reason}.")
 
 
-def before_of(item: pytest.Item) -> Before:
-    """The stored run of an item's test.
+def updated(contract: Contract, state: State) -> Contract:
+    """The settings of a test whose snapshot is to be written: it asks its whole plan, and its prompt some times."""
+    from pytest_promptfuzz.evaluating.behaviour import ANSWERS
+
+    contract = replace(contract, stop="never")
+    if state.settings["mode"] == "replay" or not contract.compare:
+        return contract
+    return replace(contract, baseline_runs=max(contract.baseline_runs, ANSWERS))
+
+
+def accept(job: Job, item: pytest.Item, state: State) -> None:
+    """Give a test's job its snapshot; where it has none, those of tests that are gone.
 
     Raises:
-        UsageError: Its file cannot be read.
+        UsageError: It cannot be read, and the test cannot do without.
     """
-    from pytest_promptfuzz.evaluating.compared import Before
-    from pytest_promptfuzz.history.outcomes import file_of, outcomes_of, read
-
     module, _, test = item.nodeid.partition("::")
+    path = state.config.rootpath / module
+    if job.contract.gate == "no-worse":
+        job.before = replace(job.before, store=f"{UPDATE} stores this one")
+    if not (path.parent / _BESIDE).is_dir():
+        return
+    from pytest_promptfuzz.evaluating.accepted import take
+    from pytest_promptfuzz.history.snapshots import read_of
+
     try:
-        found = read(file_of(item.config.rootpath / module)).get(test)
+        found = read_of(path, test)
     except StoreError as error:
-        raise UsageError(f"{item.nodeid}: {error}") from None
-    return Before(None if found is None else outcomes_of(found), f"{UPDATE} stores this one, if it passes")
+        if needs(job.contract):
+            raise UsageError(f"{item.nodeid}: {error}") from None
+        job.notes.append(f"its snapshot was not used: {error}")
+        return
+    if found is not None:
+        take(job, found)
+    else:
+        job.accepted.gone = _gone(state, path, test)
 
 
-@dataclass(slots=True)
-class Accepted:
-    """The tests of a run whose outcomes are to be kept, gathered by the process that has seen every report.
+def kept_of(engine: Engine) -> Callable[[Robustness], dict[str, Any]]:
+    """What makes plain data of a test's snapshot once it is judged, or says why it has none; nothing without need.
 
-    Attributes:
-        tests: What is kept of each, by node ID.
-        refused: Why a test's is not, likewise.
-        done: A sentence for each file that was written.
+    It is made before that, for the answers are gone afterwards.
     """
+    if not engine.state.config.getoption("promptfuzz_update"):
+        return lambda _: {"moved": engine.job.accepted.moved} if engine.job.accepted.moved else {}
+    from pytest_promptfuzz.evaluating.behaviour import inputs_of, snapshot_of
+    from pytest_promptfuzz.plugin.redacting import redaction_of
 
-    tests: dict[str, dict[str, Any]] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    done: list[str] = field(default_factory=list)
+    job, redaction = engine.job, redaction_of(engine.job.session)
+    hide = functools.partial(redaction.json, names=False)
+    inputs = inputs_of(job, job.ended, hide)
 
-    def see(self, report: pytest.TestReport) -> None:
-        """A phase of a test is over. What failed in any of them is not kept."""
-        data: TestReport | None = getattr(report, "promptfuzz", None)
-        if data is not None and data.get("searched"):
-            self._refuse(report.nodeid, "a search has no outcomes of a plan")
-        elif data is not None and report.passed and data["verdict"] == "pass":
-            from pytest_promptfuzz.evaluating.compared import named
-            from pytest_promptfuzz.history.outcomes import entry
-            from pytest_promptfuzz.reporting.model import scored
+    def kept(result: Robustness) -> dict[str, Any]:
+        if engine.examples:
+            return {"refused": "hypothesis draws its inputs anew in each run"}
+        snapshot = snapshot_of(engine.where.partition("::")[2], job, result, inputs, hide)
+        if snapshot is None:
+            return {"refused": result.verdict}
+        return {"snapshot": snapshot.to_json(), "moved": job.accepted.moved}
 
-            outcomes = [
-                ((named(each["case"], data["inputs"]), each["id"], each["sample"]), each["outcome"])
-                for each in scored(data)
-                if each["relation"] == "invariance"
-            ]
-            self.tests[report.nodeid] = entry(outcomes, score=data["score"], model=data["model"])
-            self.refused.pop(report.nodeid, None)
-        elif data is not None:
-            self._refuse(report.nodeid, data["verdict"])
-        elif report.failed:
-            self._refuse(report.nodeid, "failed")
+    return kept
 
-    def _refuse(self, test: str, why: str) -> None:
-        if self.tests.pop(test, None) is not None or why != "failed":
-            self.refused[test] = why
 
-    def write(self, root: Path) -> None:
-        """Put all into their files; the entries of tests that were not run stay."""
-        from pytest_promptfuzz.history.outcomes import file_of, merge
+def needs(contract: Contract) -> bool:
+    """Whether a test's verdict depends on its snapshot."""
+    return contract.gate == "no-worse" or contract.pinned == "fail"
 
-        modules: dict[str, dict[str, dict[str, Any]]] = {}
-        for nodeid, kept in self.tests.items():
-            module, _, test = nodeid.partition("::")
-            modules.setdefault(module, {})[test] = kept
-        for module, tests in sorted(modules.items()):
-            path = file_of(root / module)
-            try:
-                merge(path, tests)
-            except StoreError as error:
-                self.done.append(f"nothing was stored of {module}: {error}")
-                continue
-            number = f"{len(tests)} test" + ("s" if len(tests) > 1 else "")
-            self.done.append(f"stored the outcomes of {number} in {path.relative_to(root).as_posix()}")
 
-    def lines(self) -> Iterator[str]:
-        """What the summary shows."""
-        yield from self.done
-        for test, why in self.refused.items():
-            yield f"not stored: {test} ({why})"
+def _gone(state: State, module: Path, test: str) -> tuple[tuple[Snapshot, ...], ...]:
+    """The snapshots of tests of a module that are not there any more: of the same function, then of others."""
+    every = state.gone.of(module)
+    function = test.partition("[")[0]
+    same = tuple(each for each in every if each.test.partition("[")[0] == function)
+    return tuple(group for group in (same, tuple(each for each in every if each not in same)) if group)
+
+
+SNAPSHOT = pytest.StashKey[dict[str, Any]]()
+"""What is kept of a test until its report is made."""

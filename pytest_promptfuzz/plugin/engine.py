@@ -22,7 +22,7 @@ from pytest_promptfuzz.evaluating.searched import SearchedTest
 from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.evaluating.speculating import speculating
 from pytest_promptfuzz.plugin import commands, examples, freshness, subtests
-from pytest_promptfuzz.plugin.accepting import before_of
+from pytest_promptfuzz.plugin.accepting import SNAPSHOT, accept, kept_of, updated
 from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
 from pytest_promptfuzz.plugin.checking import acheck, check
 from pytest_promptfuzz.plugin.choosing import laid_over
@@ -94,11 +94,11 @@ class Engine:
         if searches:
             contract, overrides = as_search(contract, keys, self.where), without_unused(overrides)
         overridden = {key: value for key, value in overrides.items() if contract.get(key) != value}
-        if state.config.getoption("promptfuzz_update"):
-            contract["stop"] = "never"  # what is kept is the whole plan
         if "task" in overridden:
             contract["profile"] = None
         settled = Contract.of(laid_over(contract, overridden), where=self.where, profiles=state.profiles)
+        if state.config.getoption("promptfuzz_update") and not searches:
+            settled = updated(settled, state)
         if searches:
             hunting, only = hunting_of(keys, settled, settings["queries"], self.where), None
             kind = functools.partial(SearchedTest, hunting=hunting)
@@ -117,8 +117,7 @@ class Engine:
             skips=lambda error: isinstance(error, pytest.skip.Exception),
             describe=functools.partial(_traceback, self.item),
         )
-        if job.contract.gate == "no-worse":
-            job.before = before_of(self.item)
+        accept(job, self.item, state)
         pin(job, self.item, state)
         job.notes.extend(
             f"overridden on the command line: {key}={value!r} (the test's own is {contract.get(key)!r})"
@@ -179,11 +178,11 @@ class Engine:
             self.progress.ran(self.job)
             return returned
 
-        self.job.whole = self._examples
+        self.job.whole = self.examples
         with speculating(self.job) as told:
             steps = self.job.case(place.prompt(arguments, self.where), expected=self.expected)
             drive(steps, body, ends_test, begin=told.begin, ran=told.ran)
-            if not self._examples:
+            if not self.examples:
                 drive(self.job.again(), body, ends_test, begin=told.begin, ran=told.ran)
 
     async def _arun(self, original: Callable[..., Any], arguments: dict[str, Any]) -> None:
@@ -201,15 +200,15 @@ class Engine:
             self.progress.ran(self.job)
             return returned
 
-        self.job.whole = self._examples
+        self.job.whole = self.examples
         steps = self.job.case(place.prompt(arguments, self.where), expected=self.expected)
         concurrency = self.job.session.concurrency if self.job.concurrent else 1
         await adrive(steps, body, ends_test, concurrency=concurrency)
-        if not self._examples:
+        if not self.examples:
             await adrive(self.job.again(), body, ends_test, concurrency=concurrency)
 
     @property
-    def _examples(self) -> bool:
+    def examples(self) -> bool:
         """Whether hypothesis draws the arguments: those of an example that is over cannot be had again."""
         return hasattr(self.item.obj, "hypothesis")
 
@@ -247,10 +246,11 @@ class Engine:
             job.notes.extend(dict.fromkeys(self.state.warnings))
         if job.session.tape is not None:
             job.notes.extend(job.session.tape.said())
-        if self._examples and job.contract.shrink and job.judged().verdict == "brittle":
+        if self.examples and job.contract.shrink and job.judged().verdict == "brittle":
             job.notes.append(
                 "not shrunk: hypothesis draws the arguments, and an example that is over is gone"
             )
+        keep = kept_of(self)
         result = job.conclude()
         if self.state.trial is not None:
             refuse_other(result, self.state.trial, self.where)
@@ -259,6 +259,7 @@ class Engine:
         if listening is not None:
             listening.found[self.where] = (result, redaction_of(job.session))
         self.item.stash[REPORT] = report
+        self.item.stash[SNAPSHOT] = keep(result)
         # On the item, before pytest makes its report: JUnit reads them there.
         self.item.user_properties.extend(
             (f"promptfuzz_{name}", value) for name, value in properties(report).items()

@@ -75,11 +75,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         state.ending.wanted = read_reports(session.config, state.settings["report"])
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Note that a test exists, whether or not it is selected."""
+    State.of(item.config).gone.collected(item)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Refuse operators that nobody knows, now that every conftest.py has been read, and count the robust tests."""
     state = State.of(session.config)
     state.choice.check()
+    state.gone.finished(session)
     state.tests = sum(is_robust(item) for item in session.items)
 
 
@@ -91,8 +97,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Add what a worker of xdist did not use."""
+    """Add what a worker of xdist did not use, and what it knows of tests that are gone."""
     output = getattr(node, "workeroutput", None) or {}
+    if "promptfuzz_gone" in output:
+        State.of(node.config).gone.add(output["promptfuzz_gone"])
     State.of(node.config).unused_calls += output.get("promptfuzz_unused_calls", 0)
 
 
@@ -166,8 +174,7 @@ class Results:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Keep it for the table; give one that came from another process its rendering back."""
-        if self._state.updates:
-            self._state.accepted.see(report)
+        self._state.accepted.see(report)
         self._state.ending.see(report, self._state)
         if hasattr(report, "promptfuzz"):
             from pytest_promptfuzz.plugin.terminal import collect
@@ -193,6 +200,8 @@ class Results:
             from pytest_promptfuzz.plugin.junit import name_phase
 
             name_phase(report, self._state.config)
+        if hasattr(report, "promptfuzz_snapshot"):
+            del report.promptfuzz_snapshot
         if hasattr(report, "promptfuzz"):
             # pytest keeps every report to its end; by now whoever wanted all of it has had it.
             report.promptfuzz = self._state.reports[report.promptfuzz["test"]]  # type: ignore[attr-defined]  # ours
@@ -215,11 +224,11 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["promptfuzz_unused_calls"] = state.unused_calls
+        output["promptfuzz_gone"] = state.gone.to_json()
     if hasattr(session.config, "workerinput"):
         return
     if state.updates:
-        state.accepted.write(session.config.rootpath)
-        state.pins.write(session.config.rootpath)
+        state.accepted.write(session.config.rootpath, state.pins.pinned)
     if state.settings["mode"] == "record":
         from pytest_promptfuzz.plugin.recording import write
 

@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
 REDACT = "promptfuzz_redact"
 OVERRIDE = "--promptfuzz-override"
+UPDATE = "--promptfuzz-update"
+UPDATES = {
+    "all": "store what each robust test that ran is now as its snapshot, beside it, to be reviewed and committed; not "
+    "in CI",
+    "failed": "the same of tests that failed, drifted or became worse in this run",
+    "new": "the same of tests without a snapshot",
+}
+"""Which tests' snapshots are written, and what is said of it."""
 
 _NO_SETTINGS = (
     "PROMPTFUZZ_API_KEY",
@@ -76,12 +84,16 @@ def add_options(parser: pytest.Parser) -> None:
         action="store_true",
         help="ask nothing: print the calls, tokens and cost that the robust tests need, and skip them",
     )
-    group.addoption(
-        "--promptfuzz-update",
-        action="store_true",
-        help="store the outcomes of tests that pass beside them, for the gate no-worse of later runs, and pin the "
-        "counterexamples of those that ran; not in CI",
-    )
+    for each, said in UPDATES.items():  # no optional value, which would take a path that follows for it
+        group.addoption(
+            *([UPDATE] if each == "all" else []),
+            f"{UPDATE}={each}",
+            action="store_const",
+            const=each,
+            default=None,
+            dest="promptfuzz_update",
+            help=said,
+        )
     group.addoption(
         "--promptfuzz-trial",
         metavar="ID",

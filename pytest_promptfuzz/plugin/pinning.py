@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
-from pytest_promptfuzz.plugin.accepting import UPDATE
 from pytest_promptfuzz.plugin.commanded import RESULTS
+from pytest_promptfuzz.plugin.options import UPDATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,32 +25,27 @@ _LOCAL = "counterexamples"  # as the store calls its folder; it is not loaded to
 
 
 def pin(job: Job, item: pytest.Item, state: State) -> None:
-    """Give a test's job the counterexamples that are known of it: those pinned in git, and those kept here.
+    """Give a test's job the counterexamples that are kept here, beside those pinned in its snapshot.
 
     Raises:
         UsageError: They cannot be read, and the test is to fail for them.
     """
     listening = state.config.stash.get(RESULTS, None)
     if listening is not None and not listening.replays:
+        job.pins.known, job.accepted.gone = (), ()  # what is stored is explained, and nothing else
+        job.accepted.snapshot = None
         return
-    module, _, test = item.nodeid.partition("::")
-    beside = (state.config.rootpath / module).parent / "__promptfuzz__"
-    found: dict[str, Known] = {}
-    if beside.is_dir() or (state.folder / _LOCAL).is_dir():
-        from pytest_promptfuzz.history.counterexamples import LocalCounterexamples, file_of, read
+    if not (state.folder / _LOCAL).is_dir():
+        return
+    from pytest_promptfuzz.history.counterexamples import LocalCounterexamples
 
-        for place in ("git", "here"):
-            try:
-                if place == "git":
-                    kept = read(file_of(state.config.rootpath / module)).get(test, [])
-                else:
-                    kept = LocalCounterexamples(state.folder).read(item.nodeid).found
-            except StoreError as error:
-                if job.contract.pinned == "fail":
-                    raise UsageError(f"{item.nodeid}: {error}") from None
-                job.notes.append(f"known counterexamples were not replayed: {error}")
-            else:
-                found |= {each.id: each for each in kept}
+    found = {each.id: each for each in job.pins.known}
+    try:
+        found |= {each.id: each for each in LocalCounterexamples(state.folder).read(item.nodeid).found}
+    except StoreError as error:
+        if job.contract.pinned == "fail":
+            raise UsageError(f"{item.nodeid}: {error}") from None
+        job.notes.append(f"known counterexamples were not replayed: {error}")
     job.pins.known = tuple(found.values())
 
 
@@ -124,32 +119,18 @@ class Pins:
                 seen.found.append(found)
         return seen
 
-    def write(self, root: Path) -> None:
-        """Pin what holds in git, and take out what does not; the entries of tests that were not run stay."""
-        from pytest_promptfuzz.history.counterexamples import file_of, merge, read
+    def pinned(self, test: str, before: tuple[Known, ...]) -> tuple[Known, ...]:
+        """What is to be pinned of a test: what was and holds, as it is today, and what else is known to break it.
 
-        modules: dict[str, dict[str, _Seen]] = {}
-        for nodeid, seen in self.tests.items():
-            module, _, test = nodeid.partition("::")
-            modules.setdefault(module, {})[test] = seen
-        for module, tests in sorted(modules.items()):
-            path = file_of(root / module)
-            try:
-                pinned = read(path)
-                changed = {test: _pinned(pinned.get(test, []), seen) for test, seen in tests.items()}
-                changed = {
-                    test: found
-                    for test, found in changed.items()
-                    if _ids(found) != _ids(pinned.get(test, []))
-                }
-                if changed:
-                    count = merge(path, changed)
-                    tests_ = f"{len(changed)} test" + ("" if len(changed) == 1 else "s")
-                    number = f"{count or 'no'} counterexample" + ("" if count == 1 else "s")
-                    file = path.relative_to(root).as_posix()
-                    self.done.append(f"pinned {number} of {tests_} in {file}")
-            except StoreError as error:
-                self.done.append(f"no counterexample was pinned of {module}: {error}")
+        Args:
+            test: Its node ID.
+            before: What was pinned.
+        """
+        seen = self.tests.get(test)
+        if seen is None:
+            return before
+        kept = [seen.held.get(each.id, each) for each in before if each.id not in seen.retired]
+        return tuple({each.id: each for each in (*kept, *seen.held.values(), *seen.found)}.values())
 
     def lines(self, root: Path, *, updates: bool) -> Iterator[str]:
         """What the summary shows.
@@ -162,14 +143,15 @@ class Pins:
         retired = {test: seen.retired for test, seen in self.tests.items() if seen.retired}
         if updates or not retired:
             return
-        from pytest_promptfuzz.history.counterexamples import file_of, read
+        from pytest_promptfuzz.history.snapshots import read_of
 
         for nodeid, ids in retired.items():
             module, _, test = nodeid.partition("::")
             try:
-                still = [each.id for each in read(file_of(root / module)).get(test, []) if each.id in ids]
+                found = read_of(root / module, test)
             except StoreError:
                 continue
+            still = [] if found is None else [each.id for each in found.counterexamples if each.id in ids]
             if still:
                 verb = "is" if len(still) == 1 else "are"
                 yield f"retired, and still pinned in git: {', '.join(still)} of {nodeid}; {verb} taken out by {UPDATE}"
@@ -198,13 +180,3 @@ def _kept(before: Kept, seen: _Seen, trials: list[str]) -> Kept:
     }
     found |= {each.id: each for each in seen.found}
     return Kept(before.test, list(found.values()), trials)
-
-
-def _pinned(before: list[Known], seen: _Seen) -> list[Known]:
-    """What is pinned of a test now: what was and holds, as it is today, and what else is known to break it."""
-    kept = [seen.held.get(each.id, each) for each in before if each.id not in seen.retired]
-    return [*kept, *seen.held.values(), *seen.found]
-
-
-def _ids(found: list[Known]) -> set[str]:
-    return {each.id for each in found}

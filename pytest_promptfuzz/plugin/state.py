@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.plugin.accepting import Accepted, check_update
+from pytest_promptfuzz.plugin.accepting import check_update
 from pytest_promptfuzz.plugin.choosing import Choice, read_choice
 from pytest_promptfuzz.plugin.commanded import RESULTS
 from pytest_promptfuzz.plugin.ending import Ending
+from pytest_promptfuzz.plugin.gone import Gone
 from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_profiles, read_tables
 from pytest_promptfuzz.plugin.modes import check_mode, check_shared, chosen_mode
 from pytest_promptfuzz.plugin.options import check_overrides, read_overrides, read_patterns, read_settings
 from pytest_promptfuzz.plugin.pinning import Pins
 from pytest_promptfuzz.plugin.recording import SPOOLS, Written
+from pytest_promptfuzz.plugin.updating import Updates
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +44,8 @@ class State:
     reports: dict[str, TestSummary] = field(default_factory=dict)
     expected: dict[str, TestReport] = field(default_factory=dict)
     let_through: dict[str, str] = field(default_factory=dict)
-    accepted: Accepted = field(default_factory=Accepted)
+    accepted: Updates = field(default_factory=Updates)
+    gone: Gone = field(default_factory=Gone)
     pins: Pins = field(default_factory=Pins)
     ending: Ending = field(default_factory=Ending)
     unmutated: dict[str, None] = field(default_factory=dict)
@@ -86,6 +89,7 @@ class State:
                 tables=tables,
                 profiles=profiles,
             )
+            state.accepted.which = config.getoption("promptfuzz_update") or ""
             config.stash[STATE] = state
         return state
 
@@ -96,7 +100,7 @@ class State:
 
     @property
     def updates(self) -> bool:
-        """Whether this process keeps the outcomes of tests that pass."""
+        """Whether this process writes snapshots."""
         return bool(self.config.getoption("promptfuzz_update")) and not hasattr(self.config, "workerinput")
 
     @property

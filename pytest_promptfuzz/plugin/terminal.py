@@ -112,9 +112,10 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
         names = ", ".join(state.unmutated)
         say(reporter, f"failed on the unmutated prompt, so nothing was mutated: {names}")
     pins = state.pins.lines(state.config.rootpath, updates=state.updates)
+    updates = [*state.accepted.lines(), *state.gone.lines(state.accepted.taken)]
     for line in [
         *state.written.lines(),
-        *state.accepted.lines(),
+        *updates,
         *pins,
         *state.ending.lines(),
         *_recordings(reporter, state),

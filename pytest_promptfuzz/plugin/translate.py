@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.plugin.accepting import SNAPSHOT
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, MessageRepr, RobustnessRepr, UntrustedVerdict
 from pytest_promptfuzz.plugin.state import REPORT, UNMUTATED
 
@@ -39,6 +40,11 @@ def translate(
     if data is not None:
         del item.stash[REPORT]
         report.promptfuzz = data  # type: ignore[attr-defined]  # plain data survives xdist
+        kept = item.stash.get(SNAPSHOT, None)
+        if kept is not None:
+            del item.stash[SNAPSHOT]
+        if kept:
+            report.promptfuzz_snapshot = kept  # type: ignore[attr-defined]  # likewise
     if call.when == "call" and item.stash.get(UNMUTATED, False):
         del item.stash[UNMUTATED]
         report.promptfuzz_unmutated = True  # type: ignore[attr-defined]  # for the summary

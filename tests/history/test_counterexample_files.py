@@ -1,4 +1,4 @@
-"""Where counterexamples are kept: on this machine by themselves, and in git when they are pinned."""
+"""Where runs keep counterexamples by themselves, on this machine."""
 
 from __future__ import annotations
 
@@ -12,11 +12,6 @@ from pytest_promptfuzz.history.counterexamples import (
     MOST,
     Kept,
     LocalCounterexamples,
-    file_of,
-    files_below,
-    merge,
-    module_of,
-    read,
 )
 from pytest_promptfuzz.mutations.edits import replace
 from pytest_promptfuzz.mutations.mutation import Mutation
@@ -24,7 +19,6 @@ from pytest_promptfuzz.scoring.counterexample import Counterexample
 from pytest_promptfuzz.scoring.replayed import Known
 
 TEST = "tests/test_it.py::test_one[a/b::c]"
-HEADER = '{"promptfuzz": "counterexamples", "format": 1}'
 
 
 def counterexample(word="rate", text="Please rate the text."):
@@ -33,17 +27,12 @@ def counterexample(word="rate", text="Please rate the text."):
     return Known(Counterexample(mutation, "0123456789ab", 0, *answers, True, 9, (3, 3)), "openai:gpt-5-mini")
 
 
-ONE, TWO, THREE = counterexample(), counterexample("judge"), counterexample("grade")
+ONE, TWO = counterexample(), counterexample("judge")
 
 
 @pytest.fixture
 def local(tmp_path):
     return LocalCounterexamples(tmp_path / ".promptfuzz")
-
-
-@pytest.fixture
-def pins(tmp_path):
-    return file_of(tmp_path / "tests" / "test_it.py")
 
 
 def test_what_is_kept_comes_back(local):
@@ -113,83 +102,7 @@ def test_a_folder_that_cannot_be_written_is_named(local, tmp_path):
         local.write(Kept(TEST, [ONE]))
 
 
-def test_pins_come_back_in_a_stable_order(pins):
-    assert read(pins) == {}
-    assert merge(pins, {"test_b": [TWO, ONE], "test_a": [THREE]}) == 3
-    found = read(pins)
-    assert {test: {each.id for each in those} for test, those in found.items()} == {
-        "test_a": {THREE.id},
-        "test_b": {ONE.id, TWO.id},
-    }
-    lines = pins.read_text(encoding="utf-8").splitlines()
-    assert lines[0] == HEADER
-    rows = [json.loads(line) for line in lines[1:]]
-    assert [(row["test"], row["id"]) for row in rows] == sorted((row["test"], row["id"]) for row in rows)
-    assert "löw" in lines[1], "people read it"
-    before = pins.read_bytes()
-    assert merge(pins, {"test_b": [ONE, TWO]}) == 2
-    assert pins.read_bytes() == before
-
-
-def test_entries_of_other_tests_stay(pins):
-    merge(pins, {"test_a": [ONE], "test_b": [TWO], "test_c": [THREE]})
-    assert merge(pins, {"test_b": []}) == 0
-    assert set(read(pins)) == {"test_a", "test_c"}
-    assert merge(pins, {"test_a": [], "test_c": []}) == 0
-    assert not pins.exists()
-    assert merge(pins, {"test_a": []}) == 0
-    assert not pins.exists()
-
-
-def test_both_sides_of_a_merge_may_have_pinned_the_same(pins):
-    merge(pins, {"test_a": [ONE]})
-    lines = pins.read_text(encoding="utf-8").splitlines()
-    pins.write_text("\n".join([*lines, lines[1]]) + "\n", encoding="utf-8")
-    assert read(pins) == {"test_a": [ONE]}
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("<<<<<<< HEAD\n", "line 1: a merge left conflict markers"),
-        (f"{HEADER}\n<<<<<<< HEAD\n", "line 2: a merge left conflict markers. Keep one side of each"),
-        (f"{HEADER}\n=======\n", "conflict markers"),
-        ("{}\n", "does not begin as a file of counterexamples does"),
-        ('{"promptfuzz": "outcomes", "format": 1}\n', "does not begin as a file of counterexamples does"),
-        ('{"promptfuzz": "counterexamples", "format": 2}\n', "is of format 2"),
-        (f"{HEADER}\nnot json\n", "line 2 holds no counterexample of a test"),
-        (
-            f'{HEADER}\n{{"test": "test_a"}}\n',
-            "line 2 holds no counterexample of a test (A stored counterexample lacks",
-        ),
-        (f"{HEADER}\n[]\n", "line 2 holds no counterexample"),
-    ],
-)
-def test_a_damaged_file_of_pins_is_named_and_left_as_it_is(pins, content, said):
-    pins.parent.mkdir(parents=True)
-    pins.write_text(content, encoding="utf-8")
-    for reading in (lambda: read(pins), lambda: merge(pins, {"test_a": [ONE]})):
-        with pytest.raises(StoreError) as error:
-            reading()
-        assert said in str(error.value)
-        assert str(pins) in str(error.value)
-    assert pins.read_text(encoding="utf-8") == content
-
-
-def test_what_utf8_cannot_hold_is_kept_as_well(local, pins):
+def test_what_utf8_cannot_hold_is_kept_as_well(local):
     odd = counterexample("x", "Please rate a \ud800 text.")
     local.write(Kept(TEST, [odd]))
     assert local.read(TEST).found == [odd]
-    merge(pins, {"test_a": [odd]})
-    assert read(pins) == {"test_a": [odd]}
-
-
-def test_files_are_found_below_a_folder(tmp_path, pins):
-    merge(pins, {"test_a": [ONE]})
-    deep = file_of(tmp_path / "more" / "deep" / "test_x.py")
-    merge(deep, {"test_a": [ONE]})
-    merge(file_of(tmp_path / ".venv" / "test_y.py"), {"test_a": [ONE]})
-    (pins.parent / "test_it.outcomes.jsonl").write_text("")
-    assert files_below(tmp_path) == [deep, pins]
-    assert [module_of(each).name for each in files_below(tmp_path)] == ["test_x.py", "test_it.py"]
-    assert module_of(deep) == tmp_path / "more" / "deep" / "test_x.py"

@@ -26,14 +26,12 @@ def test_one(prompt):
 def test_two(prompt):
     return application("two", prompt)
 """
-FILE = "__promptfuzz__/test_it.outcomes.jsonl"
+FOLDER = "__promptfuzz__/test_it.snap"
 
 
 def stored(pytester: pytest.Pytester) -> dict[str, dict]:
-    header, *rows = (json.loads(line) for line in (pytester.path / FILE).read_text().splitlines())
-    assert header == {"promptfuzz": "outcomes", "format": 1}
-    assert [row["test"] for row in rows] == sorted(row["test"] for row in rows)
-    return {row["test"]: row for row in rows}
+    found = [json.loads(each.read_text()) for each in sorted((pytester.path / FOLDER).glob("*.json"))]
+    return {each["test"]: each for each in found}
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
@@ -43,10 +41,10 @@ def test_what_became_worse_fails_though_its_score_reaches_the_threshold(
     first = project(TESTS, *workers)
     first.assert_outcomes(passed=2)
     first.stdout.fnmatch_lines(["note *: gate='no-worse': there is no stored run to compare with, *"])
-    assert not (pytester.path / FILE).exists()
+    assert not (pytester.path / FOLDER).exists()
     update = project(TESTS, "--promptfuzz-update", *workers)
     update.assert_outcomes(passed=2)
-    update.stdout.fnmatch_lines([f"promptfuzz: stored the outcomes of 2 tests in {FILE}"])
+    update.stdout.fnmatch_lines([f"promptfuzz: stored the snapshots of 2 tests in {FOLDER}"])
     assert set(stored(pytester)) == {"test_one", "test_two"}
     assert stored(pytester)["test_one"]["score"] == 1.0
     assert set(stored(pytester)["test_one"]["trials"]["0"].values()) == {"E"}
@@ -61,15 +59,15 @@ def test_what_became_worse_fails_though_its_score_reaches_the_threshold(
     )
 
 
-def test_a_test_that_fails_is_never_stored_and_one_that_was_not_run_is_never_lost(
-    project, pytester, monkeypatch
-):
+def test_to_update_is_to_accept_and_what_was_not_run_is_never_lost(project, pytester, monkeypatch):
     project(TESTS, "--promptfuzz-update").assert_outcomes(passed=2)
-    before = stored(pytester)
     monkeypatch.setenv("LOST_TWO", "9")
     update = project(TESTS, "--promptfuzz-update", "-n", "2")
-    update.stdout.fnmatch_lines(["promptfuzz: not stored: test_it.py::test_two (brittle)"])
-    assert stored(pytester) == before
+    update.assert_outcomes(passed=1, failed=1)
+    update.stdout.fnmatch_lines([f"promptfuzz: stored the snapshot of 1 test in {FOLDER}; 1 is as before"])
+    before = stored(pytester)
+    assert before["test_two"]["verdict"] == "brittle"
+    project(TESTS).assert_outcomes(passed=2)  # no worse than what was accepted
     monkeypatch.setenv("LOST_ONE", "2")
     project(TESTS, "--promptfuzz-update", "-k", "one").assert_outcomes(passed=1, deselected=1)
     after = stored(pytester)
@@ -97,6 +95,7 @@ def test_what_is_stored_is_the_whole_plan_of_every_robust_test(project, pytester
             ("--promptfuzz-override=mutations=2",),
             "--promptfuzz-override mutations=* makes another test of each",
         ),
+        (("--promptfuzz-dry-run",), "--promptfuzz-dry-run asks nothing"),
     ],
 )
 def test_what_is_not_the_tests_own_is_not_stored(project, arguments, reason):
@@ -112,40 +111,28 @@ def test_nothing_is_stored_in_ci(project, pytester, monkeypatch):
     result.stderr.fnmatch_lines(
         ["ERROR: --promptfuzz-update: CI is set, and what is stored is to be reviewed *"]
     )
-    assert not (pytester.path / FILE).exists()
+    assert not (pytester.path / FOLDER).exists()
     project(TESTS).assert_outcomes(passed=2)
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        ("<<<<<<< ours\n", "line 3: a merge left conflict markers. Keep one side of each."),
-        (
-            '{"test": "test_one", "trials": {"0": {"a": "EX"}}}\n',
-            "line 3 holds no outcomes of a test. Restore it",
-        ),
-        ('{"test": \n', "line 3 holds no outcomes of a test. Restore it"),
-        (
-            '{"test": "test_two", "trials": {}}\n',
-            "line 3: test_two stands there twice. Keep one of the lines.",
-        ),
-        (None, "is of format 2, and this version of pytest-promptfuzz reads 1."),
-        ("", "does not begin as a file of outcomes does."),
-    ],
-)
-def test_a_damaged_file_is_one_clear_error_and_is_left_as_it_is(project, pytester, damage, message):
-    project(TESTS, "--promptfuzz-update", "-k", "two").assert_outcomes(passed=1, deselected=1)
-    path = pytester.path / FILE
-    header, two = path.read_text().splitlines(keepends=True)
-    damaged = header + two + damage if damage else header.replace("1", "2") + two if damage is None else two
+@pytest.mark.parametrize("damage", ["<<<<<<< ours\n", "", None])
+def test_a_damaged_snapshot_is_an_error_of_the_test_that_needs_it_and_is_left_as_it_is(
+    project, pytester, damage
+):
+    project(TESTS, "--promptfuzz-update").assert_outcomes(passed=2)
+    path = pytester.path / FOLDER / "test_one.json"
+    damaged = path.read_text().replace('"format": 1', '"format": 2') if damage is None else damage
     path.write_text(damaged)
-    result = project(TESTS, "-k", "one")
-    result.assert_outcomes(errors=1, deselected=1)
-    output = " ".join(result.stdout.str().split())
-    assert message in output
-    update = project(TESTS.replace('gate="no-worse"', 'gate="point"'), "--promptfuzz-update", "-k", "one")
-    update.assert_outcomes(passed=1, deselected=1)
-    update.stdout.fnmatch_lines(["promptfuzz: nothing was stored of test_it.py: *"])
+    result = project(TESTS)
+    result.assert_outcomes(passed=1, errors=1)
+    assert str(path) in "".join(result.stdout.str().split())
+    source = TESTS.replace('gate="no-worse"', 'gate="point"')
+    loud = project(source)
+    loud.assert_outcomes(passed=2)
+    loud.stdout.fnmatch_lines(["note test_it.py::test_one: its snapshot was not used: *test_one.json*"])
+    update = project(source, "--promptfuzz-update")
+    update.assert_outcomes(passed=2)
+    update.stdout.fnmatch_lines(["promptfuzz: not stored: test_it.py::test_one: *test_one.json*delete *"])
     assert path.read_text() == damaged
 
 

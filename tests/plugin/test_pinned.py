@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from pytest_promptfuzz.history.lines import unfolded
 from pytest_promptfuzz.mutations.mutation import Mutation
 from tests.plugin.conftest import summary_of
 
@@ -35,7 +36,8 @@ def test_steady(prompt):
 """
 TESTS = "import json\n" + TESTS
 NODE = "test_it.py::test_teams"
-FILE = "__promptfuzz__/test_it.counterexamples.jsonl"
+FOLDER = "__promptfuzz__/test_it.snap"
+FILE = f"{FOLDER}/test_teams.json"
 WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 
 
@@ -68,9 +70,7 @@ def local(pytester):
 
 
 def pinned(pytester):
-    header, *rows = (json.loads(line) for line in (pytester.path / FILE).read_text().splitlines())
-    assert header == {"promptfuzz": "counterexamples", "format": 1}
-    return rows
+    return json.loads((pytester.path / FILE).read_text())["counterexamples"]
 
 
 @WORKERS
@@ -184,10 +184,11 @@ def test_update_pins_in_git_and_takes_out_what_is_retired(suite, pytester, worke
     suite(*workers)
     assert not (pytester.path / FILE).exists()
     update, _ = suite("--promptfuzz-update", *workers)
-    update.stdout.fnmatch_lines([f"promptfuzz: pinned 1 counterexample of 1 test in {FILE}"])
+    update.stdout.fnmatch_lines(
+        [f"promptfuzz: stored the snapshots of 2 tests in {FOLDER}; 1 counterexample is pinned there"]
+    )
     (row,) = pinned(pytester)
-    assert row["test"] == "test_teams"
-    assert row["id"] == Mutation.from_json(row["mutation"]).id
+    assert row["id"] == Mutation.from_json(unfolded(row["mutation"])).id
     # Somebody else's checkout, or a new one: what is pinned is enough.
     for path in (pytester.path / ".promptfuzz" / "counterexamples").glob("*"):
         path.unlink()
@@ -206,8 +207,8 @@ def test_update_pins_in_git_and_takes_out_what_is_retired(suite, pytester, worke
     suite("-k", "steady", "--promptfuzz-update", *workers, FIXED="1")
     assert (pytester.path / FILE).read_bytes() == before
     taken, _ = suite("--promptfuzz-update", *workers, FIXED="1")
-    taken.stdout.fnmatch_lines([f"promptfuzz: pinned no counterexamples of 1 test in {FILE}"])
-    assert not (pytester.path / FILE).exists()
+    taken.stdout.fnmatch_lines([f"promptfuzz: stored the snapshot of 1 test in {FOLDER}; 1 is as before"])
+    assert pinned(pytester) == []
 
 
 def test_another_target_retires_nothing(suite, pytester):
@@ -260,9 +261,9 @@ def test_damaged_files_are_said_and_lose_nothing(suite, pytester):
     result.assert_outcomes(failed=1, deselected=1)
     shown = result.stdout.str()
     assert f"{file}, line 1: a merge left conflict markers" in shown
+    assert f"not stored: {NODE}: {file}" in shown
     assert f"{kept} holds no counterexamples" in shown
     assert f"It was put aside as {kept.name}.damaged" in shown
-    assert "no counterexample was pinned of test_it.py" in shown
     assert file.read_text(encoding="utf-8") == damaged
     assert (kept.parent / f"{kept.name}.damaged").read_text() == "{}"
     assert json.loads(kept.read_text())["counterexamples"]

@@ -1,0 +1,146 @@
+"""Snapshots of tests that are not there any more, told from those of tests that were merely not selected."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pytest
+
+    from pytest_promptfuzz.history.snapshot import Snapshot
+
+
+@dataclass(slots=True)
+class Gone:
+    """What pytest has collected, and the snapshots whose tests are not among it.
+
+    Attributes:
+        unused: Their files by module, as reports name it; where a whole module was not collected, nothing is known.
+        problems: A sentence for each test that two files claim to be of.
+    """
+
+    unused: dict[str, dict[str, str]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    _names: dict[str, set[str]] = field(default_factory=dict)
+    _files: dict[Path, list[Path]] = field(default_factory=dict)
+    _read: dict[Path, tuple[Snapshot, ...]] = field(default_factory=dict)
+
+    def collected(self, item: pytest.Item) -> None:
+        """An item was collected, whether or not it is deselected afterwards."""
+        module, _, test = item.nodeid.partition("::")
+        self._names.setdefault(module, set()).add(test)
+
+    def finished(self, session: pytest.Session) -> None:
+        """All items were collected: look which snapshots belong to none of them."""
+        config, names, self._names = session.config, self._names, {}
+        if session.testsfailed or config.getoption("lf", False):
+            return  # some tests were not collected, though they exist
+        partly = _partly(config)
+        if partly is None:
+            return
+        for module, tests in names.items():
+            path = config.rootpath / module
+            if path in partly or not (path.parent / "__promptfuzz__").is_dir():
+                continue
+            self._look(path, module, tests)
+
+    def _look(self, path: Path, module: str, tests: Iterable[str]) -> None:
+        from pytest_promptfuzz.history.snapshots import claimed_twice, files_in, folder_of, slug
+
+        files = files_in(folder_of(path))
+        if not files:
+            return
+        known = {slug(test): test for test in tests}
+        others = [each for each in files if each.stem not in known]
+        if not others:
+            return
+        self._files[path] = others
+        self.problems += claimed_twice(files)
+        for each in others:
+            found = _test_of(each)
+            if found not in known.values():
+                self.unused.setdefault(module, {})[each.name] = found
+
+    def of(self, module: Path) -> tuple[Snapshot, ...]:
+        """The snapshots of a module's tests that are gone, as far as they can be read."""
+        if module not in self._read:
+            self._read[module] = tuple(_readable(self._files.get(module, ())))
+        return self._read[module]
+
+    def lines(self, taken: Iterable[str]) -> list[str]:
+        """What the summary shows.
+
+        Args:
+            taken: The tests whose snapshots were found to be of tests with another name, by node ID.
+        """
+        said = [f"{each}." for each in self.problems]
+        left = set(taken)
+        unused = [
+            f"{module}::{test}" if test else f"{module} ({file}, which cannot be read)"
+            for module, files in sorted(self.unused.items())
+            for file, test in sorted(files.items())
+            if f"{module}::{test}" not in left
+        ]
+        if unused:
+            of = (
+                "unused snapshot, of a test"
+                if len(unused) == 1
+                else f"{len(unused)} unused snapshots, of tests"
+            )
+            said.append(
+                f"{of} that pytest does not collect any more: {', '.join(unused)}; promptfuzz cache prune shows what "
+                "it would remove"
+            )
+        return said
+
+    def to_json(self) -> dict[str, Any]:
+        """What a worker of xdist knows, for the process that started it."""
+        return {"unused": self.unused, "problems": self.problems}
+
+    def add(self, known: dict[str, Any]) -> None:
+        """What a worker knows; all of them know the same."""
+        self.unused |= known["unused"]
+        self.problems = [*dict.fromkeys([*self.problems, *known["problems"]])]
+
+
+def _partly(config: pytest.Config) -> set[Path] | None:
+    """The modules of which only some tests were asked for; ``None`` where that cannot be told."""
+    found: set[Path] = set()
+    for argument in config.args:
+        name, some, _ = str(argument).partition("::")
+        if not some:
+            continue
+        path = Path(os.path.normpath(config.invocation_params.dir / name))
+        if not path.is_file():
+            return None  # a name of --pyargs
+        found.add(path)
+    return found
+
+
+def _test_of(path: Path) -> str:
+    from pytest_promptfuzz.history.snapshots import read
+
+    try:
+        found = read(path)
+    except StoreError:
+        return ""
+    return "" if found is None else found.test
+
+
+def _readable(paths: Iterable[Path]) -> Iterable[Snapshot]:
+    from pytest_promptfuzz.history.snapshots import read
+
+    for path in paths:
+        try:
+            found = read(path)
+        except StoreError:
+            continue
+        if found is not None:
+            yield found

@@ -1,0 +1,177 @@
+"""``--promptfuzz-update``: what tests are now becomes their snapshots, once the run is over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.plugin.options import UPDATE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import pytest
+
+    from pytest_promptfuzz.history.snapshot import Snapshot
+    from pytest_promptfuzz.reporting.model import TestReport
+    from pytest_promptfuzz.scoring.replayed import Known
+
+    Pinned = Callable[[str, tuple[Known, ...]], tuple[Known, ...]]
+
+_RANKS = {"E": 0, "M": 1, "D": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """What a test is now: its snapshot as JSON, the name it had before, whether it failed, and how it drifted."""
+
+    snapshot: dict[str, Any]
+    moved: str
+    failed: bool
+    drift: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Updates:
+    """The snapshots that a run writes, gathered by the process that has seen every report.
+
+    Attributes:
+        which: Of which tests: ``all``, those that ``failed`` (or drifted, or became worse), ``new`` ones; or none.
+        done: A sentence for each folder that was written, each drift that was accepted, and what went wrong.
+        refused: Why a test's is not written, by node ID.
+        moved: The name in its module that a test had, where its snapshot has another name, by node ID.
+    """
+
+    which: str = ""
+    done: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    moved: dict[str, str] = field(default_factory=dict)
+    _candidates: dict[str, _Candidate] = field(default_factory=dict)
+
+    def see(self, report: pytest.TestReport) -> None:
+        """A phase of a test is over. What failed in any of them other than by its verdict is not stored."""
+        data: TestReport | None = getattr(report, "promptfuzz", None)
+        kept: dict[str, Any] | None = getattr(report, "promptfuzz_snapshot", None)
+        if kept is not None and kept.get("moved"):
+            self.moved[report.nodeid] = kept["moved"]
+        if not self.which:
+            return
+        if data is not None and kept is not None and "refused" not in kept:
+            self._candidates[report.nodeid] = _Candidate(
+                kept["snapshot"],
+                kept["moved"],
+                data["verdict"] != "pass",
+                tuple(each["message"] for each in data["drift"]),
+            )
+            self.refused.pop(report.nodeid, None)
+        elif data is not None:
+            self._refuse(report.nodeid, data["verdict"] if kept is None else kept["refused"])
+        elif report.failed and "robust" in report.keywords:
+            unmutated = hasattr(report, "promptfuzz_unmutated")
+            self._refuse(
+                report.nodeid, "failed unmutated" if unmutated else _PHASES.get(str(report.when), "in error")
+            )
+        elif report.skipped and "robust" in report.keywords:
+            self._refuse(report.nodeid, "skipped")
+
+    def _refuse(self, test: str, why: str) -> None:
+        self._candidates.pop(test, None)
+        self.refused[test] = why
+
+    def write(self, root: Path, pinned: Pinned) -> None:
+        """Write those that are wanted; nothing else is touched.
+
+        Args:
+            root: Of the project.
+            pinned: The counterexamples that are to be pinned of a test, by node ID and what was pinned before.
+        """
+        from pytest_promptfuzz.history.snapshots import folder_of
+
+        written: dict[str, Counter[str]] = {}
+        for nodeid, each in self._candidates.items():
+            module = root / nodeid.partition("::")[0]
+            folder = folder_of(module)
+            name = folder.relative_to(root).as_posix() if folder.is_relative_to(root) else str(folder)
+            try:
+                counts = self._written(nodeid, module, each, pinned)
+            except PromptfuzzError as error:
+                self.done.append(f"not stored: {nodeid}: {error}")
+                continue
+            written.setdefault(name, Counter()).update(counts)
+        self.done[:0] = [_told(name, counts) for name, counts in sorted(written.items())]
+
+    def _written(self, nodeid: str, module: Path, each: _Candidate, pinned: Pinned) -> Counter[str]:
+        """What was done, as counts."""
+        from pytest_promptfuzz.history.snapshot import Snapshot
+        from pytest_promptfuzz.history.snapshots import path_of, read_of, remove, write
+
+        new = Snapshot.from_json(each.snapshot)
+        before = read_of(module, new.test)
+        if before is None and each.moved:
+            before = read_of(module, each.moved)
+        if not self._wanted(new, before, each):
+            return Counter(left=1)
+        known = () if before is None else before.counterexamples
+        new = replace(new, counterexamples=pinned(nodeid, known))
+        changed = write(module, new)
+        if each.moved and path_of(module, each.moved) != path_of(module, new.test):
+            remove(path_of(module, each.moved))
+            self.done.append(f"renamed: the snapshot of {each.moved} is that of {nodeid} now")
+        self.done += [f"updated: {nodeid}: {message}" for message in each.drift]
+        return Counter(stored=changed, same=not changed, pinned=len(new.counterexamples))
+
+    def _wanted(self, new: Snapshot, before: Snapshot | None, each: _Candidate) -> bool:
+        if self.which == "new":
+            return before is None
+        if self.which == "failed":
+            return each.failed or bool(each.drift) or (before is not None and _worse(new, before))
+        return True
+
+    @property
+    def taken(self) -> list[str]:
+        """The former names of tests that have another one by now, as node IDs."""
+        return [f"{test.partition('::')[0]}::{before}" for test, before in self.moved.items()]
+
+    def lines(self) -> Iterator[str]:
+        """What the summary shows."""
+        yield from self.done
+        if not self.which:
+            for test, before in self.moved.items():
+                yield f"the snapshot of {before} was taken for that of {test}; {UPDATE} renames it"
+        for test, why in self.refused.items():
+            yield f"not stored: {test} ({why})"
+
+
+_PHASES = {"setup": "failed in its setup", "call": "failed", "teardown": "failed in its teardown"}
+
+
+def _worse(new: Snapshot, before: Snapshot) -> bool:
+    """Whether a trial that both have came out worse now."""
+    return any(
+        _RANKS.get(now, 0) > _RANKS.get(then, 3)
+        for case, trials in new.trials.items()
+        for trial, letters in trials.items()
+        for now, then in zip(letters, before.trials.get(case, {}).get(trial, ""), strict=False)
+    )
+
+
+def _told(folder: str, counts: Counter[str]) -> str:
+    stored, same, pinned = counts["stored"], counts["same"], counts["pinned"]
+    if not stored and not same:
+        return f"stored no snapshot in {folder}: none of the tests that ran is meant"
+    of = (
+        "the snapshot of 1 test"
+        if stored == 1
+        else f"the snapshots of {stored} tests"
+        if stored
+        else "no snapshot"
+    )
+    said = f"stored {of} in {folder}"
+    if same:
+        said += f"; {same} {'is' if same == 1 else 'are'} as before"
+    if pinned:
+        said += f"; {pinned} counterexample{'s are' if pinned > 1 else ' is'} pinned there"
+    return said

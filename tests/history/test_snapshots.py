@@ -1,0 +1,240 @@
+"""Snapshots: what is in one, where it lies, and what is said of one that cannot be used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.history.lines import folded, unfolded
+from pytest_promptfuzz.history.snapshot import Asked, Sample, Snapshot
+from pytest_promptfuzz.history.snapshots import (
+    claimed_twice,
+    files_in,
+    folder_of,
+    folders_below,
+    module_of,
+    path_of,
+    read,
+    read_of,
+    remove,
+    slug,
+    write,
+)
+from pytest_promptfuzz.mutations.edits import replace
+from pytest_promptfuzz.mutations.mutation import Mutation
+from pytest_promptfuzz.scoring.counterexample import Counterexample
+from pytest_promptfuzz.scoring.replayed import Known
+
+MUTATION = Mutation("Please rate\nit.", (replace(7, 11, "RATE"),), ("upper-case@1",), "lexical", 0.1, "yes")
+KNOWN = Known(Counterexample(MUTATION, "0123456789ab", 0, "a\nb", "löw", "why", True, 9, (3, 3)), "simulated")
+
+
+def snapshot(test="test_a", **changes):
+    values = {
+        "verdict": "pass",
+        "score": 0.9,
+        "interval": (0.5, 1.0),
+        "threshold": 0.85,
+        "target": "simulated",
+        "model": "gpt-5",
+        "prompt": "Please rate\nit.",
+        "inputs": (
+            Asked("0", "ab", "cd", (Sample("one\ntwo", 3), Sample({"lines": ["x"]}, 1, failed=True))),
+        ),
+        "compared": {"comparison": 1, "task": "generation"},
+        "operators": {"upper-case@1": {"equivalent": 2}},
+        "trials": {"0": {"0123456789ab": "EM?"}},
+        "counterexamples": (KNOWN,),
+    }
+    return Snapshot(test, **{**values, **changes})
+
+
+@pytest.fixture
+def module(tmp_path):
+    return tmp_path / "tests" / "test_it.py"
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(alphabet="a\n\\", max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["lines", "\\lines", "\\\\lines", "other"]), inner, max_size=2)
+    ),
+    max_leaves=8,
+)
+
+
+@given(VALUES)
+def test_every_value_comes_back_whatever_it_looks_like(value):
+    assert unfolded(json.loads(json.dumps(folded(value)))) == value
+
+
+def test_texts_of_several_lines_are_read_line_by_line(module):
+    write(module, snapshot())
+    text = path_of(module, "test_a").read_text(encoding="utf-8")
+    assert '        "Please rate",\n' in text or '      "Please rate",\n' in text
+    assert "löw" in text
+    assert "\\n" not in text
+    assert text.endswith("}\n")
+
+
+def test_what_is_written_comes_back_and_the_same_is_the_same_bytes(module):
+    assert read_of(module, "test_a") is None
+    assert write(module, snapshot())
+    assert read_of(module, "test_a") == snapshot()
+    before = path_of(module, "test_a").read_bytes()
+    assert not write(module, snapshot())
+    assert path_of(module, "test_a").read_bytes() == before
+    assert write(module, snapshot(verdict="brittle"))
+
+
+@given(st.text(min_size=1, max_size=120))
+def test_a_file_name_is_safe_everywhere(test):
+    name = slug(test)
+    assert len(name) <= 80
+    assert name == name.lower()
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
+    assert name.partition("-")[0] not in {"con", "nul", "aux", "prn"} or "-" in name
+
+
+def test_different_tests_have_different_files_whatever_the_file_system_makes_of_case():
+    names = [
+        "test_a",
+        "test_A",
+        "test_a[x]",
+        "test_a[X]",
+        "test_a_x",
+        "TestA::test_a",
+        "testa_test_a",
+        "nul",
+        "a" * 99,
+    ]
+    assert len({slug(each).lower() for each in names}) == len(names)
+
+
+def test_other_tests_are_not_touched(module):
+    for name in ("test_a", "test_b", "TestX::test_c[1/2]"):
+        write(module, snapshot(name))
+    before = {each: each.read_bytes() for each in files_in(folder_of(module))}
+    write(module, snapshot("test_b", score=0.1))
+    after = {each: each.read_bytes() for each in files_in(folder_of(module))}
+    assert [each.name for each in before if before[each] != after[each]] == ["test_b.json"]
+    assert folders_below(module.parent.parent) == [folder_of(module)]
+    assert module_of(folder_of(module)) == module
+    for path in files_in(folder_of(module)):
+        remove(path)
+    assert not folder_of(module).exists()
+
+
+GOOD = snapshot().to_json()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (json.dumps(GOOD).replace('"format": 1', '"format": 2'), "is of format 2, and this version"),
+        (
+            f"<<<<<<< HEAD\n{json.dumps(GOOD, indent=2)}",
+            "line 1: a merge left conflict markers. Keep one side",
+        ),
+        (json.dumps(GOOD)[:-40], "is damaged: it is no JSON"),
+        ("", "is damaged: it is no JSON"),
+        ("[]", "holds no snapshot"),
+        ('{"promptfuzz": "report", "format": 1}', "holds no snapshot"),
+        (json.dumps({**GOOD, "verdict": "noisy"}), "the verdict is 'pass' or 'brittle', not 'noisy'"),
+        (json.dumps({**GOOD, "trials": {"0": {"a": "EX"}}}), "trials are outcomes by input and ID"),
+        (json.dumps({**GOOD, "trials": []}), "trials are outcomes by input and ID"),
+        (json.dumps({**GOOD, "inputs": [{"name": "0"}]}), "it has no 'answers'"),
+        (json.dumps({**GOOD, "inputs": 3}), "is damaged"),
+        (json.dumps({**GOOD, "prompt": {"lines": 3}}), "'lines' is a list of texts"),
+        (json.dumps({**GOOD, "counterexamples": [{"id": "a"}]}), "lacks mutation"),
+        (json.dumps({key: value for key, value in GOOD.items() if key != "model"}), "it has no 'model'"),
+        (json.dumps({**GOOD, "test": "test_b"}), "holds the snapshot of test_b, whose file is test_b.json"),
+    ],
+)
+def test_what_cannot_be_used_is_named_with_its_file_and_a_mend(module, content, said):
+    write(module, snapshot())
+    path = path_of(module, "test_a")
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(StoreError) as error:
+        read_of(module, "test_a")
+    assert said in str(error.value)
+    assert str(path) in str(error.value)
+    assert "delete" in str(error.value)
+    assert path.read_text(encoding="utf-8") == content
+
+
+def test_what_is_no_file_is_named(module):
+    path = path_of(module, "test_a")
+    path.mkdir(parents=True)
+    with pytest.raises(StoreError, match=r"test_a\.json cannot be read"):
+        read_of(module, "test_a")
+    with pytest.raises(StoreError, match="is a folder, where the snapshot of test_a belongs"):
+        write(module, snapshot())
+
+
+def test_a_folder_that_cannot_be_written_is_named(module):
+    module.parent.mkdir()
+    (module.parent / "__promptfuzz__").write_text("a file in its place")
+    with pytest.raises(StoreError, match="cannot be written"):
+        write(module, snapshot())
+
+
+def test_two_files_that_claim_one_test_are_named(module):
+    write(module, snapshot())
+    copy = path_of(module, "test_a").with_name("copy.json")
+    copy.write_bytes(path_of(module, "test_a").read_bytes())
+    (copy.with_name("damaged.json")).write_text("{")
+    (said,) = claimed_twice(files_in(folder_of(module)))
+    assert str(copy) in said
+    assert "test_a.json: delete the other" in said
+
+
+def git(folder, *arguments, fails=False):
+    done = subprocess.run(
+        ["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode != 0) == fails, done.stderr
+    return done.stdout
+
+
+def test_branches_conflict_only_where_both_changed_the_same_test(module, tmp_path):
+    git(tmp_path, "init", "-q", "-b", "main")
+    for name in ("test_a", "test_b", "test_c"):
+        write(module, snapshot(name))
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "first")
+    git(tmp_path, "checkout", "-qb", "other")
+    write(module, snapshot("test_b", score=0.7))
+    write(module, snapshot("test_bb"))
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "other")
+    git(tmp_path, "checkout", "-q", "main")
+    write(module, snapshot("test_a", score=0.6))
+    write(module, snapshot("test_ba"))
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "main")
+    git(tmp_path, "merge", "-q", "--no-edit", "other")
+    scores = {
+        name: read_of(module, name).score for name in ("test_a", "test_b", "test_ba", "test_bb", "test_c")
+    }
+    assert scores == {"test_a": 0.6, "test_b": 0.7, "test_ba": 0.9, "test_bb": 0.9, "test_c": 0.9}
+    git(tmp_path, "checkout", "-qb", "third")
+    write(module, snapshot("test_c", score=0.1))
+    git(tmp_path, "commit", "-qam", "third")
+    git(tmp_path, "checkout", "-q", "main")
+    write(module, snapshot("test_c", score=0.2))
+    git(tmp_path, "commit", "-qam", "main again")
+    git(tmp_path, "merge", "-q", "third", fails=True)
+    with pytest.raises(StoreError, match=r"test_c\.json, line \d+: a merge left conflict markers"):
+        read(path_of(module, "test_c"))
+    assert read_of(module, "test_a").score == 0.6
