@@ -130,6 +130,9 @@ def _segments(text: str) -> list[str]:
 
 def _reordering(before: str, after: str) -> Reorder | None:
     """The reordering that makes ``after`` of ``before``, if that is all that happened."""
+    # The same segments are the same characters: most changes do not even keep how many there are.
+    if len("".join(before.split())) != len("".join(after.split())):
+        return None
     old, new = _segments(before), _segments(after)
     if len(old) < 2 or old == new or Counter(old) != Counter(new):
         return None

@@ -86,7 +86,20 @@ def scale(report: TestReport) -> Node:
             [f"circle.dot is-{report['verdict']}", {"cx": _at(x(report["score"])), "cy": "30", "r": "6"}]
         )
     parts += [text(left, 58, "0"), text(left + wide / 2, 58, "0.5"), text(left + wide, 58, "1")]
-    return picture(f"{said}.", 320, 62, *parts, classes="chart scale")
+    drawn = picture(f"{said}.", 320, 62, *parts, classes="chart scale")
+    return ["figure.score", drawn, ["figcaption", {"aria-hidden": "true"}, " · ".join(_read(report))]]
+
+
+def _read(report: TestReport) -> list[str]:
+    """What the signs of :func:`scale` are."""
+    noise = report["noise"]
+    return [
+        "● score",
+        *(["○ adjusted for noise"] if report["adjusted_score"] not in {None, report["score"]} else []),
+        *([f"├┤ its {report['interval']['level']:.0%} interval"] if report["interval"] else []),
+        *(["┃ the unmutated prompt with itself"] if noise and noise["floor"] is not None else []),
+        *(["▬ where it can lie"] if report["verdict"] == "inconclusive" else []),
+    ]
 
 
 def bar(report: TestReport) -> Node:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.document import Document, UnjudgedReport
     from pytest_promptfuzz.reporting.html.markup import Node
 
-_ORDER = ("unjudged", "brittle", "noisy", "inconclusive", "pass")
 _WORST = ("brittle", "unjudged", "noisy", "inconclusive")
+_ORDER = (*_WORST, "pass")
 _NAMES = {"unjudged": "without a verdict", "pass": "robust"}
 _SHOWN = 10
 
@@ -48,7 +48,10 @@ def hero(document: Document) -> list[Node]:
         for each in (*_ORDER, *sorted(set(counts) - set(_ORDER)))
         if counts[each]
     ]
-    made: list[Node] = [["h1", {"tabindex": "-1"}, *_sentence(counts)]]
+    made: list[Node] = [
+        ["h1", {"tabindex": "-1"}, *_sentence(counts, complete=run["complete"])],
+        *_lenient(document),
+    ]
     if not run["complete"]:
         made.append(
             [
@@ -61,16 +64,35 @@ def hero(document: Document) -> list[Node]:
     return [*made, _facts(document), *_notes(document)]
 
 
-def _sentence(counts: Counter[str]) -> list[Node]:
+def _sentence(counts: Counter[str], *, complete: bool) -> list[Node]:
     total = sum(counts.values())
     if not total:
         return ["No robust test ran"]
+    if counts["pass"] == total and not complete:
+        return [f"{count(total, 'prompt test')} robust, of a run that did not end"]
     if counts["pass"] == total:
         return ["Every prompt is robust" if total > 1 else "The prompt is robust"]
     wrong = [each for each in (*_WORST, *sorted(set(counts) - set(_ORDER))) if counts[each]]
     first, *rest = wrong
     said = f"{counts[first]:,} of {count(total, 'prompt test')} {_are(counts[first], first)}"
     return ["; ".join([said, *(f"{counts[each]:,} {_are(counts[each], each)}" for each in rest)])]
+
+
+def _lenient(document: Document) -> list[Node]:
+    """Verdicts against a prompt that pytest counts otherwise, and passes with deviations."""
+    against = Counter(each["outcome"] for each in document["tests"] if each["verdict"] != "pass")
+    made = [
+        f"{against[name]:,} of them {'is' if against[name] == 1 else 'are'} {word}"
+        for name, word in (
+            ("xfailed", "expected to fail (xfail)"),
+            ("skipped", "skipped by pytest"),
+            ("passed", "passed by pytest"),
+        )
+        if against[name]
+    ]
+    some = sum(each["verdict"] == "pass" and bool(each["counts"]["deviation"]) for each in document["tests"])
+    made += [f"{count(some, 'test')} passed with deviations"] if some else []
+    return [["p.lead", f"{'; '.join(made)}."]] if made else []
 
 
 def _are(amount: int, verdict: str) -> str:

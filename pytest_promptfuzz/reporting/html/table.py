@@ -61,7 +61,7 @@ def tests_table(
     for place, (test, href) in enumerate(zip(ordered, hrefs, strict=True)):
         change = changes.get(test["test"])
         cells: list[Node] = [
-            ["td", {"data-by": str(_RANKS.get(test["verdict"], 0))}, badge(test["verdict"])],
+            ["td", {"data-by": str(_RANKS.get(test["verdict"], 0))}, badge(test["verdict"]), *_outcome(test)],
             ["th", {"scope": "row"}, ["a", {"href": href}, inline(test["test"])], *_model(test, targets)],
             [
                 "td.number",
@@ -112,6 +112,13 @@ def _heading(name: str, by: str, classes: str) -> Node:
         else [name]
     )
     return [f"th.{classes}" if classes else "th", {"scope": "col"}, *inside]
+
+
+def _outcome(test: DocumentTest) -> list[Node]:
+    """What pytest makes of a verdict, where that is not what the verdict says."""
+    expected = {"pass": "passed", "brittle": "failed"}.get(test["verdict"], "error")
+    said = test["outcome"] not in {expected, "", "failed"}
+    return [["span.model", inline(test["outcome"])]] if said else []
 
 
 def _model(test: DocumentTest, targets: Sequence[str]) -> list[Node]:

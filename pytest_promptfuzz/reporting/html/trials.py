@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.html.markup import Node
     from pytest_promptfuzz.reporting.model import TestReport, TrialReport
 
+_LISTED = 16  # trials of one kind; more are folded once more
 _OPENED = 3  # groups of deviations that are shown without being asked for
 _TITLES = {
     "deviation": ("Deviations", "the answer changed where it should not"),
@@ -64,7 +65,10 @@ def _outcome(report: TestReport, name: str, chosen: Sequence[TrialReport]) -> No
     if name == "not-needed":
         return ["section", head, ["p", ", ".join(dict.fromkeys(operator_names(each) for each in chosen))]]
     if name == "equivalent":
-        return ["section", head, *(trial_node(report, each) for each in chosen)]
+        made = [trial_node(report, each) for each in chosen]
+        if len(made) > _LISTED:
+            made[_LISTED:] = [folded([f"{len(made) - _LISTED:,} more"], *made[_LISTED:], classes="lazy")]
+        return ["section", head, *made]
     groups = grouped(chosen, _why)
     return ["section", head, *(_group(report, group, place < _OPENED) for place, group in enumerate(groups))]
 
@@ -88,13 +92,16 @@ def _group(report: TestReport, group: Sequence[TrialReport], opened: bool) -> No
         lead = [
             ["p.why", f"{count(len(group), 'trial')} in the same way: ", ["bdi", *cut(_reason(first), 600)]]
         ]
+    made = [
+        trial_node(report, each, opened=opened and not place and not first["error"])
+        for place, each in enumerate(group)
+    ]
+    if len(made) > _LISTED:
+        made[_LISTED:] = [folded([f"{len(made) - _LISTED:,} more"], *made[_LISTED:], classes="lazy")]
     return [
         "div.group",
         *lead,
-        *(
-            trial_node(report, each, opened=opened and not place and not first["error"])
-            for place, each in enumerate(group)
-        ),
+        *made,
     ]
 
 

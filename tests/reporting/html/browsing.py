@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,8 +21,19 @@ FLAGS = (
     "--disable-dev-shm-usage",
     "--no-first-run",
 )
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = 60.0
 TAB, ENTER, ESCAPE = "\ue004", "\ue007", "\ue00c"  # as WebDriver names keys
+
+
+def programs() -> tuple[str, str] | str:
+    """Where Chromium and its driver are; or what is missing, in words."""
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    driver = shutil.which("chromedriver")
+    if program and driver and find_spec("selenium"):
+        return program, driver
+    there = {"chromium": program, "chromedriver": driver, "selenium": find_spec("selenium")}
+    return f"no {' and no '.join(name for name, found in there.items() if not found)} on this machine"
 
 
 class Browser:

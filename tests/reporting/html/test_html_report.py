@@ -127,6 +127,21 @@ def test_the_verdict_of_a_run(verdicts: tuple[str, ...], unjudged: int, said: st
     assert sentence(document(pages.run(), judged(*verdicts), unjudged=failed)) == said
 
 
+def test_a_run_that_did_not_end_is_not_called_robust() -> None:
+    assert (
+        sentence(document(pages.run(complete=False), judged("pass")))
+        == "1 prompt test robust, of a run that did not end"
+    )
+
+
+def test_what_pytest_makes_of_a_verdict_is_said() -> None:
+    tests = judged("brittle", "brittle", "pass")
+    tests[0]["outcome"] = "xfailed"
+    tests[2]["counts"]["deviation"] = 1
+    words = " ".join(Reader(html_report(document(pages.run(), tests))).words)
+    assert "1 of them is expected to fail (xfail); 1 test passed with deviations." in words
+
+
 def test_nothing_is_said_of_what_there_is_not() -> None:
     words = " ".join(Reader(html_report(document(pages.run(), judged("pass")))).words)
     for absent in (
