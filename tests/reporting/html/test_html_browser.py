@@ -40,8 +40,8 @@ def test_overview_says_what_was_found(browser: Browser, everything: str) -> None
     browser.open(everything)
     assert browser.text("h1") == "7 of 13 prompt tests are brittle; 1 has no verdict; 2 are inconclusive"
     assert [each.split("\n") for each in browser.texts(".tile")] == [
-        ["1", "!", "without a verdict"],
         ["7", "✗", "brittle"],
+        ["1", "!", "without a verdict"],
         ["2", "?", "inconclusive"],
         ["3", "✓", "robust"],
     ]
