@@ -18,12 +18,14 @@ from pytest_promptfuzz.scoring.changed import ALPHA, adjusted, paired, unpaired
 from pytest_promptfuzz.scoring.score import EQUIVALENT_CREDIT, MINOR_CREDIT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from pytest_promptfuzz.embedding.embedder import Embedder
     from pytest_promptfuzz.history.changes import BaseReport, Status
     from pytest_promptfuzz.history.entries import Entry
     from pytest_promptfuzz.scoring.changed import Difference
+
+    Semantic = Callable[[], Embedder | None]
 
 _CREDITS = {"E": EQUIVALENT_CREDIT, "M": MINOR_CREDIT, "D": 0}
 _ORDER: tuple[Status, ...] = ("worse", "lower", "unpaired", "gone", "new", "better", "higher", "same")
@@ -62,7 +64,7 @@ def changes(
     now: Mapping[str, Entry],
     *,
     gone: Collection[str] = (),
-    semantic: Embedder | None = None,
+    semantic: Semantic | None = None,
 ) -> ChangesReport:
     """A run beside its base, the tests that changed most first.
 
@@ -71,7 +73,7 @@ def changes(
         before: The base's tests, by name.
         now: The run's.
         gone: Tests of the base that are no longer there. Others that the run lacks were not asked for.
-        semantic: What tells whether two answers in other words mean the same.
+        semantic: Gives what tells whether two answers in other words mean the same; called where nothing else does.
     """
     found = {test: _pairs(before[test], entry, semantic) for test, entry in now.items() if test in before}
     differences = {test: each.difference for test, each in found.items() if each.difference is not None}
@@ -82,7 +84,7 @@ def changes(
     return ChangesReport(base=base, tests=rows, conditions=[])
 
 
-def _pairs(before: Entry, now: Entry, semantic: Embedder | None) -> _Pairs:
+def _pairs(before: Entry, now: Entry, semantic: Semantic | None) -> _Pairs:
     found = _Pairs()
     agreement = {
         name: _agreement(before["baselines"], now["baselines"], name, now["task"], semantic)
@@ -134,7 +136,7 @@ def _mean(letters: str, agreed: int) -> int | None:
 
 
 def _agreement(
-    before: Mapping[str, Any], now: Mapping[str, Any], name: str, task: str, semantic: Embedder | None
+    before: Mapping[str, Any], now: Mapping[str, Any], name: str, task: str, semantic: Semantic | None
 ) -> int | None:
     """How far the answers to the unmutated prompt agree: 2, 1 (minor), 0; ``None`` where one is not known."""
     if name not in before or name not in now:
@@ -147,9 +149,12 @@ def _agreement(
     from pytest_promptfuzz.comparing.compare import compare
     from pytest_promptfuzz.comparing.profiles import TASKS
 
-    named = task.partition(" ")[0]
+    name = task.partition(" ")[0]
+    named = name if name in TASKS else None
     try:
-        outcome = compare(one, other, task=named if named in TASKS else None, semantic=semantic).outcome
+        outcome = compare(one, other, task=named).outcome
+        if outcome == "undecided" and semantic is not None and (embedder := semantic()) is not None:
+            outcome = compare(one, other, task=named, semantic=embedder).outcome
     except PromptfuzzError:
         return 0
     return {"equivalent": _ALIKE, "minor": _NEARLY}.get(outcome, 0)

@@ -14,6 +14,7 @@ import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, unstopped
 from pytest_promptfuzz.plugin.commanded import RESULTS
+from pytest_promptfuzz.plugin.earlier import Earlier
 from pytest_promptfuzz.plugin.offering import register_offered
 from pytest_promptfuzz.plugin.options import place_of
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from pytest_promptfuzz.history.git import Commit
     from pytest_promptfuzz.plugin.state import State
     from pytest_promptfuzz.reporting.document import RunReport, UnjudgedReport
     from pytest_promptfuzz.reporting.formats import Wanted
@@ -36,10 +38,13 @@ class Ending:
     Attributes:
         wanted: The reports that were asked for.
         done: A sentence for each that was written.
+        earlier: What the run has to do with earlier ones.
     """
 
     wanted: tuple[Wanted, ...] = ()
     done: list[str] = field(default_factory=list)
+    earlier: Earlier = field(default_factory=Earlier)
+    _commit: Commit | None = None
     _began: float = field(default_factory=time.time)
     _stored: Stored | None = None
     _failed: bool = False
@@ -47,27 +52,36 @@ class Ending:
     def see(self, report: pytest.TestReport, state: State) -> None:
         """A phase of a test is over: keep what it was judged, or that it could not be."""
         data: Mapping[str, Any] | None = getattr(report, "promptfuzz", None)
-        if self._failed or not (data or hasattr(report, "promptfuzz_unjudged")) or _leaves_nothing(state):
+        self.earlier.see(report.nodeid)
+        if not (data or hasattr(report, "promptfuzz_unjudged")) or _leaves_nothing(state):
+            return
+        whole = None if data is None else {**data, "outcome": _outcome(report)}
+        if whole is not None:
+            self.earlier.add(whole, lambda: self._run(state, complete=False), state)
+        if self._failed:
             return
         try:
             if self._stored is None:
                 self._stored = self._begun(state)
-            if data is not None:
-                self._stored.test({**data, "outcome": _outcome(report)})
+            if whole is not None:
+                self._stored.test(whole)
             else:
                 self._stored.unjudged(_unjudged(report))
         except StoreError as error:
             self._failed = True
             state.warnings.append(f"this run leaves no report: {error}")
 
-    def finish(self, state: State, *, complete: bool) -> None:
-        """The run is over: end what was kept of it, and write the reports that were asked for."""
+    def finish(self, session: pytest.Session, state: State, *, complete: bool) -> None:
+        """The run is over: end what was kept of it, compare it, and write the reports that were asked for."""
+        if self._stored is None and not self.wanted and not self.earlier.entries:
+            return
+        run = self._run(state, complete=complete)
+        changes, trends = self.earlier.finish(run, session, state)
         if self._failed or (self._stored is None and not self.wanted):
             return
         try:
             stored = self._stored if self._stored is not None else self._begun(state)
-            run = self._run(state, complete=complete)
-            stored.end(run, changes=None, trends=None, warnings=list(dict.fromkeys(state.warnings)))
+            stored.end(run, changes=changes, trends=trends, warnings=list(dict.fromkeys(state.warnings)))
         except StoreError as error:
             state.warnings.append(f"this run leaves no report: {error}")
             return
@@ -97,20 +111,24 @@ class Ending:
     def _run(self, state: State, *, complete: bool) -> RunReport:
         from pytest_promptfuzz.reporting.document import RunReport, version
 
+        if self._commit is None:
+            from pytest_promptfuzz.history.git import commit_of
+
+            self._commit = commit_of(state.config.rootpath)
         started = datetime.fromtimestamp(self._began, timezone.utc)
         seed = f"{self._began!r} {os.getpid()} {state.config.rootpath}"
         return RunReport(
             id=hashlib.sha256(seed.encode()).hexdigest()[:12],
-            name="",
+            name=self.earlier.name,
             started=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
             seconds=round(time.time() - self._began, 3) if complete else 0.0,
             version=version(),
             python=platform.python_version(),
             mode=state.settings["mode"],
             seed=state.settings["seed"],
-            commit="",
-            branch="",
-            dirty=None,
+            commit=self._commit.commit,
+            branch=self._commit.branch,
+            dirty=self._commit.dirty,
             complete=complete,
         )
 

@@ -67,9 +67,12 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Refuse reports that could not be written, before anything runs."""
+    """Refuse reports that could not be written, and runs that cannot be compared with, before anything runs."""
     state = State.of(session.config)
-    if state.settings["report"] and not hasattr(session.config, "workerinput"):
+    if hasattr(session.config, "workerinput"):
+        return
+    state.ending.earlier.prepare(state)
+    if state.settings["report"]:
         from pytest_promptfuzz.plugin.ending import read_reports
 
         state.ending.wanted = read_reports(session.config, state.settings["report"])
@@ -86,7 +89,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     state = State.of(session.config)
     state.choice.check()
     state.gone.finished(session)
-    state.tests = sum(is_robust(item) for item in session.items)
+    robust = [item.nodeid for item in session.items if is_robust(item)]
+    state.tests = len(robust)
+    if not hasattr(session.config, "workerinput"):
+        state.ending.earlier.check(robust, state)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -233,7 +239,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         from pytest_promptfuzz.plugin.recording import write
 
         write(state.folder, state.written, state.warnings.append)
-    state.ending.finish(state, complete=exitstatus in _ENDED)
+    stopped = session.shouldfail or session.shouldstop
+    state.ending.finish(session, state, complete=exitstatus in _ENDED and not stopped)
 
 
 @pytest.hookimpl(tryfirst=True)

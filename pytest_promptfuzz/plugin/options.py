@@ -70,9 +70,14 @@ def add_options(parser: pytest.Parser) -> None:
     )
     for setting in (*SETTINGS, *CHOICES):
         group.addoption(
-            setting.option, dest=setting.ini, metavar=setting.metavar, default=None, help=setting.help
+            setting.option,
+            dest=setting.ini,
+            metavar=setting.metavar,
+            default=None,
+            help=setting.help,
+            action="append" if setting.several else "store",
         )
-        parser.addini(setting.ini, setting.help, type=_type_of(setting), default=None)
+        parser.addini(setting.ini, setting.help.replace("%%", "%"), type=_type_of(setting), default=None)
     parser.addini(
         REDACT,
         "regular expressions of what is never stored or shown, one a line",
@@ -94,6 +99,12 @@ def add_options(parser: pytest.Parser) -> None:
             dest="promptfuzz_update",
             help=said,
         )
+    group.addoption(
+        "--promptfuzz-save",
+        metavar="NAME",
+        default=None,
+        help="keep this run under a name, to be compared with; NAME! takes the name from the run that has it",
+    )
     group.addoption(
         "--promptfuzz-trial",
         metavar="ID",
@@ -169,7 +180,7 @@ def places(
     """
     value = config.getoption(setting.ini)
     if value is not None:
-        yield Written(2, setting.option, value)
+        yield Written(2, setting.option, ",".join(value) if setting.several else value)
     if value := os.environ.get(setting.environment):
         yield Written(1, f"the environment variable {setting.environment}", value)
     source = f"the ini value {setting.ini}"

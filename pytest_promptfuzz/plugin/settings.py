@@ -17,7 +17,10 @@ EFFECTS = ("fail", "error", "skip", "xfail", "pass")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One run-wide setting: its name in all three places, its reader, its default and its help."""
+    """One run-wide setting: its name in all three places, its reader, its default and its help.
+
+    The option of one that takes ``several`` may be repeated; commas part what stands in one place.
+    """
 
     name: str
     read: Callable[[str], Any]
@@ -25,6 +28,7 @@ class Setting:
     help: str
     metavar: str | None = None
     ini_type: Literal["string", "int", "float", "count"] = "string"
+    several: bool = False
 
     @property
     def option(self) -> str:
@@ -195,6 +199,31 @@ SETTINGS: tuple[Setting, ...] = (
         (),
         "more URLs that are models', one a line: a glob of host and path, then text=$.path system=$.path answer=$.path",
         "LINES",
+    ),
+    Setting(
+        "history",
+        values.kept,
+        200,
+        "how many runs without a name are kept to be compared with; off, or 0: none",
+        "N",
+        "count",
+    ),
+    Setting(
+        "compare",
+        values.text,
+        None,
+        "what the run is compared with: a saved run's NAME, a PATH of its report or history file, a git REF, or last: "
+        "each test's latest run",
+        "BASE",
+    ),
+    Setting(
+        "fail_on",
+        values.conditions,
+        None,
+        "what fails the run, beside its tests: 'score drop > 0.05', 'any new deviation', 'new brittle', 'drift', "
+        "'cost rise > 20%%', 'gone'; several with commas, or the option again",
+        "EXPR",
+        several=True,
     ),
     Setting(
         "report",

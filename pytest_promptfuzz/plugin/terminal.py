@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_promptfuzz.history.changes import ChangesReport
     from pytest_promptfuzz.plugin.state import State
     from pytest_promptfuzz.reporting.text import Line
 
@@ -131,6 +132,8 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
     wanted = wanted_earlier(state.settings["mode"], reporter.stats.get("error", ()))
     for warning in dict.fromkeys([*filter(None, [wanted]), *state.warnings]):
         say(reporter, warning, "warn")
+    for sentence, fails in state.ending.earlier.lines():
+        say(reporter, sentence, "bad" if fails else "plain")
 
 
 def _recordings(reporter: pytest.TerminalReporter, state: State) -> list[str]:
@@ -167,10 +170,24 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
     write(writer, summary_lines(reports, width=writer.fullwidth, most=most, legend=verbosity >= 0))
     if state.config.get_verbosity() > 0:
         write(writer, detail_lines(reports))
+    if (changes := state.ending.earlier.changes) is not None:
+        _changes(reporter, changes, state)
     for test, data in state.expected.items():
         # pytest hides what an xfail failed with; here it is the finding.
         reporter.section(f"expected: {test}", "_")
         RobustnessRepr(data).toterminal(writer)
+
+
+def _changes(reporter: pytest.TerminalReporter, changes: ChangesReport, state: State) -> None:
+    """What is not as it was in an earlier run."""
+    from pytest_promptfuzz.reporting.changes import change_lines, one_line
+
+    if state.config.get_verbosity() < 0:
+        if sentence := one_line(changes):
+            say(reporter, sentence)
+        return
+    operators = {test: entry["operators"] for test, entry in state.ending.earlier.entries.items()}
+    write(reporter._tw, change_lines(changes, operators))  # noqa: SLF001 - the only way to its width
 
 
 def _interrupted(reporter: pytest.TerminalReporter, state: State) -> None:

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "conditions",
     "embedder",
     "endpoints",
+    "kept",
     "mutations",
     "one_of",
     "operators",
@@ -32,6 +34,18 @@ def seed(text: str) -> int:
 def queries(text: str) -> int:
     """A whole number of 0 or more, or off."""
     return 0 if text == "off" else whole(0)(text)
+
+
+def kept(text: str) -> int:
+    """A whole number of 0 or more, or off."""
+    return queries(text)
+
+
+def conditions(text: str) -> Any:
+    """A condition such as score drop > 0.05, or several with commas."""
+    from pytest_promptfuzz.history.conditions import read_conditions
+
+    return tuple(read_conditions(text))
 
 
 def share(text: str) -> float:

@@ -1,0 +1,286 @@
+"""Earlier runs: this one is kept beside them, compared with one of them, and fails where a condition says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError
+from pytest_promptfuzz.plugin.options import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from pytest_promptfuzz.embedding.embedder import Embedder
+    from pytest_promptfuzz.history.bases import Base, Places
+    from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
+    from pytest_promptfuzz.history.entries import Entry
+    from pytest_promptfuzz.history.runs import Runs, Writing
+    from pytest_promptfuzz.plugin.state import State
+
+SAVE = "--promptfuzz-save"
+COMPARE = "--promptfuzz-compare"
+FAIL_ON = "--promptfuzz-fail-on"
+_POINTS = 20_000  # of a run's trends, at least ten runs of which are told
+_SELECTING = ("keyword", "markexpr", "deselect", "lf", "ignore", "ignore_glob")
+
+
+@dataclass(slots=True)
+class Earlier:
+    """What this run has to do with earlier ones, on the process that sees every test's report.
+
+    Attributes:
+        name: What it is saved as; mostly empty.
+        base: What it is to be compared with, where that is not the last run of each test.
+        changes: How it compares, once it is over.
+        entries: What is kept of each of its tests.
+    """
+
+    name: str = ""
+    base: Base | None = None
+    changes: ChangesReport | None = None
+    entries: dict[str, Entry] = field(default_factory=dict)
+    _seen: set[str] = field(default_factory=set)
+    _writing: Writing | None = None
+    _silent: bool = False
+    _said: list[tuple[str, bool]] = field(default_factory=list)
+
+    def prepare(self, state: State) -> None:
+        """Refuse what cannot be saved or compared with, before anything runs.
+
+        Raises:
+            pytest.UsageError: A name that is taken or none, or a base that does not exist or cannot be read.
+        """
+        save, target = state.config.getoption("promptfuzz_save"), state.settings["compare"]
+        try:
+            if save is not None:
+                self.name = _name(save, state)
+        except (UsageError, StoreError) as error:
+            raise pytest.UsageError(f"{SAVE}: {error}") from None
+        if not target or target == "last":
+            return
+        from pytest_promptfuzz.history.bases import find
+
+        try:
+            self.base = find(target, places_of(state))
+        except (UsageError, StoreError) as error:
+            raise pytest.UsageError(f"{place_of('compare', state.config)}: {error}") from None
+        self._said += [(f"{COMPARE}: {note}", False) for note in self.base.notes]
+
+    def check(self, tests: Iterable[str], state: State) -> None:
+        """Refuse a base that has none of the tests that were collected.
+
+        Raises:
+            pytest.UsageError: It has none.
+        """
+        asked = list(tests)
+        if self.base is not None and asked and not any(each in self.base.tests for each in asked):
+            raise pytest.UsageError(f"{place_of('compare', state.config)}: {self._shares_none()}")
+
+    def see(self, test: str) -> None:
+        """A test was run, whatever became of it."""
+        if self.base is not None:
+            self._seen.add(test)
+
+    def add(self, report: Mapping[str, Any], run: Callable[[], Mapping[str, Any]], state: State) -> None:
+        """A robust test was judged.
+
+        Args:
+            report: Its report.
+            run: Tells what is known of the run.
+            state: The session's.
+        """
+        from pytest_promptfuzz.history.entries import entry
+
+        one = entry(report)
+        self.entries[one["test"]] = one
+        if self._silent or not state.settings["history"]:
+            return
+        try:
+            if self._writing is None:
+                self._writing = runs_of(state).begin(run(), aside=_aside(state))
+            self._writing.add(one)
+        except StoreError as error:
+            self._silent = True
+            state.warnings.append(f"this run is not kept, and later ones cannot be compared with it: {error}")
+
+    def finish(
+        self, run: Mapping[str, Any], session: pytest.Session, state: State
+    ) -> tuple[ChangesReport | None, TrendsReport | None]:
+        """The run is over: keep it, compare it, and fail where a condition is met.
+
+        Args:
+            run: As it ended.
+            session: Pytest's, whose exit status may change.
+            state: The session's.
+
+        Returns:
+            How it compares with its base, and earlier results of its tests.
+        """
+        if not self.entries:
+            return None, None
+        runs = runs_of(state)
+        self._end(run, runs, state)
+        try:
+            self.changes = self._compared(runs, session, state, whole=bool(run["complete"]))
+            trends = _trends(self, runs)
+        except StoreError as error:
+            state.warnings.append(f"nothing was compared: {error}")
+            return self.changes, None
+        for damaged in dict.fromkeys(runs.damaged):
+            state.warnings.append(f"history: {damaged}")
+        return self.changes, trends
+
+    def _end(self, run: Mapping[str, Any], runs: Runs, state: State) -> None:
+        if self._writing is None:
+            return
+        try:
+            self._writing.end(run)
+            runs.forget(state.settings["history"])
+        except StoreError as error:
+            state.warnings.append(f"this run is kept as one that was not over: {error}")
+            self._writing.close()
+        else:
+            if self.name:
+                self._said.append((f"this run was saved as {self.name}", False))
+
+    def _compared(
+        self, runs: Runs, session: pytest.Session, state: State, *, whole: bool
+    ) -> ChangesReport | None:
+        from pytest_promptfuzz.history.bases import last
+        from pytest_promptfuzz.history.comparing import changes
+        from pytest_promptfuzz.history.conditions import met
+
+        conditions = state.settings["fail_on"] or ()
+        path = self._writing.path if self._writing is not None else None
+        base = self.base or last(self.entries.keys(), runs, but=path)
+        if not any(test in base.tests for test in self.entries):
+            if self.base is not None:
+                self._said.append((f"{COMPARE}: {self._shares_none()}", True))
+                _fail(session, pytest.ExitCode.USAGE_ERROR)
+            elif conditions or state.settings["compare"]:
+                self._said.append(
+                    (f"{_option(state)}: there is no earlier run of these tests to compare with yet", False)
+                )
+            return None
+        gone = self._gone(base, session.config) if self.base is not None and whole else ()
+        found = changes(base.report, base.tests, self.entries, gone=gone, semantic=_embedder(state))
+        found["conditions"] = met(conditions, found, self.entries)
+        if found["conditions"]:
+            _fail(session, pytest.ExitCode.TESTS_FAILED)
+        return found
+
+    def _gone(self, base: Base, config: pytest.Config) -> list[str]:
+        """Tests of the base that a whole run no longer has."""
+        if any(getattr(config.option, name, None) for name in _SELECTING) or any(
+            "::" in each for each in config.args
+        ):
+            return []
+        roots = [config.invocation_params.dir / each for each in config.args]
+        return [
+            test
+            for test in base.tests
+            if test not in self._seen
+            and any((config.rootpath / test.partition("::")[0]).is_relative_to(root) for root in roots)
+        ]
+
+    def _shares_none(self) -> str:
+        label = self.base.report["label"] if self.base is not None else ""
+        return (
+            f"{label!r} has none of these tests. Compare with a run of the same ones, from the same root folder, whose "
+            "names stand before '::'."
+        )
+
+    def lines(self) -> Iterator[tuple[str, bool]]:
+        """What the summary says below the table, and whether it is a warning."""
+        from pytest_promptfuzz.reporting.changes import condition_lines
+
+        yield from self._said
+        if self.changes is not None:
+            yield from ((each, True) for each in condition_lines(self.changes["conditions"], FAIL_ON))
+
+
+def runs_of(state: State) -> Runs:
+    """The runs that are kept on this machine."""
+    from pytest_promptfuzz.history.runs import Runs
+
+    return Runs(state.folder)
+
+
+def places_of(state: State) -> Places:
+    """Where a base is looked for."""
+    from pytest_promptfuzz.history.bases import Places
+    from pytest_promptfuzz.reporting.reading import read_document
+
+    return Places(runs_of(state), state.config.rootpath, state.config.invocation_params.dir, read_document)
+
+
+def _name(written: str, state: State) -> str:
+    """The name to save the run as; ``NAME!`` takes it from the run that has it."""
+    from pytest_promptfuzz.history.runs import check_name
+
+    reason = (
+        "a dry run leaves no run"
+        if state.dry
+        else "--promptfuzz=off judges nothing"
+        if not state.enabled
+        else "--promptfuzz-trial judges no whole test"
+        if state.trial is not None
+        else f"{place_of('history', state.config)} keeps no runs"
+        if not state.settings["history"]
+        else ""
+    )
+    if reason:
+        raise UsageError(f"{reason}; leave one of them out.")
+    name = check_name(written.removesuffix("!"))
+    has = runs_of(state).saved().get(name)
+    if has is not None and not written.endswith("!"):
+        raise UsageError(
+            f"{name!r} is the run of {has.run.get('started', '')} already. Choose another name, or take it from that "
+            f"run: {SAVE}='{name}!'."
+        )
+    return name
+
+
+def _aside(state: State) -> str:
+    if not state.overrides:
+        return ""
+    return "overridden: " + ", ".join(f"{key}={value}" for key, value in state.overrides.items())
+
+
+def _trends(earlier: Earlier, runs: Runs) -> TrendsReport | None:
+    from pytest_promptfuzz.history.trends import MOST, trends
+
+    most = max(10, min(MOST, _POINTS // len(earlier.entries)))
+    path = earlier._writing.path if earlier._writing is not None else None  # noqa: SLF001 - of this module
+    found = trends(runs, earlier.entries.keys(), but=path, most=most)
+    return found if found["runs"] else None
+
+
+def _embedder(state: State) -> Any:
+    """What tells whether answers mean the same, asked for at first need: not a provider, which is a call."""
+    settings = state.settings
+
+    def embedder() -> Embedder | None:
+        from pytest_promptfuzz.evaluating.session import installed_embedder
+
+        if settings["embedder"] is not None:
+            return None
+        try:
+            return installed_embedder(settings["model"], state.folder, state.warnings.append)
+        except PromptfuzzError:
+            return None
+
+    return embedder
+
+
+def _option(state: State) -> str:
+    return FAIL_ON if state.settings["fail_on"] else COMPARE
+
+
+def _fail(session: pytest.Session, status: pytest.ExitCode) -> None:
+    """Let the run end with this status, if it would have ended as hoped."""
+    if session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = status

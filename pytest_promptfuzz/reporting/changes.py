@@ -1,0 +1,174 @@
+"""What changed since an earlier run, as the terminal shows it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.reporting.text import HANG
+from pytest_promptfuzz.reporting.words import count, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_promptfuzz.history.changes import (
+        BaseReport,
+        ChangeReport,
+        ChangesReport,
+        ConditionReport,
+        Status,
+    )
+    from pytest_promptfuzz.reporting.text import Line, Style
+
+    Operators = Mapping[str, Mapping[str, str]]
+
+MOST = 8
+"""Tests that are named."""
+_MOST_NAMES = 5
+_STYLES: Mapping[str, Style] = {
+    "worse": "bad",
+    "lower": "warn",
+    "unpaired": "warn",
+    "gone": "warn",
+    "better": "good",
+    "higher": "plain",
+    "new": "plain",
+}
+_COUNTED: Mapping[Status, str] = {
+    "worse": "worse",
+    "better": "better",
+    "lower": "lower within noise",
+    "higher": "higher within noise",
+    "unpaired": "not comparable",
+    "new": "new",
+    "gone": "gone",
+    "same": "as before",
+}
+_TOLD = ("worse", "lower", "unpaired", "gone", "better", "higher")
+
+
+def change_lines(changes: ChangesReport, operators: Operators, *, most: int = MOST) -> list[Line]:
+    """Tests that are not as before, the worst first; nothing where all are, or are new.
+
+    Args:
+        changes: The run beside its base.
+        operators: By test and trial: the operators of trials that deviate.
+        most: How many tests are named.
+    """
+    told = [each for each in changes["tests"] if _is_told(each)]
+    lines: list[Line] = []
+    if told:
+        lines.append(
+            [("Since ", "heading"), HANG, (f"{base_text(changes['base'])}: {_counts(changes)}.", "plain")]
+        )
+        lines += [_line(each, operators.get(each["test"], {})) for each in told[:most]]
+        if len(told) > most:
+            lines.append(
+                [(f"... and {count(len(told) - most, 'test')} more; promptfuzz compare shows all.", "dim")]
+            )
+    return lines
+
+
+def one_line(changes: ChangesReport) -> str:
+    """The same in a sentence, for runs that say little; empty where nothing changed."""
+    told = [each for each in changes["tests"] if _is_told(each)]
+    if not told:
+        return ""
+    worse = [each["test"] for each in told if each["status"] == "worse"]
+    names = f": {_named(worse)}" if worse else ""
+    return f"since {base_text(changes['base'])}: {_counts(changes)}{names}"
+
+
+def condition_lines(conditions: Iterable[ConditionReport], option: str) -> list[str]:
+    """A sentence for each condition that fails the run.
+
+    Args:
+        conditions: Those that are met.
+        option: What they were given as.
+    """
+    return [
+        f"{option} '{each['expression']}' is met by {count(len(each['tests']), 'test')}, so the run fails: "
+        f"{_named(each['tests'])}{_noise(each['expression'])}"
+        for each in conditions
+    ]
+
+
+def base_text(base: BaseReport) -> str:
+    """What was compared with, in words."""
+    about = [
+        *([f"of {base['started'].replace('T', ' ').rstrip('Z')} UTC"] if base["started"] else []),
+        *([f"on {base['branch']}"] if base["branch"] else []),
+        *([f"at {base['commit'][:12]}"] if base["commit"] else []),
+    ]
+    label = safe(base["label"]).replace("\n", "⏎")
+    names = {
+        "last": "the last run",
+        "name": f"the run {label}",
+        "file": f"the run in {label}",
+        "ref": f"commit {label}",
+    }
+    name = names.get(base["kind"], label)
+    return f"{name} ({', '.join(about)})" if about else name
+
+
+def operators_of(tests: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """By test and trial: the operators of trials that deviate.
+
+    Args:
+        tests: Reports.
+    """
+    return {
+        test["test"]: {
+            each["id"]: " + ".join(name.partition("@")[0] for name in each["operators"])
+            for each in test["trials"]
+            if each["outcome"] == "deviation"
+        }
+        for test in tests
+    }
+
+
+def _is_told(change: ChangeReport) -> bool:
+    flipped = change["new_deviations"] or change["mended"]
+    return change["status"] in _TOLD or bool(flipped)
+
+
+def _counts(changes: ChangesReport) -> str:
+    tally = Counter(each["status"] for each in changes["tests"])
+    return ", ".join(f"{tally[status]} {said}" for status, said in _COUNTED.items() if tally[status])
+
+
+def _line(change: ChangeReport, operators: Mapping[str, str]) -> Line:
+    style = _STYLES.get(change["status"], "plain")
+    said = [_scores(change), change["explanation"]]
+    new = list(dict.fromkeys(operators.get(each, each) for each in change["new_deviations"]))
+    if new:
+        said.append(f"new deviation{'s' if len(change['new_deviations']) > 1 else ''} by {_named(new)}")
+    if change["verdict_before"] != change["verdict"] and change["verdict"] and change["verdict_before"]:
+        said.insert(0, f"{change['verdict_before']} before, {change['verdict']} now")
+    text = "; ".join(each for each in said if each)
+    return [
+        (f"{change['status']} ", style),
+        HANG,
+        (safe(change["test"]).replace("\n", "⏎"), "heading"),
+        (f": {text}", "plain"),
+    ]
+
+
+def _scores(change: ChangeReport) -> str:
+    before, now = change["score_before"], change["score"]
+    if before is None or now is None:
+        return ""
+    if before == now:
+        return f"score {number(now)} as before"
+    return f"score {number(now, against=before)}, was {number(before, against=now)}"
+
+
+def _named(names: Sequence[str]) -> str:
+    shown = ", ".join(safe(each).replace("\n", "⏎") for each in names[:_MOST_NAMES])
+    rest = len(names) - _MOST_NAMES
+    return shown + (f" and {rest} more" if rest > 0 else "")
+
+
+def _noise(expression: str) -> str:
+    return " ('any' counts what is within noise, too)" if expression.lower().startswith("any ") else ""
