@@ -28,7 +28,7 @@ from pytest_promptfuzz.plugin.checking import acheck, check
 from pytest_promptfuzz.plugin.choosing import laid_over
 from pytest_promptfuzz.plugin.commanded import RESULTS
 from pytest_promptfuzz.plugin.declared import declaration
-from pytest_promptfuzz.plugin.junit import properties
+from pytest_promptfuzz.plugin.junit import tell
 from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged, refuse_unused_prompt
 from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
 from pytest_promptfuzz.plugin.pinning import pin
@@ -260,10 +260,7 @@ class Engine:
             listening.found[self.where] = (result, redaction_of(job.session))
         self.item.stash[REPORT] = report
         self.item.stash[SNAPSHOT] = keep(result)
-        # On the item, before pytest makes its report: JUnit reads them there.
-        self.item.user_properties.extend(
-            (f"promptfuzz_{name}", value) for name, value in properties(report).items()
-        )
+        tell(self.item, report)
         if result.verdict == "pass":
             return
         failed = next(iter(job.failures.values()), None)

@@ -172,6 +172,13 @@ class Results:
         """Begin no further call, before anything is reported."""
         self._state.stop()
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Complete the JUnit report, which pytest writes as the session ends."""
+        from pytest_promptfuzz.plugin.junit import tell_suite
+
+        tell_suite(self._state)
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Remember the run that xdist's workers belong to."""
