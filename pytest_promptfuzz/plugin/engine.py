@@ -23,6 +23,7 @@ from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.evaluating.speculating import speculating
 from pytest_promptfuzz.plugin import commands, examples, freshness, subtests
 from pytest_promptfuzz.plugin.accepting import SNAPSHOT, accept, kept_of, updated
+from pytest_promptfuzz.plugin.attachments import attach
 from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
 from pytest_promptfuzz.plugin.checking import acheck, check
 from pytest_promptfuzz.plugin.choosing import laid_over
@@ -261,6 +262,7 @@ class Engine:
         self.item.stash[REPORT] = report
         self.item.stash[SNAPSHOT] = keep(result)
         tell(self.item, report)
+        attach(self.item, report)
         if result.verdict == "pass":
             return
         failed = next(iter(job.failures.values()), None)

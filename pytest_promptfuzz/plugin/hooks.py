@@ -41,6 +41,10 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{MARK}(prompt=None, *, mutations=8, threshold=0.85, mutate='prompt', target=None, task=None, ...): mutate "
         "the test's prompt and hold the robustness of its answers against the threshold (pytest-promptfuzz).",
     )
+    if getattr(config.option, "htmlpath", None):
+        from pytest_promptfuzz.plugin.attachments import register
+
+        register(config)
     config.pluginmanager.register(Results(State.of(config)), "promptfuzz-results")
 
 
@@ -153,6 +157,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 report.promptfuzz_forecast = item.stash[DRY]  # type: ignore[attr-defined]  # plain data survives xdist
         if state.enabled:
             translate(item, call, report, state.settings)
+            if hasattr(report, "promptfuzz"):
+                from pytest_promptfuzz.plugin.attachments import restate
+
+                restate(item, report)
         else:
             translate_unmutated(report)
         if report.failed and not hasattr(report, "promptfuzz"):
