@@ -94,11 +94,8 @@ def _of_lines(header: Mapping[str, Any], rest: str, path: Path) -> Document:
                 end = line["end"]
         except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
             raise _damaged(path, error) from None
-    run = _run(end.get("run", header.get("run")))
-    if not end:
-        run["complete"] = False
     return document(
-        run,
+        _run(end.get("run", header.get("run"))),
         judged.values(),
         unjudged=unjudged.values(),
         changes=end.get("changes"),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from made_documents import judged, made, run
+from made_documents import PROMPT, judged, made, run
 
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.mutations.edits import Edit
@@ -55,6 +55,36 @@ def test_a_real_report_is_whole_again_and_shorter(real: Document) -> None:
         assert unpacked(short) == report
         assert len(json.dumps(short)) < len(json.dumps(report)) * 2 / 3
         assert all("diff" not in trial and "prompt" not in trial for trial in short["trials"])
+
+
+def test_trials_of_several_prompts_share_them() -> None:
+    report = as_json(judged())
+    report["trials"] += as_json(
+        judged(prompt=PROMPT.replace("payment", "invoice"))["trials"]
+    )  # as of examples
+    short = as_json(packed(report))
+    assert unpacked(short) == report
+    assert len(short["prompts"]) == 2
+    assert {trial.get("original", 0) for trial in short["trials"]} == {0, 1}
+
+
+def test_commands_that_differ_are_kept() -> None:
+    report = as_json(judged())
+    report["trials"][1]["reproduce"] = "another --promptfuzz-trial=" + report["trials"][1]["id"]
+    assert unpacked(as_json(packed(report))) == report
+
+
+def test_a_replaced_word_is_one_edit() -> None:
+    diff = [
+        ["=", "Is it "],
+        ["-", "good"],
+        ["+", "fine"],
+        ["=", " or "],
+        ["+", "so "],
+        ["-", "bad"],
+        ["=", "?"],
+    ]
+    assert edits_of(diff) == ("Is it good or bad?", [[6, 10, "fine"], [14, 17, "so "]])
 
 
 TEXTS = st.text(alphabet="ab. \n", max_size=12)
@@ -230,7 +260,7 @@ def test_parts_of_a_suite_are_one_report() -> None:
         unjudged=[bad],
         changes={
             "base": base,
-            "tests": [change(b["test"], "same"), change("old", "gone")],
+            "tests": [change(b["test"], "same"), change("old", "gone"), change(a["test"], "gone")],
             "conditions": [{"expression": "new brittle", "tests": [b["test"], "elsewhere"]}],
         },
         warnings=["same"],
