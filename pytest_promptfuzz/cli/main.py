@@ -7,7 +7,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.cli import (
+    compare,
     explain,
+    gc,
+    history,
     lexicon,
     model,
     mutate,
@@ -18,6 +21,7 @@ from pytest_promptfuzz.cli import (
     run,
     search,
     serve,
+    trend,
 )
 from pytest_promptfuzz.cli.cache import command as cache
 from pytest_promptfuzz.cli.output import Output
@@ -81,6 +85,10 @@ def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
         explain,
         replay,
         report,
+        history,
+        compare,
+        trend,
+        gc,
         mutate,
         operators,
         cache,

@@ -165,9 +165,16 @@ def _at_commit(commit: str, label: str, places: Places) -> Base:
         clean = each.run.get("commit") == commit and each.run.get("dirty") is False
         if clean and each.complete and not each.aside:
             return _of_run(each, label, "ref")
+    from pytest_promptfuzz.history.committed import tests_at
+
+    tests, problems = tests_at(commit, places.root)
+    if tests:
+        said = f"no run of commit {commit[:12]} is kept here, so its snapshots were taken"
+        return Base(_report(label, "ref", {"commit": commit}), tests, [said, *problems])
+    damaged = "".join(f" ({each})" for each in problems)
     raise UsageError(
-        f"{label!r} is commit {commit[:12]}, of which there is no run in {places.runs.folder}. Check it out and run "
-        "pytest, or compare with the report of its run: --promptfuzz-compare=PATH."
+        f"{label!r} is commit {commit[:12]}, of which no run is kept in {places.runs.folder}, and which has no "
+        f"snapshots of tests{damaged}. Check it out and run pytest, or name the report of its run."
     )
 
 

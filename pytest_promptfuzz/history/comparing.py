@@ -87,7 +87,9 @@ def changes(
 def _pairs(before: Entry, now: Entry, semantic: Semantic | None) -> _Pairs:
     found = _Pairs()
     agreement = {
-        name: _agreement(before["baselines"], now["baselines"], name, now["task"], semantic)
+        name: _ALIKE  # no trial was compared with an answer
+        if before["oracle_only"] and now["oracle_only"]
+        else _agreement(before["baselines"], now["baselines"], name, now["task"], semantic)
         for name in now["trials"]
         if name in before["trials"]
     }

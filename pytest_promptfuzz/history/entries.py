@@ -46,6 +46,7 @@ class Entry(TypedDict):
     target: str
     task: str
     relation: str
+    oracle_only: bool
     prompt: str
     baselines: dict[str, Any]
     trials: dict[str, dict[str, str]]
@@ -85,6 +86,7 @@ def entry(test: Mapping[str, Any]) -> Entry:
         target=test["target"],
         task=test["task"],
         relation=test["relation"],
+        oracle_only=test["oracle_only"],
         prompt=digest(test["prompt"]),
         baselines={named(case, names): kept_answer(each) for case, each in enumerate(test["baselines"])},
         trials={} if test["searched"] else letters_of(outcomes),
@@ -167,6 +169,7 @@ _EMPTY: Entry = Entry(
     target="",
     task="",
     relation="invariance",
+    oracle_only=False,
     prompt="",
     baselines={},
     trials={},

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.errors import UsageError, unstopped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 _SECONDS = 2.0
@@ -98,17 +98,26 @@ def names_at(commit: str, folder: Path) -> list[str]:
     return [each for each in said.decode("utf-8", "surrogateescape").split("\0") if each]
 
 
-def content_at(commit: str, name: str, folder: Path) -> bytes:
-    """A file as a commit has it.
+def contents_at(commit: str, names: Sequence[str], folder: Path) -> list[bytes]:
+    """Files as a commit has them, in one call of git.
 
     Raises:
-        UsageError: It has none of that name.
+        UsageError: Git cannot tell.
     """
-    return _output(folder, "show", f"{commit}:./{name}")
+    asked = "".join(f"{commit}:./{name}\n" for name in names).encode("utf-8", "surrogateescape")
+    said = _output(folder, "cat-file", "--batch", text=asked)
+    found: list[bytes] = []
+    at = 0
+    for _ in names:
+        end = said.index(b"\n", at)
+        size = int(said[at:end].rpartition(b" ")[2])
+        found.append(said[end + 1 : end + 1 + size])
+        at = end + 2 + size
+    return found
 
 
-def _output(folder: Path, *arguments: str) -> bytes:
-    said = _run(folder, *arguments)
+def _output(folder: Path, *arguments: str, text: bytes = b"") -> bytes:
+    said = _run(folder, *arguments, text=text)
     if said is None:
         raise UsageError("git cannot be run.")
     if said.returncode:
@@ -118,12 +127,12 @@ def _output(folder: Path, *arguments: str) -> bytes:
 
 
 def _run(
-    folder: Path, *arguments: str, wait: float | None = None
+    folder: Path, *arguments: str, text: bytes = b"", wait: float | None = None
 ) -> subprocess.CompletedProcess[bytes] | None:
     try:
         return subprocess.run(  # noqa: S603 - git itself, and what was asked for as a ref
             ["git", "-C", str(folder), *arguments],  # noqa: S607 - whichever git the person uses
-            stdin=subprocess.DEVNULL,
+            input=text,
             capture_output=True,
             check=False,
             timeout=wait,

@@ -98,6 +98,19 @@ def read(path: Path) -> Snapshot | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} cannot be read ({error}). {_MEND}") from None
+    return parsed(text, path)
+
+
+def parsed(text: str, path: Path) -> Snapshot:
+    """What a file holds.
+
+    Args:
+        text: Its content.
+        path: Where it lies, for messages.
+
+    Raises:
+        StoreError: It holds conflict markers or other damage, or is of another kind or version.
+    """
     try:
         data = json.loads(text)
     except ValueError as error:

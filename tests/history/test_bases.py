@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,8 @@ from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.history import git
 from pytest_promptfuzz.history.bases import Places, find, last
 from pytest_promptfuzz.history.runs import Runs
+from pytest_promptfuzz.history.snapshot import Asked, Sample, Snapshot
+from pytest_promptfuzz.history.snapshots import path_of, write
 from pytest_promptfuzz.reporting.reading import read_document
 from tests.history.past import entry_of, kept
 
@@ -124,7 +127,7 @@ def test_a_commit_is_its_newest_clean_whole_run(places: Places, repository: Path
             ref,
             0.75,
         )
-    with pytest.raises(UsageError, match=rf"'main' is commit {second[:12]}, of which there is no run"):
+    with pytest.raises(UsageError, match=rf"'main' is commit {second[:12]}, of which no run is kept in"):
         find("main", places)
 
 
@@ -187,3 +190,38 @@ def test_last_is_for_each_test_the_latest_run_that_judged_it(places: Places) -> 
     assert alone.report["run"].startswith("0002")
     assert set(last(None, places.runs).tests) == {"a", "b", "c"}
     assert last(["fresh"], places.runs).tests == {}
+
+
+def test_a_commit_without_a_run_is_compared_with_by_its_snapshots(places: Places, repository: Path) -> None:
+    module = repository / "tests" / "test_it.py"
+    asked = Asked("0", "digest", answers=(Sample("BILLING", 2), Sample("OTHER", failed=True)))
+    snapshot = Snapshot(
+        test="test_one[a/b]",
+        verdict="pass",
+        score=0.875,
+        interval=(0.5, 1.0),
+        threshold=0.85,
+        target="simulated",
+        model="gpt-5-mini",
+        prompt="Which is it?",
+        inputs=(asked,),
+        trials={"0": {"t0": "E", "t1": "D"}},
+    )
+    checked = replace(snapshot, test="test_checked", inputs=(Asked("0", "digest"),))
+    for each in (snapshot, checked):
+        write(module, each)
+    (path_of(module, "test_two")).write_text("<<<<<<< ours\n")
+    command(repository, "add", ".")
+    command(repository, "commit", "-q", "-m", "snapshots")
+    for path in (repository / "tests").rglob("*.json"):
+        path.unlink()  # what is there now does not matter
+    found = find("HEAD", places)
+    assert (found.report["kind"], found.report["commit"]) == ("ref", command(repository, "rev-parse", "HEAD"))
+    assert set(found.tests) == {"tests/test_it.py::test_one[a/b]", "tests/test_it.py::test_checked"}
+    one = found.tests["tests/test_it.py::test_one[a/b]"]
+    assert (one["score"], one["verdict"], one["trials"]) == (0.875, "pass", {"0": {"t0": "E", "t1": "D"}})
+    assert (one["baselines"], one["oracle_only"]) == ({"0": "BILLING"}, False)
+    assert found.tests["tests/test_it.py::test_checked"]["oracle_only"]
+    assert found.notes[0].endswith("is kept here, so its snapshots were taken")
+    assert "a merge left conflict markers" in found.notes[1]
+    assert len(found.notes) == 2

@@ -125,6 +125,12 @@ def test_where_the_unmutated_answer_is_a_minor_variation_only_deviations_are_tol
     assert one(old, {**new, "trials": entry_of("t", "DDDDDD")["trials"]})["status"] == "worse"
 
 
+def test_where_no_answer_was_compared_none_matters() -> None:
+    before = entry_of("t", "EEEEEEEE", oracle_only=True, baselines={"0": "one"})
+    now = entry_of("t", "DDDDDDDD", oracle_only=True, baselines={"0": "another"})
+    assert (one(before, now)["status"], one(before, now)["baseline"]) == ("worse", "same")
+
+
 def test_without_an_answer_to_compare_with_nothing_is_paired() -> None:
     found = one(entry_of("t", "EEEEEEEE", baselines={}), entry_of("t", "DDDDDDDD"))
     assert (found["status"], found["baseline"], found["p"]) == ("unpaired", "unknown", None)
