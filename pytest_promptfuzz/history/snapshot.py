@@ -104,7 +104,7 @@ class Snapshot:
             "operators": {name: dict(counts) for name, counts in sorted(self.operators.items())},
             "trials": {case: dict(trials) for case, trials in self.trials.items()},
             "counterexamples": [
-                {"id": each.id, **folded(each.to_json())}
+                {"id": each.id, **folded(_without(self.prompt, each.to_json()))}
                 for each in sorted(self.counterexamples, key=lambda each: each.id)
             ],
         }
@@ -131,7 +131,7 @@ class Snapshot:
                 unfolded(dict(data["compared"])),
                 {name: dict(counts) for name, counts in data["operators"].items()},
                 _letters(data["trials"]),
-                tuple(_known(each) for each in data["counterexamples"]),
+                tuple(_known(each, _text(data, "prompt")) for each in data["counterexamples"]),
             )
         except KeyError as error:
             raise UsageError(f"it has no {error.args[0]!r}") from None
@@ -173,8 +173,20 @@ def _input_of(data: Any) -> Asked:
     return Asked(_text(data, "name"), _text(data, "prompt"), _text(data, "sent"), tuple(answers), text)
 
 
-def _known(data: Any) -> Known:
-    return Known.from_json(unfolded({key: value for key, value in data.items() if key != "id"}))
+def _without(prompt: str, known: dict[str, Any]) -> dict[str, Any]:
+    """A counterexample without the prompt that it changes, where that is the snapshot's."""
+    mutation = known["mutation"]
+    if mutation["original"] != prompt:
+        return known
+    return {**known, "mutation": {key: each for key, each in mutation.items() if key != "original"}}
+
+
+def _known(data: Any, prompt: str) -> Known:
+    found = unfolded({key: value for key, value in data.items() if key != "id"})
+    mutation = found.get("mutation")
+    if isinstance(mutation, dict):
+        found["mutation"] = {"original": prompt, **mutation}
+    return Known.from_json(found)
 
 
 def _verdict(value: Any) -> str:

@@ -115,13 +115,13 @@ class Updates:
         if not self._wanted(new, before, each):
             return Counter(left=1)
         known = () if before is None else before.counterexamples
-        new = replace(new, counterexamples=pinned(nodeid, known))
+        new = replace(new, counterexamples=_settled(pinned(nodeid, known), known))
         changed = write(module, new)
         if each.moved and path_of(module, each.moved) != path_of(module, new.test):
             remove(path_of(module, each.moved))
             self.done.append(f"renamed: the snapshot of {each.moved} is that of {nodeid} now")
         self.done += [f"updated: {nodeid}: {message}" for message in each.drift]
-        return Counter(stored=changed, same=not changed, pinned=len(new.counterexamples))
+        return Counter(stored=int(changed), same=int(not changed), pinned=len(new.counterexamples))
 
     def _wanted(self, new: Snapshot, before: Snapshot | None, each: _Candidate) -> bool:
         if self.which == "new":
@@ -156,6 +156,18 @@ def _worse(new: Snapshot, before: Snapshot) -> bool:
         for trial, letters in trials.items()
         for now, then in zip(letters, before.trials.get(case, {}).get(trial, ""), strict=False)
     )
+
+
+def _settled(pinned: tuple[Known, ...], before: tuple[Known, ...]) -> tuple[Known, ...]:
+    """The same, as they were pinned before where they break in the same way: how often they were asked is no news."""
+    old = {each.id: each for each in before}
+    return tuple(
+        old[each.id] if each.id in old and _shown(old[each.id]) == _shown(each) else each for each in pinned
+    )
+
+
+def _shown(known: Known) -> dict[str, Any]:
+    return {key: value for key, value in known.to_json().items() if key not in {"calls", "repeats"}}
 
 
 def _told(folder: str, counts: Counter[str]) -> str:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.history.lines import folded, unfolded
+from pytest_promptfuzz.history.rows import encoded
 from pytest_promptfuzz.history.snapshot import Asked, Sample, Snapshot
 from pytest_promptfuzz.history.snapshots import (
     claimed_twice,
@@ -238,3 +239,15 @@ def test_branches_conflict_only_where_both_changed_the_same_test(module, tmp_pat
     with pytest.raises(StoreError, match=r"test_c\.json, line \d+: a merge left conflict markers"):
         read(path_of(module, "test_c"))
     assert read_of(module, "test_a").score == 0.6
+
+
+def test_lists_of_numbers_stand_on_one_row_and_texts_stay() -> None:
+    value = {
+        "edits": [[99, 217, [[147, 184], [1.5, -2e-07], []]]],
+        "text": "[\\n  1,\\n  2\\n]",
+        "two": ["a", [1, 2]],
+    }
+    text = encoded(value, indent=2).decode()
+    assert json.loads(text) == value
+    assert text.splitlines()[1] == '  "edits": [[99, 217, [[147, 184], [1.5, -2e-07], []]]],'
+    assert "    [1, 2]" in text.splitlines()

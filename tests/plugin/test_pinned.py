@@ -188,7 +188,10 @@ def test_update_pins_in_git_and_takes_out_what_is_retired(suite, pytester, worke
         [f"promptfuzz: stored the snapshots of 2 tests in {FOLDER}; 1 counterexample is pinned there"]
     )
     (row,) = pinned(pytester)
-    assert row["id"] == Mutation.from_json(unfolded(row["mutation"])).id
+    prompt = json.loads((pytester.path / FILE).read_text(encoding="utf-8"))["prompt"]
+    assert row["id"] == Mutation.from_json(unfolded({"original": prompt, **row["mutation"]})).id
+    suite("--promptfuzz-update", *workers)
+    assert pinned(pytester) == [row], "that it was asked more often is no news"
     # Somebody else's checkout, or a new one: what is pinned is enough.
     for path in (pytester.path / ".promptfuzz" / "counterexamples").glob("*"):
         path.unlink()
