@@ -75,7 +75,7 @@ def _add_to(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
         "--to",
         metavar=_TO,
         required=required,
-        help="the reports to write, such as html:report.html,md:report.md",
+        help="the reports to write, such as html:report.html,md:report.md,github",
     )
 
 
@@ -150,4 +150,4 @@ def _write(found: Document, to: str, output: Output) -> None:
     for each in wanted:
         check(each.format, Path(each.path))
     for each in wanted:
-        output.say(publish(found, each.format, Path(each.path), shown=each.path))
+        output.say(publish(found, each.format, Path(each.path), shown=each.path, log=output.text))

@@ -38,11 +38,13 @@ class Ending:
     Attributes:
         wanted: The reports that were asked for.
         done: A sentence for each that was written.
+        commands: Lines for a CI host's log, to be printed as they are.
         earlier: What the run has to do with earlier ones.
     """
 
     wanted: tuple[Wanted, ...] = ()
     done: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
     earlier: Earlier = field(default_factory=Earlier)
     _commit: Commit | None = None
     _began: float = field(default_factory=time.time)
@@ -96,12 +98,14 @@ class Ending:
         for each in self.wanted:
             path = state.config.invocation_params.dir / each.path
             try:
-                self.done.append(publish(document, each.format, path, shown=each.path))
+                done = publish(document, each.format, path, shown=each.path, log=self.commands.append)
+                self.done.append(done)
             except PromptfuzzError as error:
-                mend = f"promptfuzz report --from {source} --to {each.format}:PATH"
-                state.warnings.append(
-                    f"{OPTION}={each.format}:{each.path}: {error} What it holds is kept: {mend}"
+                asked = f"{each.format}:{each.path}" if each.path else each.format
+                mend = (
+                    f"promptfuzz report --from {source} --to {f'{each.format}:PATH' if each.path else asked}"
                 )
+                state.warnings.append(f"{OPTION}={asked}: {error} What it holds is kept: {mend}")
 
     def _begun(self, state: State) -> Stored:
         from pytest_promptfuzz.reporting.stored import Stored

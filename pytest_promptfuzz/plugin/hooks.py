@@ -166,6 +166,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         if report.failed and not hasattr(report, "promptfuzz"):
             report.promptfuzz_unjudged = True  # type: ignore[attr-defined]  # for the run's report
     State.of(item.config).hide_secrets(report)
+    if is_robust(item):
+        from pytest_promptfuzz.plugin.ci_logs import break_commands
+
+        break_commands(report)
     return report
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from pytest_promptfuzz.plugin.outcome import RobustnessRepr
 from pytest_promptfuzz.scoring.score import TrialOutcome
@@ -27,7 +27,24 @@ def redaction_of(session: Session) -> Redaction:
     return session.redaction.with_values(tuple(sorted(session.secrets - _OURS)))
 
 
-def hide(report: pytest.TestReport, redaction: Redaction) -> None:
+class Hides(Protocol):
+    """What takes something out of texts: of prose, of a source line; ``values`` are hidden where they are cut, too."""
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What is hidden wherever it stands."""
+        ...
+
+    def text(self, text: str) -> str:
+        """Prose without it."""
+        ...
+
+    def source(self, text: str) -> str:
+        """A line of source without it."""
+        ...
+
+
+def hide(report: pytest.TestReport, redaction: Hides) -> None:
     """Take what looks like a key out of a report's traceback and captured output."""
     shown = _Shown(redaction)
     said: Any = report.longrepr
@@ -48,7 +65,7 @@ def hide(report: pytest.TestReport, redaction: Redaction) -> None:
 class _Shown:
     """Redacts pytest's representation of an exception in place: what it is made of stays, and so does its style."""
 
-    def __init__(self, redaction: Redaction) -> None:
+    def __init__(self, redaction: Hides) -> None:
         self._redaction = redaction
 
     def text(self, text: str) -> str:

@@ -134,6 +134,8 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
         say(reporter, warning, "warn")
     for sentence, fails in state.ending.earlier.lines():
         say(reporter, sentence, "bad" if fails else "plain")
+    for command in state.ending.commands:
+        reporter.write_line(command)
 
 
 def _recordings(reporter: pytest.TerminalReporter, state: State) -> list[str]:

@@ -11,6 +11,9 @@ from pytest_promptfuzz.comparing.registry import Registry
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.reporting.stored import encoded
 
+GITHUB = "github"
+"""The format that is written where the environment of GitHub Actions says."""
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -91,9 +94,11 @@ def _as_reporter(value: object) -> Reporter:
 
 @cache
 def _own() -> Mapping[str, Reporter]:
+    from pytest_promptfuzz.reporting.hosts import HOSTS
     from pytest_promptfuzz.reporting.html import html_report
 
-    own: list[Reporter] = [FunctionReporter("html", html_report), FunctionReporter("json", json_report)]
+    files = {"html": html_report, "json": json_report, **HOSTS}
+    own: list[Reporter] = [FunctionReporter(name, render) for name, render in files.items()]
     return {each.name: each for each in own}
 
 
@@ -101,17 +106,17 @@ REPORTERS: Registry[Reporter] = Registry("report format", "promptfuzz.reporters"
 
 
 class Wanted(NamedTuple):
-    """A report that was asked for: its format, and where it is to lie."""
+    """A report that was asked for: its format, and where it is to lie; of ``github`` the environment says where."""
 
     format: str
     path: str
 
 
 def read_wanted(text: str) -> list[Wanted]:
-    """Reports as options name them: ``json:PATH,html:PATH``.
+    """Reports as options name them: ``json:PATH,html:PATH``, or ``github``.
 
     Raises:
-        UsageError: One has no path, or two have the same.
+        UsageError: One has no path, ``github`` has one, or two have the same.
 
     >>> read_wanted("json:a.json,html:b,c.html")
     [Wanted(format='json', path='a.json'), Wanted(format='html', path='b,c.html')]
@@ -119,9 +124,14 @@ def read_wanted(text: str) -> list[Wanted]:
     found: list[Wanted] = []
     for each in _NEXT.split(text):
         name, colon, path = (part.strip() for part in each.partition(":"))
-        if not colon or not path or not name:
+        if name == GITHUB:
+            if colon:
+                raise UsageError(
+                    f"{each.strip()!r}: {GITHUB} takes no path; GitHub says where to write. Write {GITHUB}."
+                )
+        elif not colon or not path or not name:
             raise UsageError(f"{each.strip()!r} names no path: write FORMAT:PATH, such as html:report.html.")
         if any(path == other.path for other in found):
-            raise UsageError(f"{path} is asked for twice; give each report a path of its own.")
+            raise UsageError(f"{path or name} is asked for twice; give each report a path of its own.")
         found.append(Wanted(name, path))
     return found

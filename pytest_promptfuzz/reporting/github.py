@@ -115,8 +115,13 @@ def output(name: str, value: str) -> str:
     return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
 
 
-def write_github(document: Document, environment: Mapping[str, str], write: Callable[[str], object]) -> None:
+def write_github(
+    document: Document, environment: Mapping[str, str], write: Callable[[str], object]
+) -> list[str]:
     """Tell GitHub: annotations through ``write``, a line each, the rest to the files that the environment names.
+
+    Returns:
+        What was written to files: ``a summary``, ``output values``.
 
     Raises:
         OSError: A file cannot be written.
@@ -126,7 +131,10 @@ def write_github(document: Document, environment: Mapping[str, str], write: Call
     told = github_report(document, summary_limit=SUMMARY_LIMIT - used)
     for line in told.annotations:
         write(line)
-    for path, text in ((summary, told.summary), (values, told.outputs)):
+    written = []
+    for path, text, what in ((summary, told.summary, "a summary"), (values, told.outputs, "output values")):
         if path and text:
             with Path(path).open("a", encoding="utf-8", newline="\n") as file:
                 file.write(text)
+            written.append(what)
+    return written

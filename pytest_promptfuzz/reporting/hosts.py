@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.reporting.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_promptfuzz.reporting.document import Document
 
-GITHUB = "github"
-"""The format that is written to places which the environment names."""
 _ROOTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY")
 
 
@@ -26,18 +28,41 @@ def gitlab(document: Document) -> str:
     """GitLab's code quality report."""
     from pytest_promptfuzz.reporting.gitlab import gitlab_report
 
-    return gitlab_report(document)
+    return gitlab_report(placed(document, os.environ, Path.cwd()))
 
 
 def sarif(document: Document) -> str:
     """SARIF 2.1.0."""
     from pytest_promptfuzz.reporting.sarif import sarif_report
 
-    return sarif_report(document)
+    return sarif_report(placed(document, os.environ, Path.cwd()))
+
+
+def github(document: Document, log: Callable[[str], object]) -> str:
+    """Tell GitHub: annotations go to the log, a line each, the rest to the files that the environment names.
+
+    Returns:
+        A sentence on what was told.
+
+    Raises:
+        StoreError: A file cannot be written.
+    """
+    from pytest_promptfuzz.reporting.github import write_github
+
+    lines: list[str] = []
+    try:
+        places = write_github(placed(document, os.environ, Path.cwd()), os.environ, lines.append)
+    except OSError as error:
+        raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from error
+    for line in lines:
+        log(line)
+    told = [count(len(lines), "annotation"), *places]
+    missing = "" if places else "; GITHUB_STEP_SUMMARY and GITHUB_OUTPUT name no files"
+    return f"told GitHub: {', '.join(told)}{missing}"
 
 
 HOSTS: dict[str, Callable[[Document], str]] = {"md": markdown, "gitlab": gitlab, "sarif": sarif}
-"""Formats that are a file. ``github`` is none: :func:`~pytest_promptfuzz.reporting.github.write_github` writes it."""
+"""Formats that are a file, which :func:`github` is not."""
 
 
 def placed(document: Document, environment: Mapping[str, str], folder: Path) -> Document:

@@ -6,10 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import PromptfuzzError, StoreError, unstopped
-from pytest_promptfuzz.reporting.formats import REPORTERS
+from pytest_promptfuzz.reporting.formats import GITHUB, REPORTERS
 from pytest_promptfuzz.wire.recordings.writing import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pytest_promptfuzz.reporting.document import Document
@@ -22,6 +23,8 @@ def check(name: str, path: Path) -> None:
         UsageError: Nobody knows the format.
         StoreError: The path is a folder, or lies where nothing can be written.
     """
+    if name == GITHUB:
+        return
     REPORTERS.one(name, f"the report {name}:{path}")
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name a file in it.")
@@ -32,7 +35,9 @@ def check(name: str, path: Path) -> None:
         raise StoreError(f"{path} cannot be written; mend its permissions, or name another place.")
 
 
-def publish(document: Document, name: str, path: Path, *, shown: str) -> str:
+def publish(
+    document: Document, name: str, path: Path, *, shown: str, log: Callable[[str], object] = print
+) -> str:
     """Write the report of a run.
 
     Args:
@@ -40,6 +45,7 @@ def publish(document: Document, name: str, path: Path, *, shown: str) -> str:
         name: Of the format.
         path: Of the file, which is replaced at once; its folder is made.
         shown: The path as a person gave it.
+        log: What ``github`` has for the log, a line at a time: workflow commands, to be printed as they are.
 
     Returns:
         A sentence on what was written.
@@ -48,6 +54,10 @@ def publish(document: Document, name: str, path: Path, *, shown: str) -> str:
         UsageError: Nobody knows the format.
         PromptfuzzError: It cannot be rendered or written; the old file is as it was.
     """
+    if name == GITHUB:
+        from pytest_promptfuzz.reporting.hosts import github
+
+        return github(document, log)
     reporter = REPORTERS.one(name, f"the report {name}:{shown}")
     try:
         text = reporter.render(document)

@@ -53,7 +53,7 @@ def safe(text: str, *, limit: int | None = None) -> str:
         rest = len(text) - limit
         text = text[:limit]
     text = visible(text)
-    text = _COMMAND.sub(lambda match: match.group() + "\\", text)
+    text = uncommanded(text)
     return f"{text}… (+{rest:,} character{'s' if rest > 1 else ''})" if rest else text
 
 
@@ -64,6 +64,15 @@ def visible(text: str) -> str:
     '::error␇'
     """
     return _UNSAFE.sub(_picture, text)
+
+
+def uncommanded(text: str) -> str:
+    r"""The text without a word that a CI log would take for a command; a backslash breaks each.
+
+    >>> uncommanded("::error::x")
+    ':\\:error::x'
+    """
+    return _COMMAND.sub(lambda match: match.group() + "\\", text)
 
 
 def _picture(match: re.Match[str]) -> str:
