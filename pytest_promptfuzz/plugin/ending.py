@@ -60,7 +60,7 @@ class Ending:
         whole = None if data is None else {**data, "outcome": _outcome(report)}
         if whole is not None:
             self.earlier.add(whole, lambda: self._run(state, complete=False), state)
-        if self._failed:
+        if self._failed or not (self.wanted or state.settings["history"]):
             return
         try:
             if self._stored is None:

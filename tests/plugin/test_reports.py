@@ -112,6 +112,7 @@ def test_a_run_leaves_its_report_unasked_and_others_leave_none(
     assert not (pytester.path / ".promptfuzz").exists()
     project(SOURCE, "--promptfuzz-dry-run")
     project(SOURCE, "--promptfuzz=off")
+    project(SOURCE, "-k", "sound", "--promptfuzz-history=off")
     assert latest(pytester.path / ".promptfuzz") is None
     project(SOURCE, "-k", "sound")
     stored = latest(pytester.path / ".promptfuzz")
