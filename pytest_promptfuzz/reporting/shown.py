@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.reporting.changes import change_lines, condition_lines, operators_of
 from pytest_promptfuzz.reporting.failure import failure_lines
 from pytest_promptfuzz.reporting.summary import seconds, summary_lines
 from pytest_promptfuzz.reporting.text import HANG, Line, named
@@ -32,6 +33,9 @@ def document_lines(document: Document, *, width: int = 80) -> list[Line]:
     lines += [[], *summary_lines(document["tests"], width=width)]
     if not document["tests"] and not document["unjudged"]:
         lines.append([("No robust test ran.", "plain")])
+    if (changes := document["changes"]) is not None:
+        lines += change_lines(changes, operators_of(document["tests"]))
+        lines += [[(each, "bad")] for each in condition_lines(changes["conditions"], "--promptfuzz-fail-on")]
     lines += [[("note: ", "label"), HANG, (warning, "plain")] for warning in document["warnings"]]
     return lines
 
