@@ -1,0 +1,324 @@
+"""The files of docs/ci, to be copied: valid, cautious, and each of their commands run on the example project."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from pytest_promptfuzz.reporting.markdown import MARKER
+from tests.reporting.workflow_commands import commands, values
+
+ROOT = Path(__file__).parents[2]
+FILES = ROOT / "docs" / "ci"
+WORKFLOWS = ["github-actions.yml", "github-comment.yml", "github-nightly.yml"]
+EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
+
+
+def parsed(name: str) -> Any:
+    return yaml.safe_load((FILES / name).read_text(encoding="utf-8"))
+
+
+def schema(name: str) -> Any:
+    found = importlib.util.find_spec("check_jsonschema")
+    assert found is not None
+    assert found.origin is not None
+    path = Path(found.origin).parent / "builtin_schemas" / "vendor" / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def steps(name: str) -> list[dict[str, Any]]:
+    (job,) = parsed(name)["jobs"].values()
+    found: list[dict[str, Any]] = job["steps"]
+    return found
+
+
+def step(name: str, title: str) -> dict[str, Any]:
+    return next(each for each in steps(name) if each.get("name") == title)
+
+
+def test_all_files_are_held_to_something_here() -> None:
+    assert {each.name for each in FILES.iterdir()} == {*WORKFLOWS, "gitlab-ci.yml", "pre-commit-config.yaml"}
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_is_what_github_takes(name: str) -> None:
+    found = parsed(name)
+    found["on"] = found.pop(True)  # YAML 1.1 reads the word as yes
+    validator = jsonschema.validators.validator_for(schema("github-workflows"))
+    validator(schema("github-workflows")).validate(found)
+
+
+def test_gitlab_takes_its_file() -> None:
+    validator = jsonschema.validators.validator_for(schema("gitlab-ci"))
+    validator(schema("gitlab-ci")).validate(parsed("gitlab-ci.yml"))
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_is_cautious(name: str) -> None:
+    found = parsed(name)
+    (job,) = found["jobs"].values()
+    assert job["timeout-minutes"] <= 60
+    assert "permissions" not in job
+    permissions = {
+        "github-actions.yml": {"contents": "read"},
+        "github-comment.yml": {"actions": "read", "pull-requests": "write"},
+        "github-nightly.yml": {"contents": "read", "issues": "write"},
+    }
+    assert found["permissions"] == permissions[name]
+    for each in job["steps"]:
+        assert "${{" not in each.get("run", ""), "what is put into a script is run"
+        if "uses" in each:
+            assert re.fullmatch(r"actions/[a-z-]+@v\d+", each["uses"])
+        if each.get("uses", "").startswith("actions/checkout"):
+            assert each["with"]["persist-credentials"] is False
+    text = (FILES / name).read_text(encoding="utf-8")
+    assert "pull_request_target" not in text
+    used = [each for each in EXPRESSION.findall(text) if "secrets" in each]
+    expected = ["secrets.OPENAI_API_KEY"] if name == "github-nightly.yml" else []
+    assert used == expected, "forks' code never sees a key"
+
+
+def test_what_comments_runs_nothing_of_the_pull_request() -> None:
+    assert not [each for each in steps("github-comment.yml") if "checkout" in each.get("uses", "")]
+    assert step("github-comment.yml", "Install")["run"] == "python -m pip install pytest-promptfuzz"
+    rendered = step("github-comment.yml", "Render")["run"]
+    assert rendered == "promptfuzz report --from report/run.json --to md:comment.md"
+    replayed = parsed("github-actions.yml")
+    assert parsed("github-comment.yml")[True]["workflow_run"]["workflows"] == [replayed["name"]]
+    uploaded = next(each["with"] for each in steps("github-actions.yml") if "upload" in each.get("uses", ""))
+    downloaded = next(
+        each["with"] for each in steps("github-comment.yml") if "download" in each.get("uses", "")
+    )
+    assert uploaded["name"] == downloaded["name"]
+    assert MARKER in step("github-comment.yml", "Comment")["run"]
+
+
+class Machine:
+    """A job's machine: the project's checkout, programs on the path, and files that GitHub reads."""
+
+    def __init__(self, folder: Path, checkout: Path) -> None:
+        self.folder, self.checkout = folder, checkout
+        programs = folder / "bin"
+        programs.mkdir()
+        for name, module in (("python", ""), ("promptfuzz", "-m pytest_promptfuzz.cli")):
+            _program(programs / name, f'exec "{sys.executable}" {module} "$@"')
+        # It stands for GitHub: it notes what it is asked, and answers with what a file of that name says.
+        _program(
+            programs / "gh",
+            f'printf "%s\\n" "$*" | tr "\\n" " " >> "{folder}/asked"; echo >> "{folder}/asked"\n'
+            f'case "$*" in *pulls*) cat "{folder}/pull" ;; *--paginate*|*"issue list"*) cat "{folder}/earlier" ;; esac',
+        )
+        for name in ("asked", "pull", "earlier", "summary", "output"):
+            (folder / name).write_text("", encoding="utf-8")
+
+    def run(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        kept = ("PYTHONPATH", "OMP_NUM_THREADS", "HF_HUB_OFFLINE", "LANG", "TMPDIR")
+        whole = {name: os.environ[name] for name in kept if name in os.environ} | {
+            "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(self.folder),
+            "CI": "true",
+            "PYTHONIOENCODING": "utf-8",
+            "PYTEST_ADDOPTS": "-p no:cacheprovider -p no:anyio -p no:hypothesispytest",
+            **environment,
+        }
+        return subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", script],
+            cwd=self.checkout,
+            env=whole,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    def step(self, name: str, title: str, **values: str) -> subprocess.CompletedProcess[str]:
+        """Run a step of a workflow, as GitHub does; ``values`` are those of its expressions, by variable."""
+        found = step(name, title)
+        given = {}
+        for variable, value in found.get("env", {}).items():
+            given[variable] = values.pop(variable) if EXPRESSION.search(value) else value
+        assert not values, "no such variable"
+        github = {
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_WORKSPACE": str(self.checkout),
+            "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
+            "GITHUB_OUTPUT": str(self.folder / "output"),
+        }
+        return self.run(found["run"], **github, **given)
+
+    def read(self, name: str) -> str:
+        return (self.folder / name).read_text(encoding="utf-8")
+
+
+def _program(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+def git(folder: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example project, two modules of its tests, with recordings and snapshots in git."""
+    folder = tmp_path_factory.mktemp("origin") / "project"
+    shutil.copytree(
+        ROOT / "example_project", folder, ignore=shutil.ignore_patterns(".promptfuzz", "__pycache__")
+    )
+    for each in ("test_summary.py", "test_triage.py"):
+        (folder / "tests" / each).unlink()
+    (folder / ".gitignore").write_text(".promptfuzz/\n__pycache__/\nreport/\n", encoding="utf-8")
+    machine = Machine(tmp_path_factory.mktemp("machine"), folder)
+    for option in ("--promptfuzz-mode=record", "--promptfuzz-update"):
+        done = machine.run(f"env -u CI python -m pytest -q {option}")
+        assert done.returncode == 0, done.stdout + done.stderr
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "base")
+    return folder
+
+
+@pytest.fixture
+def machine(origin: Path, tmp_path: Path) -> Machine:
+    git(tmp_path, "clone", "-q", str(origin), "checkout")
+    (tmp_path / "machine").mkdir()
+    return Machine(tmp_path / "machine", tmp_path / "checkout")
+
+
+def change_prompt(machine: Machine) -> None:
+    path = machine.checkout / "support_app" / "prompts" / "orders.txt"
+    path.write_text(path.read_text(encoding="utf-8").replace("e", "e ", 1), encoding="utf-8")
+
+
+def test_a_pull_request_that_changes_nothing_is_replayed_compared_and_told(machine: Machine) -> None:
+    done = machine.step("github-actions.yml", "Replay", BASE="origin/main")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.strip().split("\n")
+    token = lines[0].removeprefix("::stop-commands::")
+    assert re.fullmatch("[0-9a-f]{32}", token)
+    assert lines[-1] == f"::{token}::"
+    assert "4 passed" in done.stdout
+    assert (machine.checkout / "report" / "junit.xml").is_file()
+    done = machine.step("github-actions.yml", "Report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = values(machine.read("output"))
+    assert (told["verdict"], told["tests"], told["failed"], told["worse"]) == ("passed", "4", "0", "0")
+    assert "compared with `origin/main`" in machine.read("summary")
+    document = json.loads((machine.checkout / "report" / "run.json").read_text(encoding="utf-8"))
+    assert {each["status"] for each in document["changes"]["tests"]} == {"same"}
+    assert (machine.checkout / "report" / "report.html").is_file()
+
+
+def test_a_pull_request_whose_prompt_was_not_recorded_fails_loudly(machine: Machine) -> None:
+    change_prompt(machine)
+    done = machine.step("github-actions.yml", "Replay", BASE="origin/main")
+    assert done.returncode == 1
+    assert re.fullmatch("::[0-9a-f]{32}::", done.stdout.strip().split("\n")[-1]), "commands are read again"
+    done = machine.step("github-actions.yml", "Report")
+    assert {(each.name, each.properties["file"]) for each in commands(done.stdout)} == {
+        ("error", "tests/test_orders.py")
+    }
+    assert "2 not judged of 4 robust tests" in machine.read("summary")
+
+
+@pytest.mark.parametrize("earlier", ["", "77"])
+def test_the_comment_is_made_once_and_then_kept_up_to_date(machine: Machine, earlier: str) -> None:
+    machine.step("github-actions.yml", "Replay", BASE="origin/main")
+    machine.step("github-actions.yml", "Report")
+    done = machine.step("github-comment.yml", "Render")
+    assert done.returncode == 0, done.stderr
+    comment = (machine.checkout / "comment.md").read_text(encoding="utf-8")
+    assert comment.startswith(f"{MARKER}\n### ✅ Prompt robustness: 4 robust tests passed")
+    for name, text in (("pull", "12\n"), ("earlier", earlier)):
+        (machine.folder / name).write_text(text, encoding="utf-8")
+    hostile = "evil:$(touch owned)`touch owned`; touch owned"
+    given = {"GH_TOKEN": "none", "REPOSITORY": "o/r", "HEAD": hostile, "SHA": "abc"}
+    done = machine.step("github-comment.yml", "Comment", **given)
+    assert done.returncode == 0, done.stderr
+    asked = machine.read("asked").strip().split("\n")
+    assert f"-f head={hostile} " in asked[0]
+    assert not (machine.checkout / "owned").exists()
+    last = "-X PATCH repos/o/r/issues/comments/77" if earlier else "-X POST repos/o/r/issues/12/comments"
+    assert asked[2].strip() == f"api {last} -F body=@comment.md --silent"
+
+
+def test_without_an_open_pull_request_nothing_is_commented(machine: Machine) -> None:
+    given = {"GH_TOKEN": "none", "REPOSITORY": "o/r", "HEAD": "o:b", "SHA": "abc"}
+    done = machine.step("github-comment.yml", "Comment", **given)
+    assert done.returncode == 0, done.stderr
+    assert len(machine.read("asked").strip().split("\n")) == 1
+
+
+@pytest.mark.parametrize("earlier", ["", "5"])
+def test_a_night_asks_and_opens_one_issue(machine: Machine, earlier: str) -> None:
+    done = machine.step("github-nightly.yml", "Ask", OPENAI_API_KEY="none")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"[1-9]\d* calls to the simulated model", done.stdout), "stored answers are not taken"
+    done = machine.step("github-nightly.yml", "Report")
+    assert done.returncode == 0, done.stderr
+    told = values(machine.read("output"))
+    condition = step("github-nightly.yml", "Open an issue")["if"]
+    for name in re.findall(r"outputs\.(\w+)", condition):
+        assert name in told
+    (machine.folder / "earlier").write_text(earlier, encoding="utf-8")
+    given = {"GH_TOKEN": "none", "REPOSITORY": "o/r", "HEADLINE": told["headline"]}
+    done = machine.step("github-nightly.yml", "Open an issue", **given)
+    assert done.returncode == 0, done.stderr
+    last = machine.read("asked").strip().split("\n")[-1]
+    assert last.startswith("issue comment 5 " if earlier else "issue create ")
+    assert "--body-file issue.md" in last
+    assert (machine.checkout / "issue.md").is_file()
+
+
+def test_gitlabs_script_replays_and_leaves_its_reports(machine: Machine) -> None:
+    job = parsed("gitlab-ci.yml")["prompt-robustness"]
+    known = {"CI_DEFAULT_BRANCH": "main", "CI_PROJECT_DIR": str(machine.checkout)}
+    change_prompt(machine)
+    done = machine.run("\n".join(job["script"]), **known)
+    assert done.returncode == 1
+    for path in job["artifacts"]["reports"].values():
+        assert (machine.checkout / path).is_file()
+    issues = json.loads((machine.checkout / "report" / "quality.json").read_text(encoding="utf-8"))
+    assert {each["location"]["path"] for each in issues} == {"tests/test_orders.py"}
+    git(machine.checkout, "checkout", "-q", ".")
+    done = machine.run("\n".join(job["script"]), **known)
+    assert done.returncode == 0, done.stdout
+    assert (machine.checkout / "report" / "quality.json").read_text(encoding="utf-8") == "[]\n"
+
+
+def test_gitlabs_night_asks(machine: Machine) -> None:
+    job = parsed("gitlab-ci.yml")["prompt-robustness-nightly"]
+    done = machine.run("\n".join(job["script"]))
+    assert done.returncode == 0, done.stdout
+    assert (machine.checkout / job["artifacts"]["reports"]["junit"]).is_file()
+
+
+def test_hooks_before_a_commit(machine: Machine) -> None:
+    (repository,) = parsed("pre-commit-config.yaml")["repos"]
+    hooks = {each["id"]: each for each in repository["hooks"]}
+    verify, replay = hooks["promptfuzz-recordings"], hooks["promptfuzz-replay"]
+    recording = "tests/__promptfuzz__/test_orders.calls.jsonl"
+    assert re.search(verify["files"], recording)
+    assert not re.search(verify["files"], "tests/test_orders.py")
+    assert machine.run(f"{verify['entry']} {recording}").returncode == 0
+    assert machine.run(replay["entry"]).returncode == 0
+    path = machine.checkout / recording
+    path.write_text(path.read_text(encoding="utf-8")[:-200], encoding="utf-8")
+    assert machine.run(f"{verify['entry']} {recording}").returncode != 0
+    git(machine.checkout, "checkout", "-q", ".")
+    change_prompt(machine)
+    assert machine.run(replay["entry"]).returncode == 1
