@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.evaluating.behaviour import digest_of, prompt_of
 from pytest_promptfuzz.evaluating.compared import named
 from pytest_promptfuzz.history.outcomes import outcomes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_promptfuzz.evaluating.case import Case
     from pytest_promptfuzz.evaluating.job import Job
     from pytest_promptfuzz.history.snapshot import Snapshot
+    from pytest_promptfuzz.scoring.drifting import Told
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 @dataclass(slots=True)
@@ -26,11 +31,21 @@ class Accepted:
         gone: Snapshots of tests that are not there any more: first those of the same function, then of its module. One
             that asks the same prompt is this test's under its former name, if there is no other.
         moved: The name that the test had, where its snapshot is one of those.
+        updates: Whether this run writes snapshots: it asks no more than it stores.
+        hide: Takes what is not stored out of an answer.
+        told: What today's answers are beside those that were accepted; ``None`` where they were not compared.
+        untold: Why nothing can be told of them; empty where it can.
+        shown: The input that differs most, what was accepted of it, and what it is answered today.
     """
 
     snapshot: Snapshot | None = None
     gone: Sequence[Sequence[Snapshot]] = field(default=())
     moved: str = ""
+    updates: bool = False
+    hide: Callable[[Any], Any] = _as_it_is
+    told: Told | None = None
+    untold: str = ""
+    shown: tuple[int, Any, Any] | None = None
 
 
 def met(job: Job, case: Case) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from pytest_promptfuzz.evaluating.judge import shown, subject_of
 from pytest_promptfuzz.scoring.matrix import CREDITS, Matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from pytest_promptfuzz.evaluating.judge import Judge
     from pytest_promptfuzz.running.run import Run
@@ -93,6 +93,24 @@ class Answers:
     def value(self, number: int) -> Any:
         """An answer as plain data; ``None`` where nothing is compared."""
         return self._credits.answers[number].value
+
+    def aside(self, hide: Callable[[Any], Any]) -> Answers:
+        """The same answers as they would be stored, compared without asking a judge."""
+        other = Answers(replace(self.judge, bench=None))
+        for each in self._credits.answers:
+            value = hide(each.value)
+            same = value == each.value
+            other._credits.answers.append(_Answer(each.subject if same else value, value, each.failed))
+        return other
+
+    def stored(self, value: Any, *, failed: bool) -> int:
+        """The number of an answer that was stored as plain data."""
+        self._credits.answers.append(_Answer(value, value, failed))
+        return len(self._credits.answers) - 1
+
+    def between(self, one: int, other: int) -> int | None:
+        """The credit of two answers, the first of which is what the other is compared with, in tenths."""
+        return self._credits(one, other)
 
     def failed(self, numbers: Iterable[int]) -> int:
         """In how many of these runs the body failed."""

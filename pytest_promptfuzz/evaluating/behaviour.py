@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pytest_promptfuzz.evaluating.case import Case
+    from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.job import Job
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.scoring.robustness import Robustness
@@ -48,7 +49,7 @@ def inputs_of(job: Job, cases: Sequence[Case], hide: Hide) -> tuple[Asked, ...]:
             Asked(
                 named(case.number, job.names),
                 digest_of(prompt),
-                "" if job.contract.ignore else _sent(case),
+                sent_of(case, job.contract),
                 _answers(case, hide),
                 None if text == first else text,
             )
@@ -147,8 +148,13 @@ def _answers(case: Case, hide: Hide) -> tuple[Sample, ...]:
     return tuple(found.values())
 
 
-def _sent(case: Case) -> str:
-    """The digest of what was sent with the prompt; empty of several calls, whose texts may hold answers."""
+def sent_of(case: Case, contract: Contract) -> str:
+    """The digest of what was sent with the prompt; empty of several calls, whose texts may hold answers.
+
+    Where parts of requests are left out of their keys, so are they here: nothing is told.
+    """
+    if contract.ignore:
+        return ""
     calls = () if case.asked is None else case.asked.baseline.run.watch.calls
     if len(calls) != 1:
         return ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.prompts.parts import TEMPLATE, Part, parse_part
+from pytest_promptfuzz.scoring.drifting import POLICIES
 from pytest_promptfuzz.scoring.gates import GATES, GateName
 from pytest_promptfuzz.scoring.replayed import PINNED
 from pytest_promptfuzz.scoring.score import exact
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.judging.model import Judge
     from pytest_promptfuzz.mutations.selection import Wanted
 
+DRIFTS = ("model_drift", "prompt_drift", "comparator_drift")
 MOST_MUTATIONS = 10_000
 MOST_SAMPLES = 100
 
@@ -61,6 +63,10 @@ class Contract:
             not at all.
         pinned: What a known counterexample does that still breaks the answer: ``warn`` says so, ``fail`` makes the test
             brittle.
+        model_drift: What it does that the same prompt is answered otherwise than its snapshot has it: ``fail`` fails
+            the test, ``warn`` says so, ``ignore`` does not ask.
+        prompt_drift: What it does that the prompt is not that of the snapshot, likewise.
+        comparator_drift: What it does that answers are compared otherwise, or mutations made, likewise.
     """
 
     mutations: int = 8
@@ -88,6 +94,9 @@ class Contract:
     stop: Stop = "certain"
     shrink: int = 60
     pinned: str = "warn"
+    model_drift: str = "warn"
+    prompt_drift: str = "warn"
+    comparator_drift: str = "warn"
 
     @property
     def compared_as(self) -> str | None:
@@ -325,4 +334,5 @@ _CHECKS: Mapping[str, Any] = {
     "stop": _name(lambda: STOPS),
     "shrink": _queries,
     "pinned": _name(lambda: PINNED),
+    **dict.fromkeys(DRIFTS, _name(lambda: POLICIES)),
 }

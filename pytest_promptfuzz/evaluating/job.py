@@ -17,6 +17,7 @@ from pytest_promptfuzz.evaluating.case import Case
 from pytest_promptfuzz.evaluating.compared import NOTHING, Before, paired_of, said_of
 from pytest_promptfuzz.evaluating.conclude import conclude
 from pytest_promptfuzz.evaluating.control import controlled
+from pytest_promptfuzz.evaluating.drift import with_drift
 from pytest_promptfuzz.evaluating.feasible import refuse_too_few, sole
 from pytest_promptfuzz.evaluating.filled import shown_by
 from pytest_promptfuzz.evaluating.gold import with_gold
@@ -294,6 +295,7 @@ class Job:
         )
         result = with_gold(result, self.ended)
         result = with_replayed(replace(result, counterexamples=tuple(self.counterexamples)), self)
+        result = with_drift(result, self)
         for case in self.ended:
             case.asked = None  # each knows the other, and what a test leaves is to be gone with it
         return with_judging(result, self._benches, self.contract, self._baselines)

@@ -116,6 +116,16 @@ class Asked:
         self._repeats[key] = first + wanted.count
         return [(self._step(mutation, first + each), mutation) for each in range(wanted.count)]
 
+    def unmutated(self, count: int) -> list[Step]:
+        """So many more runs of the unmutated prompt, which the verdict does without."""
+        first = self._repeats.get("", max(self.runs, len(self.answers.matrix.baseline)))
+        self._repeats[""] = first + count
+        return [self._step(None, first + each, spare=True) for each in range(count)]
+
+    def answered(self, run: Run) -> bool:
+        """Whether a run of the unmutated prompt has an answer."""
+        return not self._nothing(run, unmutated=True)
+
     def apart(self, mutation: Mutation) -> Step:
         """A run of a mutation of no plan, or of one of the plan once more, which the verdict does without."""
         planned = next((each for each in self.case.planned or () if each.text == mutation.text), None)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.history.snapshot import Snapshot
     from pytest_promptfuzz.plugin.engine import Engine
     from pytest_promptfuzz.plugin.state import State
+    from pytest_promptfuzz.reporting.model import TestReport
     from pytest_promptfuzz.scoring.robustness import Robustness
 
 _BESIDE = "__promptfuzz__"
@@ -52,8 +53,11 @@ def check_update(config: pytest.Config, overrides: Mapping[str, Any]) -> None:
 def updated(contract: Contract, state: State) -> Contract:
     """The settings of a test whose snapshot is to be written: it asks its whole plan, and its prompt some times."""
     from pytest_promptfuzz.evaluating.behaviour import ANSWERS
+    from pytest_promptfuzz.evaluating.contract import DRIFTS
 
-    contract = replace(contract, stop="never")
+    # To update is to accept: what drifted is said, and fails nothing.
+    eased: dict[str, Any] = {name: "warn" for name in DRIFTS if getattr(contract, name) == "fail"}
+    contract = replace(contract, stop="never", **eased)
     if state.settings["mode"] == "replay" or not contract.compare:
         return contract
     return replace(contract, baseline_runs=max(contract.baseline_runs, ANSWERS))
@@ -65,6 +69,8 @@ def accept(job: Job, item: pytest.Item, state: State) -> None:
     Raises:
         UsageError: It cannot be read, and the test cannot do without.
     """
+    job.accepted.updates = bool(state.config.getoption("promptfuzz_update"))
+    job.accepted.hide = functools.partial(_hidden, job)
     module, _, test = item.nodeid.partition("::")
     path = state.config.rootpath / module
     if job.contract.gate == "no-worse":
@@ -87,6 +93,13 @@ def accept(job: Job, item: pytest.Item, state: State) -> None:
         job.accepted.gone = _gone(state, path, test)
 
 
+def _hidden(job: Job, value: Any) -> Any:
+    """Plain data as it is stored: without what looks like a secret."""
+    from pytest_promptfuzz.plugin.redacting import redaction_of
+
+    return redaction_of(job.session).json(value, names=False)
+
+
 def kept_of(engine: Engine) -> Callable[[Robustness], dict[str, Any]]:
     """What makes plain data of a test's snapshot once it is judged, or says why it has none; nothing without need.
 
@@ -95,10 +108,8 @@ def kept_of(engine: Engine) -> Callable[[Robustness], dict[str, Any]]:
     if not engine.state.config.getoption("promptfuzz_update"):
         return lambda _: {"moved": engine.job.accepted.moved} if engine.job.accepted.moved else {}
     from pytest_promptfuzz.evaluating.behaviour import inputs_of, snapshot_of
-    from pytest_promptfuzz.plugin.redacting import redaction_of
 
-    job, redaction = engine.job, redaction_of(engine.job.session)
-    hide = functools.partial(redaction.json, names=False)
+    job, hide = engine.job, engine.job.accepted.hide
     inputs = inputs_of(job, job.ended, hide)
 
     def kept(result: Robustness) -> dict[str, Any]:
@@ -113,8 +124,16 @@ def kept_of(engine: Engine) -> Callable[[Robustness], dict[str, Any]]:
 
 
 def needs(contract: Contract) -> bool:
-    """Whether a test's verdict depends on its snapshot."""
-    return contract.gate == "no-worse" or contract.pinned == "fail"
+    """Whether a test's outcome depends on its snapshot."""
+    drift = (contract.model_drift, contract.prompt_drift, contract.comparator_drift)
+    return contract.gate == "no-worse" or "fail" in (contract.pinned, *drift)
+
+
+def drift_fails(report: TestReport, effects: Mapping[str, Any]) -> bool:
+    """Whether a test fails for its drift: its policy is to, and its verdict alone would not fail it."""
+    return any(each["policy"] == "fail" for each in report["drift"]) and (
+        report["verdict"] == "pass" or effects[report["verdict"]] not in {"fail", "error"}
+    )
 
 
 def _gone(state: State, module: Path, test: str) -> tuple[tuple[Snapshot, ...], ...]:

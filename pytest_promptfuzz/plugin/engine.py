@@ -22,7 +22,7 @@ from pytest_promptfuzz.evaluating.searched import SearchedTest
 from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.evaluating.speculating import speculating
 from pytest_promptfuzz.plugin import commands, examples, freshness, subtests
-from pytest_promptfuzz.plugin.accepting import SNAPSHOT, accept, kept_of, updated
+from pytest_promptfuzz.plugin.accepting import SNAPSHOT, accept, drift_fails, kept_of, updated
 from pytest_promptfuzz.plugin.attachments import attach
 from pytest_promptfuzz.plugin.bodies import checks_something, ends_test
 from pytest_promptfuzz.plugin.checking import acheck, check
@@ -31,7 +31,7 @@ from pytest_promptfuzz.plugin.commanded import RESULTS
 from pytest_promptfuzz.plugin.declared import declaration
 from pytest_promptfuzz.plugin.junit import tell
 from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, merged, refuse_unused_prompt
-from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
+from pytest_promptfuzz.plugin.outcome import BehaviourDrift, BrittlePrompt, UntrustedVerdict
 from pytest_promptfuzz.plugin.pinning import pin
 from pytest_promptfuzz.plugin.placing import Argument, Wire, find
 from pytest_promptfuzz.plugin.redacting import redaction_of
@@ -263,6 +263,8 @@ class Engine:
         self.item.stash[SNAPSHOT] = keep(result)
         tell(self.item, report)
         attach(self.item, report)
+        if drift_fails(report, self.state.settings):
+            raise BehaviourDrift(one_line(report), report)
         if result.verdict == "pass":
             return
         failed = next(iter(job.failures.values()), None)

@@ -56,6 +56,9 @@ if TYPE_CHECKING:
         stop: str
         shrink: int | Literal["off"]
         pinned: str
+        model_drift: str
+        prompt_drift: str
+        comparator_drift: str
         fixtures: str
         search: bool | str | Method | Mapping[str, Any]
         queries: int
@@ -95,6 +98,9 @@ CONTRACT_KEYS = (
     "stop",
     "shrink",
     "pinned",
+    "model_drift",
+    "prompt_drift",
+    "comparator_drift",
 )
 KEYS = (*CONTRACT_KEYS, *PLACEMENT_KEYS, *SEARCH_KEYS)
 

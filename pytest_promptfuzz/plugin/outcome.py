@@ -26,6 +26,14 @@ class UntrustedVerdict(Exception):  # noqa: N818 - it names the verdict, as user
         self.report = report
 
 
+class BehaviourDrift(Exception):  # noqa: N818 - as above
+    """A robust test is not what its snapshot says, and fails since its policy is to. ``report`` is its report."""
+
+    def __init__(self, message: str, report: TestReport | None = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
 class _Crash:
     """What pytest's short summary shows, as ``message``, and what ``--tb=line`` prints."""
 

@@ -102,6 +102,20 @@ SETTINGS: tuple[Setting, ...] = (
         "what a known counterexample does that still breaks a test whose mark does not say: warn, or fail",
         "EFFECT",
     ),
+    *(
+        Setting(
+            f"{kind}_drift",
+            values.one_of("fail", "warn", "ignore"),
+            "warn",
+            f"what it does that {what}, in a test whose mark does not say: fail, warn or ignore",
+            "POLICY",
+        )
+        for kind, what in (
+            ("model", "the same prompt is answered otherwise than its snapshot has it"),
+            ("prompt", "the prompt is not that of the test's snapshot"),
+            ("comparator", "answers are compared otherwise than for the test's snapshot"),
+        )
+    ),
     Setting("seed", values.seed, 0, "seed of the plans of mutations", "N", "int"),
     Setting(
         "judge",
@@ -257,6 +271,9 @@ RUN_KEYS = (
     "stop",
     "shrink",
     "pinned",
+    "model_drift",
+    "prompt_drift",
+    "comparator_drift",
     "judge",
     "judge_when",
     "judge_repeats",

@@ -70,10 +70,13 @@ def collect(report: pytest.TestReport, state: State) -> None:
     """Keep a finished test's report for the table; a rerun replaces what the run before it left."""
     from pytest_promptfuzz.plugin.outcome import RobustnessRepr
     from pytest_promptfuzz.plugin.translate import UNEXPECTED
+    from pytest_promptfuzz.reporting.drift import fails
     from pytest_promptfuzz.reporting.model import summarised
 
     data = report.promptfuzz
-    state.reports[data["test"]] = summarised(data) if data["verdict"] == "pass" else data
+    state.reports[data["test"]] = (
+        summarised(data) if data["verdict"] == "pass" and not fails(data["drift"]) else data
+    )
     if report.skipped and hasattr(report, "wasxfail"):
         state.expected[data["test"]] = data
     state.let_through.pop(data["test"], None)
@@ -81,7 +84,7 @@ def collect(report: pytest.TestReport, state: State) -> None:
         state.let_through[data["test"]] = data["verdict"]
     if (
         isinstance(report.longrepr, str)  # it crossed a process
-        and data["verdict"] != "pass"
+        and (data["verdict"] != "pass" or fails(data["drift"]))
         and not report.longrepr.startswith(UNEXPECTED)
     ):
         report.longrepr = RobustnessRepr(data)  # type: ignore[assignment]  # a TerminalRepr by its methods

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.plugin.accepting import SNAPSHOT
-from pytest_promptfuzz.plugin.outcome import BrittlePrompt, MessageRepr, RobustnessRepr, UntrustedVerdict
+from pytest_promptfuzz.plugin.outcome import (
+    BehaviourDrift,
+    BrittlePrompt,
+    MessageRepr,
+    RobustnessRepr,
+    UntrustedVerdict,
+)
 from pytest_promptfuzz.plugin.state import REPORT, UNMUTATED
 
 if TYPE_CHECKING:
@@ -51,6 +57,8 @@ def translate(
     error = call.excinfo.value if call.excinfo is not None else None
     if isinstance(error, BrittlePrompt) and report.skipped:
         _show(report, error.report)  # a mark expects it
+    elif isinstance(error, BehaviourDrift):
+        _as_drift(report, error)
     elif isinstance(error, BrittlePrompt | UntrustedVerdict):
         _against(report, error, effects[_verdict(error)], strict=_strict_xfail(item))
     elif isinstance(error, PromptfuzzError):
@@ -119,6 +127,14 @@ def _against(
             _as_error(report)
         report.outcome = "failed"
         _show(report, error.report)
+    if hasattr(report, "wasxfail"):
+        del report.wasxfail
+
+
+def _as_drift(report: pytest.TestReport, error: BehaviourDrift) -> None:
+    """A failure of its own, which no xfail waits for."""
+    report.outcome = "failed"
+    _show(report, error.report)
     if hasattr(report, "wasxfail"):
         del report.wasxfail
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from pytest_promptfuzz.reporting.answers import answer_pair
+from pytest_promptfuzz.reporting.rows import row
+from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.reporting.text import HANG, Line, Style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_promptfuzz.scoring.drifting import Drift
 
 
 class DriftReport(TypedDict):
@@ -21,3 +31,46 @@ class DriftReport(TypedDict):
     after: Any
     case: int | None
     p: float | None
+
+
+def drift_report(drift: Drift) -> DriftReport:
+    """The report of one."""
+    return DriftReport(
+        kind=drift.kind,
+        policy=drift.policy,
+        message=drift.message,
+        before=drift.before,
+        after=drift.after,
+        case=drift.case,
+        p=drift.p,
+    )
+
+
+def fails(drift: Iterable[DriftReport]) -> bool:
+    """Whether one of them fails the test."""
+    return any(each["policy"] == "fail" for each in drift)
+
+
+def drift_lines(drift: Iterable[DriftReport], *, test: str = "") -> list[Line]:
+    """Each that is not ignored as a sentence, with both answers where it is of answers.
+
+    Args:
+        drift: Of one test.
+        test: Its name, where that does not stand above.
+    """
+    lines: list[Line] = []
+    for each in drift:
+        if each["policy"] == "ignore":
+            continue
+        style: Style = "bad" if each["policy"] == "fail" else "warn"
+        named = f"{safe(test)}: " if test else ""
+        lines.append([("drift ", style), HANG, (f"{named}{_said(each)}", "plain")])
+        if each["kind"] != "comparator" and each["case"] is not None and each["before"] != each["after"]:
+            before, after = answer_pair(each["before"], each["after"])
+            lines += [row("then", [(before, "plain")]), row("now", [(after, "plain")])]
+    return lines
+
+
+def _said(drift: DriftReport) -> str:
+    message = safe(drift["message"]).replace("\n", "⏎")
+    return message if drift["p"] is None else f"{message} (p = {drift['p']:.2g})"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.answers import answer_pair
 from pytest_promptfuzz.reporting.counterexamples import counterexample_lines
+from pytest_promptfuzz.reporting.drift import drift_lines, fails
 from pytest_promptfuzz.reporting.judged import never_ran, verdict_lines
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.rows import INDENT, LABEL, diff_lines, row
@@ -42,6 +43,9 @@ def failure_lines(report: TestReport, *, width: int = 80) -> list[Line]:
     lines += _searched(report, width)
     lines += [*_deviations(report, width), *_errors(report), *_undecided(report)]
     lines += varying_lines(report)
+    drift = drift_lines(report["drift"])
+    if drift:
+        lines = [*drift, [], *lines] if fails(report["drift"]) else [*lines, [], *drift]
     if report["notes"]:
         lines.append([])
         lines += [row("note", [(note, "plain")], indent="") for note in report["notes"]]

@@ -13,12 +13,12 @@ from pytest_promptfuzz.reporting.counterexamples import (
     counterexample_report,
     replayed_report,
 )
+from pytest_promptfuzz.reporting.drift import DriftReport, drift_report
 from pytest_promptfuzz.reporting.gold import GoldReport, gold_report
 from pytest_promptfuzz.reporting.searched import SearchedReport, searched_report
 from pytest_promptfuzz.reporting.varying import VarianceReport, variance_report
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.reporting.drift import DriftReport
     from pytest_promptfuzz.scoring.intervals import Interval
     from pytest_promptfuzz.scoring.paired import Paired
     from pytest_promptfuzz.scoring.robustness import Group, Robustness
@@ -154,6 +154,7 @@ class TestSummary(TypedDict):
     cost: float | None
     notes: list[str]
     searched: SearchedReport | None
+    drift: list[DriftReport]
 
 
 class TestReport(TestSummary):
@@ -177,7 +178,6 @@ class TestReport(TestSummary):
     judging: dict[str, Any] | None
     counterexamples: list[CounterexampleReport]
     replayed: list[ReplayedReport]
-    drift: list[DriftReport]
 
 
 def report_test(
@@ -235,7 +235,7 @@ def report_test(
             robustness.searched, lambda trial: _trial(trial, robustness.baselines[trial.case], reproduce)
         ),
         replayed=[replayed_report(each) for each in robustness.replayed],
-        drift=[],
+        drift=[drift_report(each) for each in robustness.drift],
     )
 
 

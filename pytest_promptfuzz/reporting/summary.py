@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.reporting.drift import drift_lines, fails
 from pytest_promptfuzz.reporting.gold import gold_text
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.safe import safe
@@ -282,6 +283,9 @@ def _notes(reports: Sequence[TestSummary]) -> list[Line]:
     only = [report["test"] for report in reports if report["oracle_only"]]
     if only:
         lines.append(_named("Oracle only (answers were not compared):", only, "dim"))
+    for report in reports:
+        if report["verdict"] == "pass" and not fails(report["drift"]):  # likewise
+            lines += drift_lines(report["drift"], test=report["test"])
     said: dict[str, list[str]] = {}
     for report in reports:
         if report["verdict"] == "pass":  # the others' notes stand with their failures

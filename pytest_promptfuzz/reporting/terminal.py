@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.reporting.drift import fails
 from pytest_promptfuzz.reporting.failure import failure_lines
 from pytest_promptfuzz.reporting.header import header_lines
 from pytest_promptfuzz.reporting.judged import never_ran
@@ -38,6 +39,9 @@ def one_line(report: TestReport) -> str:
 
     For example ``brittle: 0.62 < 0.85, 3 of 8 deviate (synonym, sentence-shuffle)``.
     """
+    if report["verdict"] == "pass" and fails(report["drift"]):
+        said = next(each["message"] for each in report["drift"] if each["policy"] == "fail")
+        return _shown(f"drift: {said}")
     if report.get("searched") and report["verdict"] in {"brittle", "pass"}:
         return _shown(f"{report['verdict']}: {search_text(report)}")
     counts, threshold = report["counts"], report["threshold"]

@@ -31,14 +31,19 @@ class Table:
         credits: Of every two answers in tenths, those to the unmutated prompt first; 10 with themselves.
         k: How many of them are to the unmutated prompt.
         sums: Of each answer's credits with all others.
+        both: Whether values are R_bb + R_mm − 2 R_bm, but for what is the same under all labels: neither group is the
+            one that is to agree with itself.
     """
 
     credits: tuple[tuple[int, ...], ...]
     k: int
     sums: tuple[int, ...]
+    both: bool = False
 
     @classmethod
-    def of(cls, between: Between, baseline: Sequence[int], mutated: Sequence[int]) -> Table:
+    def of(
+        cls, between: Between, baseline: Sequence[int], mutated: Sequence[int], *, both: bool = False
+    ) -> Table:
         """The table of these answers, by number."""
         numbers = [*baseline, *mutated]
         rows = [[10] * len(numbers) for _ in numbers]
@@ -46,7 +51,7 @@ class Table:
             for other in range(place):
                 found = between(one, numbers[other])
                 rows[place][other] = rows[other][place] = 10 if found is None else found
-        return cls(tuple(map(tuple, rows)), len(baseline), tuple(sum(row) - 10 for row in rows))
+        return cls(tuple(map(tuple, rows)), len(baseline), tuple(sum(row) - 10 for row in rows), both)
 
     @property
     def n(self) -> int:
@@ -56,7 +61,7 @@ class Table:
     @property
     def unit(self) -> int:
         """What a difference of 1 is as a value."""
-        return 10 * self._pairs * self._others
+        return 10 * self._pairs * self._others * (self._other_pairs if self.both else 1)
 
     @property
     def _pairs(self) -> int:
@@ -65,6 +70,11 @@ class Table:
     @property
     def _others(self) -> int:
         return self.k * self.n
+
+    @property
+    def _other_pairs(self) -> int:
+        """Pairs of answers to mutations; of one answer there is none, and nothing to be added."""
+        return self.n * (self.n - 1) // 2 or 1
 
     def value(self, chosen: Sequence[int]) -> int:
         """Of these answers labelled as the unmutated prompt's."""
@@ -77,7 +87,16 @@ class Table:
 
     def _of(self, within: int, whole: int) -> int:
         """Of the credits within the chosen answers, and of all credits they have with others."""
-        return within * self._others - (whole - 2 * within) * self._pairs
+        between = whole - 2 * within
+        if not self.both:
+            return within * self._others - between * self._pairs
+        # The credits that are left, of pairs of the other answers, are all there are but these.
+        rest = -(within + between) if self.n > 1 else 0
+        return (
+            within * self._others * self._other_pairs
+            + rest * self._pairs * self._others
+            - 2 * between * self._pairs * self._other_pairs
+        )
 
     def distribution(self) -> dict[int, int] | None:
         """How many labellings give which value; ``None`` where they are too many to count."""

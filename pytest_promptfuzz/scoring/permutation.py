@@ -49,7 +49,7 @@ def smallest_p(cases: Sequence[Labelled]) -> float:
     return math.exp(-logarithm)
 
 
-def p_value(cases: Sequence[Labelled], *, seed: int = 0, enough: float = 0.0) -> float:
+def p_value(cases: Sequence[Labelled], *, seed: int = 0, enough: float = 0.0, both: bool = False) -> float:
     """The probability of a statistic as large as the one seen, or larger, were the labels exchangeable.
 
     Exact where alike answers leave few kinds of labellings; otherwise (1 + #≥) / (1 + B) over B random labellings,
@@ -59,8 +59,11 @@ def p_value(cases: Sequence[Labelled], *, seed: int = 0, enough: float = 0.0) ->
         cases: The inputs; one with fewer than two unmutated answers, or no mutated one, tells nothing.
         seed: Of the random labellings.
         enough: The p below which the answer matters.
+        both: Whether the groups are alike, so that the statistic is R_bb + R_mm − 2 R_bm.
     """
-    tables = [Table.of(case.between, case.baseline, case.mutated) for case in cases if _tells(case)]
+    tables = [
+        Table.of(case.between, case.baseline, case.mutated, both=both) for case in cases if _tells(case)
+    ]
     if not tables:
         return 1.0
     whole = math.lcm(*(table.unit for table in tables))

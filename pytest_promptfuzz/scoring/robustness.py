@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.mutations.mutation import Relation
     from pytest_promptfuzz.scoring.counterexample import Counterexample
+    from pytest_promptfuzz.scoring.drifting import Drift
     from pytest_promptfuzz.scoring.effects import Effect
     from pytest_promptfuzz.scoring.gold import Gold
     from pytest_promptfuzz.scoring.intervals import Interval
@@ -96,6 +97,7 @@ class Robustness:
         judging: What the judge said in all; ``None`` where there was none.
         counterexamples: The smallest changes known that break an answer, one for each way in which it breaks.
         replayed: What became of counterexamples that were known before; they are in no score.
+        drift: How the test differs from its snapshot; it is in no verdict.
     """
 
     score: float | None
@@ -131,6 +133,7 @@ class Robustness:
     counterexamples: tuple[Counterexample, ...] = ()
     searched: Searched | None = None
     replayed: tuple[Replayed, ...] = ()
+    drift: tuple[Drift, ...] = ()
 
     @property
     def floor(self) -> float | None:
