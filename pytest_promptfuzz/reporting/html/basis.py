@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.document import DocumentTest
     from pytest_promptfuzz.reporting.html.markup import Node
     from pytest_promptfuzz.reporting.model import GroupReport, TestReport
+    from pytest_promptfuzz.reporting.varying import VarianceReport
 
 
 def gold(test: TestReport) -> list[Node]:
@@ -88,7 +89,27 @@ def kinds(test: TestReport) -> list[Node]:
                     ),
                 )
             )
+    made += _effects(test["variance"])
     return [["section", heading(2, "Scores by kind of change"), *made]] if made else []
+
+
+def _effects(found: VarianceReport | None) -> list[Node]:
+    """Operators against the others on the same inputs, the most harmful first."""
+    if found is None or not (found["effects"] or found["notes"]):
+        return []
+    rows = [
+        [
+            each["operator"],
+            digits(each["mean"], "+.2f"),
+            f"{digits(each['low'], '+.2f')} to {digits(each['high'], '+.2f')}",
+            f"{each['items']:,}",
+            digits(each["p"], ".2g"),
+        ]
+        for each in found["effects"]
+    ]
+    listed = table("Operators against the others", ["", "difference", "95 %", "inputs", "p"], rows)
+    notes: list[Node] = [["p.dim", inline(each, 600)] for each in found["notes"]]
+    return [folded(["Operators against the others on the same inputs"], *([listed] if rows else []), *notes)]
 
 
 def _lowest(named: tuple[str, GroupReport]) -> tuple[float, str]:

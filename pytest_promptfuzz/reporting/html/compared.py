@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.reporting.html.parts import digits, folded, inline, scrolled, section
+from pytest_promptfuzz.reporting.html.parts import digits, folded, inline, scrolled, section, titled
 from pytest_promptfuzz.reporting.words import count, number
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.html.markup import Node
 
 _SHOWN = 10
-_SAID = {
+SAID = {
     "worse": "worse",
     "better": "better",
     "lower": "lower, within noise",
@@ -49,10 +49,10 @@ def changes(found: ChangesReport | None, hrefs: Mapping[str, str]) -> list[Node]
                     ["ul", *names],
                 ]
             )
-    told = {each: sum(one["status"] == each for one in found["tests"]) for each in _SAID}
+    told = {each: sum(one["status"] == each for one in found["tests"]) for each in SAID}
     fresh = sum(len(each["new_deviations"]) for each in found["tests"])
     mended = sum(len(each["mended"]) for each in found["tests"])
-    summed = [f"{amount:,} {_SAID[each]}" for each, amount in told.items() if amount]
+    summed = [f"{amount:,} {SAID[each]}" for each, amount in told.items() if amount]
     summed += [count(fresh, "new deviation")] if fresh else []
     summed += [f"{mended:,} mended"] if mended else []
     moved = [each for each in found["tests"] if each["status"] != "same" or each["new_deviations"]]
@@ -78,12 +78,12 @@ def _table(tests: Sequence[ChangeReport], hrefs: Mapping[str, str]) -> Node:
         [
             "tr",
             ["th", {"scope": "row"}, _link(each["test"], hrefs)],
-            ["td", [f"span.status is-{each['status']}", _SAID.get(each["status"], each["status"])]],
+            ["td", [f"span.status is-{each['status']}", SAID.get(each["status"], each["status"])]],
             ["td", _then(each["verdict_before"], each["verdict"])],
             ["td.number", _then(number(each["score_before"]), number(each["score"]))],
             ["td", f"{len(each['new_deviations'])} new, {len(each['mended'])} mended"],
             ["td.number", digits(each["adjusted_p"] if each["adjusted_p"] is not None else each["p"], ".2g")],
-            ["td", inline(each["explanation"])],
+            ["td.said", inline(each["explanation"])],
         ]
         for each in tests
     ]
@@ -97,7 +97,7 @@ def _then(before: str, now: str) -> str:
 
 
 def _link(test: str, hrefs: Mapping[str, str]) -> Node:
-    return ["a", {"href": hrefs[test]}, inline(test)] if test in hrefs else inline(test)
+    return ["a", {"href": hrefs[test]}, titled(test)] if test in hrefs else titled(test)
 
 
 def drifted(tests: Sequence[DocumentTest], hrefs: Sequence[str]) -> list[Node]:
@@ -107,7 +107,7 @@ def drifted(tests: Sequence[DocumentTest], hrefs: Sequence[str]) -> list[Node]:
             "li",
             [f"span.status is-{one['policy']}", _DRIFT.get(one["kind"], one["kind"])],
             " ",
-            ["a", {"href": href}, inline(test["test"])],
+            ["a", {"href": href}, titled(test["test"])],
             " ",
             inline(one["message"]),
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.reporting.html import basis, charts
+from pytest_promptfuzz.reporting.html.compared import SAID
 from pytest_promptfuzz.reporting.html.edits import changed, whole
 from pytest_promptfuzz.reporting.html.parts import (
     badge,
@@ -17,11 +18,12 @@ from pytest_promptfuzz.reporting.html.parts import (
     inline,
     table,
     terminal,
+    titled,
 )
 from pytest_promptfuzz.reporting.html.sides import answer, beside
 from pytest_promptfuzz.reporting.html.trials import trial_node, trials
 from pytest_promptfuzz.reporting.judged import verdict_lines
-from pytest_promptfuzz.reporting.varying import detail_lines, varying_lines
+from pytest_promptfuzz.reporting.varying import varying_lines
 from pytest_promptfuzz.reporting.words import count, number
 
 if TYPE_CHECKING:
@@ -87,11 +89,14 @@ def details(
 def _top(test: DocumentTest) -> list[Node]:
     where = f"{test['location'][0]}:{test['location'][1]}" if test["location"] else ""
     figure: list[Node] = [] if test["searched"] and test["score"] is None else [charts.scale(test)]
-    varying = [*varying_lines(test), *detail_lines([test])]
     return [
-        ["h1", {"tabindex": "-1"}, inline(test["test"])],
+        ["h1", {"tabindex": "-1"}, titled(test["test"])],
         ["p.crumb", badge(test["verdict"]), ["span.dim", where], ["span.dim", f"pytest: {test['outcome']}"]],
-        ["div.verdict", ["div.prose", *terminal(verdict_lines(test)), *terminal(varying)], *figure],
+        [
+            "div.verdict",
+            ["div.prose", *terminal(verdict_lines(test)), *terminal(varying_lines(test))],
+            *figure,
+        ],
         *(["p.note", ["b", "Note: "], inline(note, 2_000)] for note in test["notes"]),
     ]
 
@@ -167,7 +172,8 @@ def _changed(change: ChangeReport | None) -> list[Node]:
         ("Unmutated answer", change["baseline"]),
         ("Model", _then(change["model_before"], change["model"])),
     ]
-    head = heading(2, "Against the base ", ["span.status", change["status"]])
+    status = change["status"]
+    head = heading(2, "Against the base: ", [f"span.status is-{status}", SAID.get(status, status)])
     return [["section", head, ["p", inline(change["explanation"], 2_000)], facts(pairs)]]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.reporting.html.parts import inline, scrolled, section
+from pytest_promptfuzz.reporting.html.parts import scrolled, section, titled
 from pytest_promptfuzz.reporting.words import count
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _row(test: DocumentTest, href: str, key: str, columns: Sequence[str]) -> Nod
     groups: dict[str, GroupReport] = test[key]  # type: ignore[literal-required]
     return [
         "tr",
-        ["th", {"scope": "row"}, ["a", {"href": href}, inline(test["test"])]],
+        ["th", {"scope": "row"}, ["a", {"href": href}, titled(test["test"])]],
         *(_cell(groups.get(name)) for name in columns),
     ]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Node: TypeAlias = "str | list[Any]"
 
-_VOID = {"br", "input"}
+_VOID = {"br", "input", "wbr"}
 _ESCAPED = expression(r"\\[bfru]")  # the control characters of a text, in its JSON
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.html import charts
-from pytest_promptfuzz.reporting.html.parts import badge, folded, heading, inline, scrolled, section
+from pytest_promptfuzz.reporting.html.parts import badge, folded, heading, inline, scrolled, section, titled
 from pytest_promptfuzz.reporting.words import operator_names, score_text
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ def models_section(
         return []
     targets = sorted({tests[place]["target"] for places in found.values() for place in places})
     rows: list[Node] = []
-    for name, places in found.items():
+    for each, places in found.items():
         by_target = {tests[place]["target"]: place for place in places}
         cells = [_cell(tests, hrefs, by_target.get(target)) for target in targets]
-        rows.append(["tr", ["th", {"scope": "row"}, inline(name)], *cells])
+        rows.append(["tr", ["th", {"scope": "row"}, titled(each)], *cells])
     head = [
         "thead",
         [

@@ -6,7 +6,17 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.html import charts
-from pytest_promptfuzz.reporting.html.parts import SIGNS, WORDS, block, facts, folded, inline, money, section
+from pytest_promptfuzz.reporting.html.parts import (
+    SIGNS,
+    WORDS,
+    block,
+    facts,
+    folded,
+    inline,
+    money,
+    section,
+    titled,
+)
 from pytest_promptfuzz.reporting.summary import seconds
 from pytest_promptfuzz.reporting.words import count, real_judges, simulated, simulation
 
@@ -169,7 +179,7 @@ def _unjudged(each: UnjudgedReport, *, opened: bool) -> Node:
     where = f" {each['location'][0]}:{each['location'][1]}" if each["location"] else ""
     summary: list[Node] = [
         ["span.badge is-unjudged", ["span.sign", {"aria-hidden": "true"}, "!"], each["outcome"]],
-        inline(each["test"]),
+        titled(each["test"]),
         ["span.dim", where],
     ]
     return folded(

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.reporting.safe import visible
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 20_000
 """Of one text; the rest is counted."""
 MOST_NAME = 300
+_JOINTS = expression(r"(?<=::)|(?<=[/_])")
 _LONGEST_KEY = 200
 SIGNS = {
     "pass": "✓",
@@ -44,6 +46,13 @@ def cut(text: str, limit: int = MOST_CHARACTERS) -> list[Node]:
 def inline(text: str, limit: int = MOST_NAME) -> Node:
     """A text of somebody else's within a sentence: on one row, and its writing direction stays its own."""
     return ["bdi", *cut(text.replace("\n", "⏎"), limit)]
+
+
+def titled(text: str) -> Node:
+    """The name of a test, which may be broken where its parts meet."""
+    pieces = _JOINTS.split(text[:MOST_NAME].replace("\n", "⏎"))
+    made: list[Node] = [piece for one in pieces for piece in (one, ["wbr"])][:-1]
+    return ["bdi", *made, *cut(text, MOST_NAME)[1:]]
 
 
 def block(text: str, limit: int = MOST_CHARACTERS) -> Node:

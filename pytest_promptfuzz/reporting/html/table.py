@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.html import charts
-from pytest_promptfuzz.reporting.html.parts import badge, digits, inline, key, money, scrolled, section
+from pytest_promptfuzz.reporting.html.parts import (
+    badge,
+    digits,
+    inline,
+    key,
+    money,
+    scrolled,
+    section,
+    titled,
+)
 from pytest_promptfuzz.reporting.summary import seconds
 from pytest_promptfuzz.reporting.words import score_text
 
@@ -62,7 +71,7 @@ def tests_table(
         change = changes.get(test["test"])
         cells: list[Node] = [
             ["td", {"data-by": str(_RANKS.get(test["verdict"], 0))}, badge(test["verdict"]), *_outcome(test)],
-            ["th", {"scope": "row"}, ["a", {"href": href}, inline(test["test"])], *_model(test, targets)],
+            ["th", {"scope": "row"}, ["a", {"href": href}, titled(test["test"])], *_model(test, targets)],
             [
                 "td.number",
                 {"data-by": f"{-1 if test['score'] is None else test['score']}"},
@@ -152,7 +161,7 @@ def _unjudged(each: UnjudgedReport, columns: int) -> Node:
         "tr",
         {"data-verdict": "unjudged", "data-model": ""},
         ["td", {"data-by": "0"}, badge("unjudged")],
-        ["th", {"scope": "row"}, inline(each["test"])],
+        ["th", {"scope": "row"}, titled(each["test"])],
         ["td", {"data-by": "-2", "colspan": str(columns - 2)}, f"{each['outcome']}: ", inline(message, 160)],
     ]
 

@@ -3,7 +3,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const DRAWN = new Set(["svg", "line", "rect", "circle", "polyline", "text"]);
 const KNOWN = new Set(
   ("a article b bdi br button caption code dd del details div dl dt figcaption figure h1 h2 h3 ins li mark p pre section " +
-    "small span strong summary table tbody td th thead tr ul").split(" "),
+    "small span strong summary table tbody td th thead tr ul wbr").split(" "),
 );
 const ATTRIBUTES = new Set(
   ("aria-hidden aria-label cx cy data-trial dir height href id open points r role scope tabindex text-anchor title type " +
