@@ -81,15 +81,22 @@ def _table(tests: Sequence[ChangeReport], hrefs: Mapping[str, str]) -> Node:
             ["td", [f"span.status is-{each['status']}", SAID.get(each["status"], each["status"])]],
             ["td", _then(each["verdict_before"], each["verdict"])],
             ["td.number", _then(number(each["score_before"]), number(each["score"]))],
-            ["td", f"{len(each['new_deviations'])} new, {len(each['mended'])} mended"],
+            ["td", _trials(each)],
             ["td.number", digits(each["adjusted_p"] if each["adjusted_p"] is not None else each["p"], ".2g")],
             ["td.said", inline(each["explanation"])],
         ]
         for each in tests
     ]
     return scrolled(
-        "What changed, table", ["table.plain", ["caption.sr", "Tests that changed"], head, ["tbody", *rows]]
+        "What changed, table",
+        ["table.plain moves", ["caption.sr", "Tests that changed"], head, ["tbody", *rows]],
     )
+
+
+def _trials(change: ChangeReport) -> str:
+    fresh, mended = len(change["new_deviations"]), len(change["mended"])
+    said = [count(fresh, "new deviation")] if fresh else []
+    return ", ".join([*said, *([f"{mended:,} mended"] if mended else [])]) or "–"
 
 
 def _then(before: str, now: str) -> str:

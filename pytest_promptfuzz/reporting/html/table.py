@@ -16,7 +16,7 @@ from pytest_promptfuzz.reporting.html.parts import (
     titled,
 )
 from pytest_promptfuzz.reporting.summary import seconds
-from pytest_promptfuzz.reporting.words import score_text
+from pytest_promptfuzz.reporting.words import adjusted_text, score_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,11 +54,13 @@ def tests_table(
     counted = [
         name for name in _COUNTS if name != "undecided" or any(each["counts"][name] for each in ordered)
     ]
+    adjusted = any(map(adjusted_text, ordered))
     costs = any(each["cost"] is not None for each in ordered)
     columns = [
         ("verdict", "verdict", ""),
         ("test", "test", ""),
         ("score", "score", "number"),
+        *([("adj", "adjusted", "number minor-column")] if adjusted else []),
         *([("change", "change", "number")] if changes else []),
         *([("trend", "", "minor-column")] if trends and trends["runs"] else []),
         *((_COUNTS[name][0], name, "number minor-column") for name in counted),
@@ -78,6 +80,8 @@ def tests_table(
                 ["span.with-bar", charts.bar(test), score_text(test)],
             ],
         ]
+        if adjusted:
+            cells.append(_number(test["adjusted_score"] or 0, adjusted_text(test) or "–"))
         cells += [_change(change)] if changes else []
         if trends and trends["runs"]:
             cells.append(["td.minor-column", charts.sparkline(trends["tests"].get(test["test"], []), test)])
@@ -108,9 +112,14 @@ def tests_table(
         scrolled("Robust tests, table", ["table.tests", {"id": "tests"}, caption, head, body]),
         [
             "p.legend",
-            "D deviations, M minor variations, E equivalent, err errors: trials that say nothing about the prompt.",
+            _legend(adjusted=adjusted),
         ],
     )
+
+
+def _legend(*, adjusted: bool) -> str:
+    lead = "adj the score adjusted for the model's noise, " if adjusted else ""
+    return f"{lead}D deviations, M minor variations, E equivalent, err errors (they say nothing about the prompt)."
 
 
 def _heading(name: str, by: str, classes: str) -> Node:
