@@ -60,7 +60,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     conditions = _conditions(options.fail_on)
     places = places_of(options)
     now, path, notes = _now(options.now, places)
-    base = last(now.keys(), places.runs, but=path) if options.base == LAST else find(options.base, places)
+    base = last(now.keys(), places.runs, before=path) if options.base == LAST else find(options.base, places)
     if not any(test in base.tests for test in now):
         raise UsageError(f"{base_text(base.report)} has none of the tests of the run.")
     gone = () if options.base == LAST else base.tests.keys()

@@ -97,7 +97,7 @@ def find(target: str, places: Places) -> Base:
     return _at_commit(commit, target, places)
 
 
-def last(tests: Collection[str] | None, runs: Runs, *, but: Path | None = None) -> Base:
+def last(tests: Collection[str] | None, runs: Runs, *, before: Path | None = None) -> Base:
     """For each test the latest run that judged it: a run of a few tests does not hide what is known of the rest.
 
     Runs that were set aside (of one trial, overridden) are not asked.
@@ -105,7 +105,7 @@ def last(tests: Collection[str] | None, runs: Runs, *, but: Path | None = None) 
     Args:
         tests: Their names; ``None`` takes all that any run has.
         runs: The runs of this machine.
-        but: The file of the run that goes on.
+        before: The file of a run; only runs that began before it are asked.
     """
     missing = None if tests is None else set(tests)
     found: dict[str, Entry] = {}
@@ -114,7 +114,7 @@ def last(tests: Collection[str] | None, runs: Runs, *, but: Path | None = None) 
         if missing is not None and not missing:
             break
         useless = missing is not None and each.ended and missing.isdisjoint(each.results)
-        if each.path == but or each.aside or useless:
+        if each.aside or useless or (before is not None and each.path.name >= before.name):
             continue
         new = {
             test: one

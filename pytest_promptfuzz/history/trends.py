@@ -18,7 +18,7 @@ MOST = 50
 
 
 def trends(
-    runs: Runs, tests: Collection[str] | None = None, *, but: Path | None = None, most: int = MOST
+    runs: Runs, tests: Collection[str] | None = None, *, before: Path | None = None, most: int = MOST
 ) -> TrendsReport:
     """The results of tests in the runs before, the oldest first.
 
@@ -27,7 +27,7 @@ def trends(
     Args:
         runs: The runs of this machine.
         tests: Which; ``None`` takes all.
-        but: The file of a run that is left out.
+        before: The file of a run; only runs that began before it are told.
         most: How many runs there are at most.
     """
     wanted = None if tests is None else frozenset(tests)
@@ -35,7 +35,7 @@ def trends(
     for each in runs.every(results=True):
         if len(found) == most:
             break
-        if each.path == but or each.aside:
+        if each.aside or (before is not None and each.path.name >= before.name):
             continue
         try:
             results = each.all_results()

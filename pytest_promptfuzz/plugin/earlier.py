@@ -155,7 +155,7 @@ class Earlier:
 
         conditions = state.settings["fail_on"] or ()
         path = self._writing.path if self._writing is not None else None
-        base = self.base or last(self.entries.keys(), runs, but=path)
+        base = self.base or last(self.entries.keys(), runs, before=path)
         if not any(test in base.tests for test in self.entries):
             if self.base is not None:
                 self._said.append((f"{COMPARE}: {self._shares_none()}", True))
@@ -255,7 +255,7 @@ def _trends(earlier: Earlier, runs: Runs) -> TrendsReport | None:
 
     most = max(10, min(MOST, _POINTS // len(earlier.entries)))
     path = earlier._writing.path if earlier._writing is not None else None  # noqa: SLF001 - of this module
-    found = trends(runs, earlier.entries.keys(), but=path, most=most)
+    found = trends(runs, earlier.entries.keys(), before=path, most=most)
     return found if found["runs"] else None
 
 

@@ -49,7 +49,7 @@ _TOLD = ("worse", "lower", "unpaired", "gone", "better", "higher")
 
 
 def change_lines(changes: ChangesReport, operators: Operators, *, most: int = MOST) -> list[Line]:
-    """Tests that are not as before, the worst first; nothing where all are, or are new.
+    """How many tests are not as before, and which, the worst first; nothing where all are, or are new.
 
     Args:
         changes: The run beside its base.
@@ -58,7 +58,7 @@ def change_lines(changes: ChangesReport, operators: Operators, *, most: int = MO
     """
     told = [each for each in changes["tests"] if _is_told(each)]
     lines: list[Line] = []
-    if told:
+    if any(map(_is_changed, changes["tests"])):
         lines.append(
             [("Since ", "heading"), HANG, (f"{base_text(changes['base'])}: {_counts(changes)}.", "plain")]
         )
@@ -72,10 +72,9 @@ def change_lines(changes: ChangesReport, operators: Operators, *, most: int = MO
 
 def one_line(changes: ChangesReport) -> str:
     """The same in a sentence, for runs that say little; empty where nothing changed."""
-    told = [each for each in changes["tests"] if _is_told(each)]
-    if not told:
+    if not any(map(_is_changed, changes["tests"])):
         return ""
-    worse = [each["test"] for each in told if each["status"] == "worse"]
+    worse = [each["test"] for each in changes["tests"] if each["status"] == "worse"]
     names = f": {_named(worse)}" if worse else ""
     return f"since {base_text(changes['base'])}: {_counts(changes)}{names}"
 
@@ -128,9 +127,15 @@ def operators_of(tests: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]
     }
 
 
+def _is_changed(change: ChangeReport) -> bool:
+    return change["status"] in _TOLD or bool(change["new_deviations"] or change["mended"])
+
+
 def _is_told(change: ChangeReport) -> bool:
-    flipped = change["new_deviations"] or change["mended"]
-    return change["status"] in _TOLD or bool(flipped)
+    """Whether a test has a line of its own: one that cannot be compared only where its verdict is another."""
+    if change["status"] == "unpaired" and change["verdict"] == change["verdict_before"]:
+        return False
+    return _is_changed(change)
 
 
 def _counts(changes: ChangesReport) -> str:

@@ -128,7 +128,8 @@ def adjusted(found: Mapping[str, Difference], *, worse: bool) -> dict[str, float
     least = 0.0
     for place, name in enumerate(order):
         p = found[name].p(worse=worse)
-        least = max(least, min(1.0, p + sum(found[other].reached(p) for other in order[place + 1 :])))
+        if least < 1:
+            least = max(least, min(1.0, p + sum(found[other].reached(p) for other in order[place + 1 :])))
         result[name] = least
     return result
 

@@ -93,7 +93,8 @@ def test_a_run_that_is_worse_is_a_verdict_against(runs: Runs, capsys: pytest.Cap
     assert f"lower {TWO}" in captured.out
     assert f"gone {ONE}" in captured.out
     assert "the newest run, 0003abcd0003, ended before its last test" in captured.err
-    assert main(["compare", "last", "0002"]) == 1
+    assert main(["compare", "last", "0002"]) == 1  # each test's run before that one
+    assert f"lower {TWO}" in capsys.readouterr().out
     assert main(["compare", "0003", "0003"]) == 0
     assert "1 test as in the run 0003 (of " in capsys.readouterr().out
 

@@ -183,12 +183,14 @@ def test_last_is_for_each_test_the_latest_run_that_judged_it(places: Places) -> 
     kept(places.runs, 3, entry_of("b", "MMMM"), aside="trial")
     (places.runs.folder / "20990101-x.jsonl").write_text("damaged")
     now = kept(places.runs, 4, entry_of("a", "DDDD"), end=False)
-    found = last(["a", "b", "fresh"], places.runs, but=now)
+    kept(places.runs, 5, entry_of("a", "MMMM"))  # another run, which began later
+    found = last(["a", "b", "fresh"], places.runs, before=now)
     assert {test: each["score"] for test, each in found.tests.items()} == {"a": 1.0, "b": 0.0}
     assert (found.report["kind"], found.report["run"]) == ("last", "")
-    alone = last(["b"], places.runs, but=now)
+    alone = last(["b"], places.runs, before=now)
     assert alone.report["run"].startswith("0002")
     assert set(last(None, places.runs).tests) == {"a", "b", "c"}
+    assert last(["a"], places.runs).tests["a"]["score"] == 0.7
     assert last(["fresh"], places.runs).tests == {}
 
 

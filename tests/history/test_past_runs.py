@@ -192,7 +192,7 @@ def test_trends_go_back_over_runs_that_had_the_tests(runs: Runs) -> None:
     kept(runs, 3, entry_of("t::one", "EEED"), aside="trial")
     kept(runs, 4, entry_of("t::one", "EEDD"), end=False)
     now = kept(runs, 5, entry_of("t::one", "DDDD"))
-    found = trends(runs, {"t::one"}, but=now)
+    found = trends(runs, {"t::one"}, before=now)
     assert [int(each["id"][:4]) for each in found["runs"]] == [1, 4]
     assert found["tests"] == {
         "t::one": [

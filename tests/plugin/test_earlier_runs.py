@@ -259,6 +259,34 @@ def test_a_commit_is_compared_with_by_its_run(project, pytester, runs, monkeypat
     assert project(changed, "--promptfuzz-compare=HEAD").ret == 0
 
 
+def test_a_commit_without_a_run_is_compared_with_by_its_snapshots(
+    project, pytester, runs, monkeypatch
+) -> None:
+    git(pytester, "init", "-q", "-b", "main")
+    project(PASSING, "--promptfuzz-update", "--promptfuzz-history=off").assert_outcomes(passed=2)
+    assert runs.paths() == []
+    git(pytester, "add", "test_it.py", "pytest.ini", "__promptfuzz__")
+    git(pytester, "commit", "-q", "-m", "one")
+    git(pytester, "commit", "-q", "--allow-empty", "-m", "two")
+    monkeypatch.setenv("LOST_ONE", "6")
+    result = project(PASSING, "--promptfuzz-compare=HEAD~1", "--promptfuzz-fail-on=score drop", "-n", "2")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "Since commit HEAD~1 (at *): 1 worse, 1 as before.",
+            "worse test_it.py::test_one: *6 came out worse and 0 better; more than noise*",
+            "promptfuzz: --promptfuzz-compare: no run of commit * is kept here, so its snapshots were taken",
+        ]
+    )
+    git(pytester, "clone", "-q", "--depth=1", f"file://{pytester.path}", "shallow")
+    monkeypatch.chdir(pytester.path / "shallow")
+    shallow = pytester.runpytest_subprocess("--promptfuzz-compare=HEAD~1")
+    assert shallow.ret == pytest.ExitCode.USAGE_ERROR
+    shallow.stderr.fnmatch_lines(
+        ["ERROR: --promptfuzz-compare: *this clone is shallow*Fetch it: git fetch --unshallow."]
+    )
+
+
 def test_a_report_or_a_history_file_of_another_machine_is_compared_with(
     project, pytester, runs, monkeypatch
 ) -> None:
