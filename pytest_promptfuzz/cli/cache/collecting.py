@@ -14,7 +14,7 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.wire.recordings.pruning import module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 _PLUGIN = "pytest_promptfuzz.plugin.collected"
 _VARIABLE = "PROMPTFUZZ_COLLECTED"
@@ -28,7 +28,18 @@ def collected(recordings: Iterable[Path]) -> dict[Path, set[str]]:
     Raises:
         UsageError: pytest cannot collect them, so that nothing is known of what exists.
     """
-    modules = {path: module_of(path) for path in recordings}
+    return existing({path: module_of(path) for path in recordings})
+
+
+def existing(modules: Mapping[Path, Path]) -> dict[Path, set[str]]:
+    """The tests that exist, by what is kept of them.
+
+    Args:
+        modules: The test module of each.
+
+    Raises:
+        UsageError: As :func:`collected`.
+    """
     there = sorted({module for module in modules.values() if module.is_file()})
     found: dict[Path, set[str]] = {}
     for name, test in _ask(there) if there else ():

@@ -1,4 +1,4 @@
-"""``promptfuzz cache prune``: take out recordings of tests that are gone, or old answers; shows first what would go."""
+"""``promptfuzz cache prune``: take out what is kept of tests that are gone, or old answers; shows it first."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from pytest_promptfuzz.cli.cache.common import (
     size,
     sized,
 )
+from pytest_promptfuzz.cli.cache.snapshots import folders_in, gone_in, named_in, without_snapshots_alone
 from pytest_promptfuzz.cli.options import add_output_options, plain
 from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.history.snapshots import remove as remove_snapshot
 from pytest_promptfuzz.reporting.text import HANG, Line
 from pytest_promptfuzz.wire.recordings.places import recording_of
 from pytest_promptfuzz.wire.recordings.pruning import module_of, without_tests
@@ -35,20 +37,20 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     """The action's arguments."""
     parser = actions.add_parser(
         "prune",
-        help="take out recordings of tests that are gone, or old answers",
+        help="take out recordings and snapshots of tests that are gone, or old answers",
         description=plain(__doc__),
         allow_abbrev=False,
     )
     add_paths(parser)
     group = parser.add_argument_group(
-        "what goes (by default recordings of tests that pytest no longer collects)"
+        "what goes (by default recordings and snapshots of tests that pytest no longer collects)"
     )
     group.add_argument(
         "--test",
         action="append",
         default=[],
         metavar="FILE::TEST",
-        help="the recording of this test; of all its parameters, where none is named",
+        help="recording and snapshot of this test; of all its parameters, where none is named",
     )
     group.add_argument(
         "--older-than", type=age, metavar="AGE", help="what was answered longer ago than 36h, 90d, 8w, 1y"
@@ -80,20 +82,34 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         raise UsageError(f"{name} is for the local cache; write --cache with it.")
     if options.test and (options.paths or options.older_than is not None):
         raise UsageError("--test names what goes; leave the paths and --older-than out.")
-    going = _named(options.test) if options.test else _found(options)
+    snapshots = _snapshots(options)
+    going = _named(options.test, snapshots) if options.test else _found(options)
     if options.yes:
         for path, tests in going.items():
             without_tests(path, set(tests))
+        for path in snapshots:
+            remove_snapshot(path)
     if options.json:
-        output.json({"removed": options.yes, "tests": {str(path): tests for path, tests in going.items()}})
+        gone = {str(path): {each[0]: each[1]} for path, each in snapshots.items()}
+        recorded = {str(path): those for path, those in going.items()}
+        output.json({"removed": options.yes, "tests": recorded, "snapshots": gone})
     else:
-        output.lines(_recording_lines(going, done=options.yes))
+        output.lines(_lines(going, snapshots, done=options.yes))
     return 0
+
+
+def _snapshots(options: argparse.Namespace) -> dict[Path, tuple[str, str]]:
+    """The snapshots that go: by file, the test and why; none by age, for they have none."""
+    if options.test:
+        return named_in(options.test)
+    folders = folders_in(options.paths) if options.older_than is None else []
+    return gone_in(folders) if folders else {}
 
 
 def _found(options: argparse.Namespace) -> dict[Path, dict[str, str]]:
     """What goes, and why, by recording and test."""
-    recordings = recordings_in(options.paths)
+    paths = without_snapshots_alone(options.paths)
+    recordings = recordings_in(paths) if paths or not options.paths else []
     going: dict[Path, dict[str, str]] = {}
     if options.older_than is None:
         from pytest_promptfuzz.cli.cache.collecting import collected
@@ -116,11 +132,15 @@ def _found(options: argparse.Namespace) -> dict[Path, dict[str, str]]:
     return going
 
 
-def _named(names: list[str]) -> dict[Path, dict[str, str]]:
+def _named(names: list[str], snapshots: dict[Path, tuple[str, str]]) -> dict[Path, dict[str, str]]:
     going: dict[Path, dict[str, str]] = {}
     for name in names:
         module, _, wanted = name.partition("::")
         path = recording_of(Path(module))
+        if not path.exists() and any(
+            each.partition("[")[0] == name.partition("[")[0] for each, _ in snapshots.values()
+        ):
+            continue
         if not wanted or not path.exists():
             reason = f"{path} does not exist" if wanted else "it names no test; write FILE::TEST"
             raise UsageError(f"--test {name}: {reason}.")
@@ -132,18 +152,28 @@ def _named(names: list[str]) -> dict[Path, dict[str, str]]:
     return going
 
 
-def _recording_lines(going: dict[Path, dict[str, str]], *, done: bool) -> list[Line]:
+def _lines(
+    going: dict[Path, dict[str, str]], snapshots: dict[Path, tuple[str, str]], *, done: bool
+) -> list[Line]:
     lines: list[Line] = [
         [("  ", "plain"), HANG, (f"{module_of(path)}::{test}: {why}", "plain")]
         for path, tests in going.items()
         for test, why in tests.items()
     ]
-    count = sum(map(len, going.values()))
-    if not count:
+    count, verb = sum(map(len, going.values())), "Removed" if done else "Would remove"
+    if not count and not snapshots:
         return [[("Nothing to remove.", "plain")]]
-    head = f"{'Removed' if done else 'Would remove'} the recordings of {counted(count, 'test')}:"
+    heads: list[Line] = (
+        [[(f"{verb} the recordings of {counted(count, 'test')}:", "heading")]] if count else []
+    )
     tail: list[Line] = [] if done else [[("Nothing was changed; --yes removes them.", "plain")]]
-    return [[(head, "heading")], *lines, *tail]
+    if snapshots:
+        tail = [
+            [(f"{verb} the snapshots of {counted(len(snapshots), 'test')}:", "heading")],
+            *([("  ", "plain"), HANG, (f"{test}: {why}", "plain")] for test, why in snapshots.values()),
+            *tail,
+        ]
+    return [*heads, *lines, *tail]
 
 
 def _prune_cache(options: argparse.Namespace, output: Output) -> int:

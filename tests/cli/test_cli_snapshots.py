@@ -1,0 +1,72 @@
+"""``promptfuzz cache prune`` and snapshots of tests that are gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pytest_promptfuzz.history.snapshot import Snapshot
+from pytest_promptfuzz.history.snapshots import files_in, folder_of, write
+
+
+def snapshot(test):
+    return Snapshot(test, "pass", 1.0, None, 0.85, "simulated", "", "Rate it.", ())
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+    module = tmp_path / "test_it.py"
+    module.write_text("import pytest\n\n@pytest.mark.skip\ndef test_there():\n    pass\n")
+    for name in ("test_there", "test_gone", "test_more[1]"):
+        write(module, snapshot(name))
+    write(tmp_path / "test_lost.py", snapshot("test_lost"))
+    return tmp_path
+
+
+def prune(folder, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_promptfuzz.cli", "cache", "prune", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTEST_ADDOPTS": "-p no:anyio -p no:hypothesispytest"},
+        check=False,
+        timeout=240,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def left(folder):
+    modules = (folder / "test_it.py", folder / "test_lost.py")
+    return [each.name.partition("-")[0] for module in modules for each in files_in(folder_of(module))]
+
+
+def test_snapshots_of_tests_that_are_gone_are_shown_and_removed_only_with_yes(folder):
+    (folder_of(folder / "test_it.py") / "damaged.json").write_text("{")
+    before = left(folder)
+    code, shown = prune(folder)
+    assert code == 0
+    assert "Would remove the snapshots of 3 tests:" in shown
+    assert "test_it.py::test_gone: pytest does not collect it" in shown
+    assert "test_lost.py::test_lost: test_lost.py is gone" in shown
+    assert "test_there" not in shown
+    assert left(folder) == before
+    code, shown = prune(folder, "--yes", "--json")
+    assert len(json.loads(shown)["snapshots"]) == 3
+    assert left(folder) == ["damaged.json", "test_there.json"], "what cannot be read stays"
+    assert not folder_of(folder / "test_lost.py").exists()
+
+
+def test_one_is_removed_by_its_name(folder):
+    code, shown = prune(folder, "--test", "test_it.py::test_more", "--yes")
+    assert (code, "test_it.py::test_more[1]: named" in shown) == (0, True)
+    assert left(folder) == ["test_gone.json", "test_there.json", "test_lost.json"]
+    code, _ = prune(folder, "test_it.py", "--yes")
+    assert code == 0
+    assert left(folder) == ["test_there.json", "test_lost.json"]
+    assert prune(folder, "--test", "test_it.py::test_nothing")[0] == 2
