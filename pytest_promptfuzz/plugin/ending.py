@@ -88,9 +88,11 @@ class Ending:
             state.warnings.append(f"this run leaves no report: {error}")
             return
         if self.wanted:
+            from pytest_promptfuzz.reporting.publishing import uncollected
             from pytest_promptfuzz.reporting.reading import read_document
 
-            self._write(stored.path, read_document(stored.path), state)
+            with uncollected():
+                self._write(stored.path, read_document(stored.path), state)
 
     def _write(self, source: Path, document: Any, state: State) -> None:
         from pytest_promptfuzz.reporting.publishing import publish

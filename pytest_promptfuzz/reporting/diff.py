@@ -71,7 +71,7 @@ def explain(diff: Iterable[Sequence[str]], *, context: int = CONTEXT) -> list[Sh
     moves, rest = _moves(runs)
     if len(moves) == 1 and not _hunks(rest):
         return list(moves)
-    reordering = _reordering(_side(runs, 1), _side(runs, 2))
+    reordering = _reordering(_side(runs, 1), _side(runs, 2)) if _same_letters(runs) else None
     return [reordering] if reordering is not None else [*moves, *_changes(_joined(rest), context)]
 
 
@@ -128,6 +128,12 @@ def _segments(text: str) -> list[str]:
     return [each.strip() for each in _SEGMENT.split(text) if each.strip()]
 
 
+def _same_letters(runs: list[_Run]) -> bool:
+    """Whether what was taken away was put back somewhere, by its letters: cheaper than to compare segments."""
+    removed, added = ("".join("".join(run[side] for run in runs).split()) for side in (1, 2))
+    return bool(removed) and len(removed) == len(added) and sorted(removed) == sorted(added)
+
+
 def _reordering(before: str, after: str) -> Reorder | None:
     """The reordering that makes ``after`` of ``before``, if that is all that happened."""
     # The same segments are the same characters: most changes do not even keep how many there are.
@@ -147,6 +153,8 @@ def _reordering(before: str, after: str) -> Reorder | None:
 def _moves(runs: list[_Run]) -> tuple[list[Move], list[_Run]]:
     """Passages taken from one place and put at another, and the runs without them."""
     hunks = _hunks(runs)
+    if len(hunks) < 2:
+        return [], runs
     put: dict[str, list[_Hunk]] = {}
     for hunk in reversed(hunks):
         if hunk.added.strip() and not hunk.removed:

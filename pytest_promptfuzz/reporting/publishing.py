@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import PromptfuzzError, StoreError, unstopped
@@ -10,10 +12,26 @@ from pytest_promptfuzz.reporting.formats import GITHUB, REPORTERS
 from pytest_promptfuzz.wire.recordings.writing import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytest_promptfuzz.reporting.document import Document
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Have Python look for no garbage while reports are read and rendered.
+
+    A large run's report is millions of objects, none of them garbage: to look through them again and again takes
+    a third of the time.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def check(name: str, path: Path) -> None:

@@ -99,6 +99,8 @@ def show_codes(text: str, chosen: set[int] | None = None) -> str:
     >>> show_codes("p\u0430y", {1})
     'p<U+0430>y'
     """
+    if text.isascii():
+        return text
     return "".join(
         f"<U+{ord(each):04X}>" if not each.isascii() and (chosen is None or index in chosen) else each
         for index, each in enumerate(text)
