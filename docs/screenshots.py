@@ -32,7 +32,7 @@ XFAIL = re.compile(r"@pytest\.mark\.xfail\(.*?\n\)\n", re.DOTALL)
 LEVELS = ("- medium: late parcels, broken products", "- medium: broken products")
 VARYING = "simulated?noise=0.15&seed=2"
 QUIET = ("-W", "ignore", "-m", "pytest", "-p", "no:cacheprovider", "--color=yes")
-ROWS = 36  # of a terminal
+TABLE, ROWS = 15, 36  # of a terminal: the table with its total, and all of it; notes stand between
 # What SGR codes look like on a dark terminal.
 CLASSES = {"1": "b", "2": "d", "9": "s", "31": "r", "32": "g", "33": "y", "36": "c"}
 TERMINAL = """<!DOCTYPE html><meta charset="utf-8"><style>
@@ -117,7 +117,11 @@ def terminal(text: str, width: int) -> str:
     """What a terminal shows, from the summary on, as a page."""
     rows = text.splitlines()
     start = next((at for at, row in enumerate(rows) if "prompt robustness" in row), 0)
-    shown = "\n".join(rows[start : start + ROWS])
+    changed = next(
+        (at for at, row in enumerate(rows) if row.removeprefix("\x1b[1m").startswith("Since")), start
+    )
+    table = rows[start : start + TABLE]
+    shown = "\n".join([*table, "…", *rows[changed : changed + ROWS - TABLE]])
     return TERMINAL.format(width=width, rows="".join(_coloured(shown)))
 
 

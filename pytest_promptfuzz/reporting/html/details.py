@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from pytest_promptfuzz.reporting.html import basis, charts
 from pytest_promptfuzz.reporting.html.compared import SAID
@@ -16,6 +17,7 @@ from pytest_promptfuzz.reporting.html.parts import (
     folded,
     heading,
     inline,
+    key,
     table,
     terminal,
     titled,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.html.markup import Node
     from pytest_promptfuzz.reporting.model import TestReport
 
+_LINKED = 20
 _REPLAYED = {
     "breaks": "still breaks",
     "passes": "passes now",
@@ -53,6 +56,7 @@ _DRIFT = {
 
 def details(
     test: DocumentTest,
+    href: str,
     *,
     change: ChangeReport | None = None,
     trends: TrendsReport | None = None,
@@ -62,6 +66,7 @@ def details(
 
     Args:
         test: Its report, whole.
+        href: The address of its page.
         change: How it compares with its base.
         trends: Earlier runs.
         models: What stands beside it where the same test was asked of other models.
@@ -71,7 +76,7 @@ def details(
         *_top(test),
         *_counterexamples(test),
         *_drift(test["drift"]),
-        *_changed(change),
+        *_changed(change, href),
         *models,
         *trials(test),
         *_searched(test),
@@ -158,7 +163,7 @@ def drift(found: DriftReport) -> Node:
     return made
 
 
-def _changed(change: ChangeReport | None) -> list[Node]:
+def _changed(change: ChangeReport | None, href: str) -> list[Node]:
     if change is None:
         return []
     pairs: list[tuple[str, Node | None]] = [
@@ -166,8 +171,8 @@ def _changed(change: ChangeReport | None) -> list[Node]:
         ("Score", _then(number(change["score_before"]), number(change["score"]))),
         ("Pairs of trials", f"{change['pairs']}: {change['worse']} worse, {change['better']} better"),
         ("p, adjusted", digits(change["adjusted_p"], ".2g") if change["adjusted_p"] is not None else None),
-        ("New deviations", ", ".join(change["new_deviations"])),
-        ("Mended", ", ".join(change["mended"])),
+        ("New deviations", _linked(change["new_deviations"], href)),
+        ("Mended", _linked(change["mended"], href)),
         ("Prompt", "changed" if change["prompt_changed"] else "the same"),
         ("Unmutated answer", change["baseline"]),
         ("Model", _then(change["model_before"], change["model"])),
@@ -175,6 +180,16 @@ def _changed(change: ChangeReport | None) -> list[Node]:
     status = change["status"]
     head = heading(2, "Against the base: ", [f"span.status is-{status}", SAID.get(status, status)])
     return [["section", head, ["p", inline(change["explanation"], 2_000)], facts(pairs)]]
+
+
+def _linked(trials: Sequence[str], href: str) -> Node | None:
+    """Trials by their IDs."""
+    links: list[Node] = [
+        ["a", {"href": f"{href}?trial={quote(key(each), safe='')}"}, each] for each in trials[:_LINKED]
+    ]
+    spaced = [piece for link in links for piece in (link, " ")]
+    rest = len(trials) - _LINKED
+    return ["span", *spaced, *([f"and {rest:,} more"] if rest > 0 else [])] if links else None
 
 
 def _then(before: str, now: str) -> str:

@@ -75,7 +75,9 @@ def html_report(document: Document) -> str:
     chunks = [chunk(name, nodes) for name, nodes in rest.items()]
     for place, test in enumerate(tests):
         beside = models.beside_models(tests, hrefs, family[place], place) if place in family else ()
-        shown = details(test, change=by_test.get(test["test"]), trends=document["trends"], models=beside)
+        shown = details(
+            test, hrefs[place], change=by_test.get(test["test"]), trends=document["trends"], models=beside
+        )
         chunks.append(chunk(f"t{place}", shown))
     return _page(to_html(body), chunks)
 

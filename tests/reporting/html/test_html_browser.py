@@ -158,6 +158,9 @@ def test_an_address_names_a_view(browser: Browser, everything: str) -> None:
     browser.open(everything, f"{link}?trial={trial}")
     assert browser.run("return document.activeElement.parentElement.dataset.trial") == trial
     assert browser.run("return document.activeElement.parentElement.open")
+    # What was said of a test's trials leads to them, on its own page as well.
+    href = browser.run("return [...document.querySelectorAll('#test dd a')].at(-1).getAttribute('href')")
+    assert href == f"{link}?trial=8f14e45fceea"
     browser.open(everything, "#/test/nothing%20of%20the%20kind")
     assert browser.texts("h1") == ["No such test"]
     browser.click("#steps a")
@@ -226,6 +229,9 @@ def test_light_and_dark(browser: Browser, everything: str) -> None:
     browser.click("#theme")
     assert browser.run(paper) == dark
     browser.run("localStorage.clear()")
+    browser.look(1280, dark=True)
+    browser.open(everything)
+    assert browser.text("#theme") == "Light"
 
 
 @pytest.mark.parametrize("width", [360, 390, 768])
@@ -240,6 +246,11 @@ def test_nothing_is_wider_than_a_phone(browser: Browser, everything: str, width:
         browser.run("document.querySelectorAll('details').forEach(e => { e.open = true; })")
         wide = browser.run("return document.documentElement.scrollWidth")
         assert wide <= width, link
+    browser.go("#/")
+    inside = (
+        "const box = document.querySelector('#tests').parentElement; return box.scrollWidth - box.clientWidth"
+    )
+    assert browser.run(inside) <= 0  # the tests need no scrolling by themselves either
 
 
 def test_the_heat_map_is_switched_and_grows(browser: Browser) -> None:

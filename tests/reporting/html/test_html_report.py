@@ -202,6 +202,8 @@ def test_a_thousand_tests_stay_below_fifteen_megabytes() -> None:
 def test_what_both_answers_hold_is_not_marked() -> None:
     found = to_html([beside("The parcel is late, sorry.", "The parcel is on time, sorry.")])
     assert re.findall(r"<mark>(.*?)</mark>", found) == ["late", "on time"]
+    several = to_html([beside("It comes late today, sorry.", "It comes soon enough, sorry.")])
+    assert re.findall(r"<mark>(.*?)</mark>", several) == ["late today", "soon enough"]
     assert "the same, word for word" in to_html([beside("yes", "yes")])
     assert re.findall(r"<mark>(.*?)</mark>", to_html([beside("感情は良い", "感情は悪い")])) == ["良", "悪"]
     assert re.findall(r"<mark>(.*?)</mark>", to_html([beside("a b", "a  b")])) == ["·", "··"]
