@@ -107,7 +107,8 @@ def restate(item: pytest.Item, report: pytest.TestReport) -> None:
     if report.outcome != "passed":
         from pytest_promptfuzz.reporting.terminal import one_line
 
-        said = getattr(report, "wasxfail", "") or one_line(report.promptfuzz)
+        crash = getattr(report.longrepr, "reprcrash", None)  # it knows of drift, too
+        said = getattr(report, "wasxfail", "") or (crash.message if crash else one_line(report.promptfuzz))
         result.statusDetails = StatusDetails(message=said, trace=report.longreprtext)
 
 

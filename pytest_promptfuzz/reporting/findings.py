@@ -6,7 +6,15 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_promptfuzz.reporting.overview import changed, drifts, met, ordered, with_targets
+from pytest_promptfuzz.reporting.overview import (
+    changed,
+    drifts,
+    fails_otherwise,
+    is_lost,
+    met,
+    ordered,
+    with_targets,
+)
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.terminal import one_line
 
@@ -70,20 +78,19 @@ def findings(document: Document) -> list[Finding]:
 def _of_test(test: DocumentTest, target: str) -> list[Finding]:
     """Of one test; ``target`` tells it from others of its name, in a report of several models."""
     path, line = test["location"] or ("", 1)
-    lost = test["outcome"] in {"failed", "error"}
+    lost = is_lost(test)
     of = f"{target}: " if target else ""
     found = []
     if test["verdict"] in ("brittle", "noisy", "inconclusive"):
         kind: Kind = test["verdict"]  # type: ignore[assignment]  # one of them
         level: Level = "note" if not lost else "error" if kind == "brittle" else "warning"
         found.append(Finding(kind, level, test["test"], path, line, _short(of + one_line(test)), target))
-    drift = drifts(test)
-    for each in drift:
+    for each in drifts(test):
         level = "error" if each["policy"] == "fail" else "warning"
         about = f"{each['kind']} {each['case']} {target}".rstrip()
-        said = f"{of}drift of the {each['kind']}: {each['message']}"
+        said = f"{of}drift: {each['message']}"
         found.append(Finding("drift", level, test["test"], path, line, _short(said), about))
-    if lost and test["verdict"] == "pass" and not any(each["policy"] == "fail" for each in drift):
+    if fails_otherwise(test):
         said = f"{of}the test failed, though its prompt passed"
         found.append(Finding("failed", "error", test["test"], path, line, _short(said), target))
     return found

@@ -89,6 +89,23 @@ def is_open(test: DocumentTest) -> bool:
     return test["verdict"] == "inconclusive" and low < high
 
 
+def is_excused(test: DocumentTest) -> bool:
+    """Whether a verdict against the prompt fails nothing: it is expected, skipped or let through."""
+    return test["verdict"] != "pass" and not is_lost(test)
+
+
+def is_lost(test: DocumentTest) -> bool:
+    """Whether a test failed in pytest's sense, or is an error."""
+    return test["outcome"] in _LOST
+
+
+def fails_otherwise(test: DocumentTest) -> bool:
+    """Whether a test failed for a reason that is no part of its report: not its prompt, and not drift."""
+    return (
+        test["verdict"] == "pass" and is_lost(test) and all(each["policy"] != "fail" for each in drifts(test))
+    )
+
+
 def drifts(test: DocumentTest) -> list[DriftReport]:
     """In which ways a test is not what its snapshot says, apart from those that are to be ignored."""
     return [each for each in test["drift"] if each["policy"] != "ignore"]
@@ -125,11 +142,14 @@ def headline(document: Document) -> str:
     said = f"{', '.join(parts)} of {count(whole.tests, 'robust test')}"
     if whole.tests == whole.verdicts.get("pass") and not whole.failed:
         said = f"{count(whole.tests, 'robust test')} passed" if whole.tests > 1 else "1 robust test passed"
+    excused = sum(map(is_excused, document["tests"]))
+    if excused:
+        said += f"; {excused:,} of these expected or let through"
     if whole.worse:
         said += f"; {whole.worse:,} worse than the base by more than noise"
     if whole.drifted:
         said += f"; {whole.drifted:,} drifted"
-    hidden = sum(each["outcome"] in _LOST and each["verdict"] == "pass" for each in document["tests"])
+    hidden = sum(map(fails_otherwise, document["tests"]))
     if hidden:
         said += f"; {hidden:,} failed for another reason than the prompt"
     return said if document["run"]["complete"] else f"{said}; the run did not reach its end"

@@ -26,6 +26,12 @@ _PRE = '<pre style="white-space: pre-wrap">'
 def html_snippet(report: TestReport) -> str:
     """The verdict in a line; of a test that is not robust, the smallest edit that breaks it and both answers."""
     parts = [f"<p><b>Prompt robustness</b>: {escape(one_line(report))}</p>"]
+    for each in report["drift"]:
+        if each["policy"] != "ignore":
+            parts += [
+                f"<p>{escape(safe(each['message']))}</p>",
+                _answers("Then", "Now", each["before"], each["after"]),
+            ]
     found = report["counterexamples"]
     trial = _deviation(report)
     if found:
@@ -52,9 +58,12 @@ def _deviation(report: TestReport) -> TrialReport | None:
 
 
 def _shown(what: str, diff: Sequence[Sequence[str]], before: object, after: object) -> str:
-    one, other = answer_pair(before, after)
-    rows = [(what, _edit(diff)), ("Unmutated", escape(one)), ("Mutated", escape(other))]
-    return "".join(f"<p>{escape(safe(name))}:</p>{_PRE}{text}</pre>" for name, text in rows)
+    return f"<p>{escape(safe(what))}:</p>{_PRE}{_edit(diff)}</pre>{_answers('Unmutated', 'Mutated', before, after)}"
+
+
+def _answers(one: str, other: str, before: object, after: object) -> str:
+    shown = zip((one, other), answer_pair(before, after), strict=True)
+    return "".join(f"<p>{name}:</p>{_PRE}{escape(text)}</pre>" for name, text in shown)
 
 
 def _edit(diff: Sequence[Sequence[str]]) -> str:

@@ -163,6 +163,40 @@ def test_allure_agrees_with_what_a_verdict_is_made(project, pytester, effect, st
     assert allure_results(pytester.path / "allure")["test_open"]["status"] == status
 
 
+DRIFTING = """
+import os
+
+@robust(TRIAGE.fill(ticket=TICKET), mutations=4)
+def test_drifts(prompt):
+    return os.environ["SAYS"] if str(prompt) else ""
+"""
+
+
+def test_drift_is_shown_and_where_it_fails_it_is_why(project, pytester, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("SAYS", "BILLING")
+    project(DRIFTING, "--promptfuzz-update").assert_outcomes(passed=1)
+    monkeypatch.setenv("SAYS", "<b>OTHER")
+    options = ("--html=out.html", "--alluredir=allure", "--clean-alluredir", "--junitxml=out.xml")
+    project(DRIFTING, *options).assert_outcomes(passed=1)
+    result = allure_results(pytester.path / "allure")["test_drifts"]
+    assert (result["status"], "statusDetails" in result) == ("passed", False)
+    project(DRIFTING, *options, "--promptfuzz-model-drift=fail").assert_outcomes(failed=1)
+    result = allure_results(pytester.path / "allure")["test_drifts"]
+    assert result["status"] == "failed"
+    assert result["statusDetails"]["message"].startswith("drift: the model changed")
+    (row,) = html_report(pytester.path / "out.html")["test_drifts"]
+    seen = Tags(row["extras"][0]["content"])
+    assert row["result"] == "Failed"
+    assert set(seen.tags) == {"p", "b", "pre"}
+    assert "the model changed" in seen.text
+    assert "BILLING" in seen.text
+    assert "<b>OTHER" in seen.text
+    report = (pytester.path / "out.xml").read_text(encoding="utf-8")
+    assert 'name="promptfuzz_drift" value="model"' in report
+    assert 'failure message="drift: the model changed' in report
+
+
 CONFTEST = """
 import sys
 from pathlib import Path

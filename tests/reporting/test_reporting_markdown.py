@@ -175,6 +175,36 @@ def test_each_kind_of_result_has_its_headline() -> None:
     assert head(made(other)) == f"❌ Prompt robustness: {said}"
 
 
+def test_what_is_expected_is_no_alarm() -> None:
+    test = {**outcome(handmade.brittle()), "outcome": "xfailed"}
+    text = markdown_report(made(test, outcome(handmade.passing())))
+    said = "### ✅ Prompt robustness: 1 brittle, 1 pass of 2 robust tests; 1 of these expected or let through"
+    assert text.split("\n")[1] == said
+    assert "| ➖ brittle (xfailed) |" in text
+    assert "❌" not in text
+
+
+def test_drift_that_fails_is_why() -> None:
+    drift = {"kind": "model", "policy": "fail", "message": "the model changed", "before": "a", "after": "b"}
+    test = {**outcome(handmade.passing()), "outcome": "failed", "drift": [{**drift, "case": 0, "p": 0.029}]}
+    text = markdown_report(made(test))
+    assert text.split("\n")[1] == "### ❌ Prompt robustness: 1 pass of 1 robust test; 1 drifted"
+    assert "- ❌ `tests/test_triage.py::test_triage`: the model changed\n" in text
+    assert "- `tests/test_triage.py::test_triage`: drift, the model changed (p = 0.029)" in text
+    assert "| ❌ pass (failed) |" in text
+    assert "Snapshot:\n\n```\n  a\n```\n\nNow:\n\n```\n  b\n```" in text
+
+
+def test_an_edit_that_is_shown_is_not_shown_again() -> None:
+    test = outcome(handmade.brittle())
+    assert markdown_report(made(test)).count("+ Classify the mood of") == 1
+    trial = next(each for each in test["trials"] if each["outcome"] == "deviation")
+    test["counterexamples"] = [{"diff": trial["diff"], "minimal": True, "repeats": [5, 6], "failure": "x"}]
+    assert markdown_report(made(test)).count("+ Classify the mood of") == 1
+    test["counterexamples"][0]["diff"] = [["-", "Classify"], ["+", "Sort"]]
+    assert markdown_report(made(test)).count("+ Classify the mood of") == 1
+
+
 def test_what_could_not_be_judged_is_said_loudly_and_nothing_tested_as_well() -> None:
     lost = {"test": "a.py::b", "outcome": "error", "message": "ConfigurationError: no key", "location": None}
     text = markdown_report(made(unjudged=[lost]))
@@ -204,7 +234,7 @@ def test_what_changed_since_the_base_is_in_the_table_and_what_is_new() -> None:
     )
     assert new in text
     assert "compared with `origin/main`" in text
-    assert "drift of the model: x" in text
+    assert "drift, x" in text
 
 
 @pytest.mark.parametrize("place", range(len(HOSTILE)))
@@ -394,5 +424,5 @@ def test_what_it_cost_stands_below() -> None:
         "<sub>9 calls; 0 answers from the store; $0.0123; 12.5s; mode replay; seed 0; commit `4e5f6a7b8c9d` with "
         "changes; pytest-promptfuzz 0.1.0</sub>"
     )
-    assert "Answers are simulated: no real model was called" in markdown_report(made(brittle()))
+    assert "simulated answers, no real model was called" in markdown_report(made(brittle()))
     assert PROMPT not in foot

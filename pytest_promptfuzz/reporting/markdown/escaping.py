@@ -22,10 +22,9 @@ _PIPES = re.compile(r"(\\*)\|")
 _BOT = re.compile(r"@(?=\w)")
 _COMMAND = re.compile(r"^(?=/)")
 _PLAIN = re.compile(
-    r"[A-Za-z0-9 ,;()=%<>“”…']+(?:(?:\.(?=[ 0-9]|\Z)|:(?= |\Z)|-(?=[a-z]))[A-Za-z0-9 ,;()=%<>“”…']*)*"
+    r"[A-Za-z0-9 ,;()=+%<>“”…']+(?:(?:\.(?=[ 0-9]|\Z)|:(?= |\Z)|-(?=[a-z]))[A-Za-z0-9 ,;()=+%<>“”…']*)*"
 )
-
-# What a host could take for a commit, an issue or a link, and what would begin a list.
+# What a host could take for a commit, an issue or a link, and what would begin a list or a heading.
 _MEANT = re.compile(r"\b(?:[0-9a-f]{7,}|www|GH)\b|^\d+[.)](?=\s|\Z)|^[=+<>]", re.IGNORECASE)
 
 
@@ -39,7 +38,11 @@ def code(text: str, *, limit: int = 120) -> str:
     >>> code("a`b")
     '``a`b``'
     """
-    shown = _COMMAND.sub(r"\\", _flat(text, limit))
+    return _span(_flat(text, limit))
+
+
+def _span(shown: str) -> str:
+    shown = _COMMAND.sub(r"\\", shown)
     fence = "`" * (_longest_ticks(shown) + 1)
     pad = " " if shown.startswith("`") or shown.endswith("`") else ""
     return f"{fence}{pad}{shown}{pad}{fence}"
@@ -60,12 +63,12 @@ def tagged(text: str, *, limit: int = 120) -> str:
     return f"<code>{html.escape(_flat(text, limit))}</code>"
 
 
-def prose(text: str, *, limit: int = 300) -> str:
+def prose(text: str, *, limit: int = 1000) -> str:
     """A sentence as it is if it is made of words and numbers alone; anything else as code."""
     flat = _flat(text, limit)
     if _PLAIN.fullmatch(flat) and not _MEANT.search(flat):
         return flat.replace("<", "&lt;").replace(">", "&gt;")
-    return code(text, limit=limit)
+    return _span(flat)
 
 
 def block(rows: Iterable[tuple[str, str]], *, language: str = "", exact: bool = False) -> str:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.reporting.markdown.escaping import code, prose
 from pytest_promptfuzz.reporting.markdown.tables import (
     MOST_NAMED,
-    SIGNS,
     heading_rows,
     named,
     news_rows,
+    sign,
     test_rows,
 )
 from pytest_promptfuzz.reporting.markdown.tests import test_block
 from pytest_promptfuzz.reporting.overview import drifts, headline, met, money, ordered, overview
 from pytest_promptfuzz.reporting.summary import seconds
 from pytest_promptfuzz.reporting.terminal import one_line
-from pytest_promptfuzz.reporting.words import count, real_judges, simulated, simulation
+from pytest_promptfuzz.reporting.words import count, real_judges, simulated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,10 +114,7 @@ def _is_told(test: DocumentTest) -> bool:
 def _whys(document: Document) -> list[str]:
     """Why the run failed: the worst tests in a line each, conditions that are met, a run that ended early."""
     bad = [each for each in ordered(document) if each["outcome"] in {"failed", "error"}]
-    rows = [
-        f"- {SIGNS.get(each['verdict'], '❌')} {code(each['test'])}: {_why(each)}"
-        for each in bad[:MOST_NAMED]
-    ]
+    rows = [f"- {sign(each)} {code(each['test'])}: {_why(each)}" for each in bad[:MOST_NAMED]]
     if len(bad) > MOST_NAMED:
         rows.append(f"- and {count(len(bad) - MOST_NAMED, 'more test')} that failed or could not be trusted")
     rows += [f"- ❌ {code(condition)} is met by {named(tests)}" for condition, tests in met(document)]
@@ -179,5 +176,7 @@ def _foot(document: Document, whole: Overview) -> str:
     if document["changes"] is not None:
         said.append(f"compared with {code(document['changes']['base']['label'], limit=60)}")
     if tests and all(map(simulated, tests)):
-        said.append("simulated answers" if real_judges(tests) else simulation(tests).rstrip("."))
+        said.append(
+            "simulated answers" if real_judges(tests) else "simulated answers, no real model was called"
+        )
     return f"<sub>{'; '.join(filter(None, said))}</sub>"

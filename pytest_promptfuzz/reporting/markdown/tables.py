@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.markdown.escaping import cell, code, prose
-from pytest_promptfuzz.reporting.overview import changed, drifts, ordered, with_targets
+from pytest_promptfuzz.reporting.overview import changed, drifts, is_excused, is_lost, ordered, with_targets
 from pytest_promptfuzz.reporting.searched import search_text
 from pytest_promptfuzz.reporting.words import count, number, operator_names, score_text
 
@@ -19,6 +19,8 @@ MOST_NAMED = 5  # tests named in one sentence
 MOST_NEWS = 20
 
 SIGNS = {"brittle": "❌", "noisy": "⚠️", "inconclusive": "⚠️", "pass": "✅"}
+EXCUSED = "➖"
+LOST = "❌"
 _MOVED = {
     "worse": "worse",
     "better": "better",
@@ -65,7 +67,7 @@ def _test_row(
 ) -> str:
     scored = "-" if test.get("searched") else score_text(test)
     cells = [
-        f"{SIGNS.get(test['verdict'], '')} {prose(test['verdict'])}{_excused(test)}",
+        f"{sign(test)} {prose(test['verdict'])}{_excused(test)}",
         cell(test["test"]),
         scored,
         "-" if test.get("searched") else number(test["threshold"]),
@@ -76,6 +78,13 @@ def _test_row(
     if compared:
         cells.append(_change(beside.get(test["test"])))
     return _row(cells)
+
+
+def sign(test: DocumentTest) -> str:
+    """A sign for the verdict; another where it fails nothing, or where something else does."""
+    if test["verdict"] == "pass" and is_lost(test):
+        return LOST
+    return EXCUSED if is_excused(test) else SIGNS.get(test["verdict"], LOST)
 
 
 def _excused(test: DocumentTest) -> str:
@@ -108,6 +117,11 @@ def named(tests: Iterable[str]) -> str:
     every = list(tests)
     rest = len(every) - MOST_NAMED
     return ", ".join(map(code, every[:MOST_NAMED])) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def chance(p: float | None) -> str:
+    """How probable noise alone makes it; nothing where that is not known."""
+    return "" if p is None else f" (p = {p:.2g})"
 
 
 def news_rows(document: Document) -> list[str]:
@@ -153,7 +167,7 @@ def _evidence(change: ChangeReport) -> str:
 
 def _drift(document: Document) -> list[str]:
     return [
-        f"- {code(test['test'])}: drift of the {prose(each['kind'])}: {prose(each['message'])}"
+        f"- {code(test['test'])}: drift, {prose(each['message'])}{chance(each['p'])}"
         for test in ordered(document)
         for each in drifts(test)
     ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.reporting.answers import answer_pair
 from pytest_promptfuzz.reporting.diff import Change, Move, explain
 from pytest_promptfuzz.reporting.markdown.escaping import block, code, prose, tagged
+from pytest_promptfuzz.reporting.markdown.tables import chance
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.overview import drifts
 from pytest_promptfuzz.reporting.words import MENDS, count, grouped, operator_names
@@ -33,7 +34,8 @@ def test_block(test: DocumentTest) -> str:
         parts.append(
             f"A change that breaks it ({code(operator_names(first))}):\n\n{edit_block(first['diff'])}"
         )
-    parts += [_smallest(test), _folded(test, first)]
+    known = test["counterexamples"][0]["diff"] if test["counterexamples"] else first and first["diff"]
+    parts += [_smallest(test), _folded(test, known)]
     return "\n\n".join(filter(None, parts))
 
 
@@ -84,8 +86,8 @@ def _short(text: str, limit: int = 200) -> str:
     return flat if len(flat) <= limit else f"{flat[: limit // 2]} … {flat[-limit // 2 :]}"
 
 
-def _folded(test: DocumentTest, shown: TrialReport | None) -> str:
-    """All else; of a trial that is ``shown`` already, not the edit."""
+def _folded(test: DocumentTest, shown: list[list[str]] | None) -> str:
+    """All else, without the edit that is ``shown`` already."""
     parts = [*_trials(test, shown), *_drift(test), *_errors(test)]
     if test["notes"]:
         notes = [f"- {code(note, limit=400)}" for note in test["notes"][:MOST_NOTES]]
@@ -98,14 +100,14 @@ def _folded(test: DocumentTest, shown: TrialReport | None) -> str:
     return "\n\n".join([head, *parts, "</details>"])
 
 
-def _trials(test: DocumentTest, shown: TrialReport | None) -> list[str]:
+def _trials(test: DocumentTest, shown: list[list[str]] | None) -> list[str]:
     found = test.get("searched")
     if found is not None:
         trials = [each for each in (found["found"] or found["nearest"],) if each is not None]
     else:
         trials = [each for name in _TOLD for each in scored(test) if each["outcome"] == name]
     groups = grouped(trials, _why)
-    parts = [_trial(test, group, edit=group[0] is not shown) for group in groups[:MOST_TRIALS]]
+    parts = [_trial(test, group, edit=group[0]["diff"] != shown) for group in groups[:MOST_TRIALS]]
     rest = sum(map(len, groups[MOST_TRIALS:]))
     return [*parts, f"And {count(rest, 'other change')} of such kinds."] if rest else parts
 
@@ -152,7 +154,7 @@ def _drift(test: DocumentTest) -> list[str]:
     parts = []
     for each in drifts(test):
         one, other = answer_pair(each["before"], each["after"])
-        said = f"**Drift** of the {prose(each['kind'])}: {prose(each['message'])}"
+        said = f"**Drift**: {prose(each['message'])}{chance(each['p'])}"
         parts.append("\n\n".join([said, "Snapshot:", block([("", one)]), "Now:", block([("", other)])]))
     return parts
 
