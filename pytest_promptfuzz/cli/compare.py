@@ -61,6 +61,8 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     places = places_of(options)
     now, path, notes = _now(options.now, places)
     base = last(now.keys(), places.runs, before=path) if options.base == LAST else find(options.base, places)
+    if not base.tests and base.notes:
+        raise UsageError(f"{base.notes[0]}. Name a run or a report.")
     if not any(test in base.tests for test in now):
         raise UsageError(f"{base_text(base.report)} has none of the tests of the run.")
     gone = () if options.base == LAST else base.tests.keys()

@@ -30,7 +30,7 @@ class Base:
 
     Attributes:
         report: What it is, for reports.
-        tests: What is kept of each of its tests.
+        tests: What is kept of each of its tests; empty of a commit from before there were any.
         notes: What is to be said of how it was chosen.
     """
 
@@ -160,7 +160,7 @@ def entries(tests: Iterable[Mapping[str, Any]]) -> dict[str, Entry]:
 
 
 def _at_commit(commit: str, label: str, places: Places) -> Base:
-    """The newest whole run of that very commit; where there is none, what the commit's snapshots say."""
+    """The newest whole run of that very commit; where there is none, what the commit's snapshots say, if it has any."""
     for each in places.runs.every():
         clean = each.run.get("commit") == commit and each.run.get("dirty") is False
         if clean and each.complete and not each.aside:
@@ -168,14 +168,9 @@ def _at_commit(commit: str, label: str, places: Places) -> Base:
     from pytest_promptfuzz.history.committed import tests_at
 
     tests, problems = tests_at(commit, places.root)
-    if tests:
-        said = f"no run of commit {commit[:12]} is kept here, so its snapshots were taken"
-        return Base(_report(label, "ref", {"commit": commit}), tests, [said, *problems])
-    damaged = "".join(f" ({each})" for each in problems)
-    raise UsageError(
-        f"{label!r} is commit {commit[:12]}, of which no run is kept in {places.runs.folder}, and which has no "
-        f"snapshots of tests{damaged}. Check it out and run pytest, or name the report of its run."
-    )
+    said = f"no run of commit {commit[:12]} is kept here"
+    said += ", so its snapshots were taken" if tests else ", and it has no snapshots: nothing was compared"
+    return Base(_report(label, "ref", {"commit": commit}), tests, [said, *problems])
 
 
 def _is_ref(target: str, places: Places) -> bool:

@@ -186,6 +186,8 @@ def _row(
             status = "same"
     row["status"] = status
     row["explanation"] = _explained(row, found, before, now)
+    if not before["trials"] and not now["trials"] and before["verdict"] == now["verdict"]:
+        row["status"], row["explanation"] = "same", "a search, whose verdict is as before"
     return row
 
 

@@ -76,7 +76,8 @@ class Earlier:
             pytest.UsageError: It has none.
         """
         asked = list(tests)
-        if self.base is not None and asked and not any(each in self.base.tests for each in asked):
+        known = self.base.tests if self.base is not None else {}
+        if known and asked and not any(each in known for each in asked):
             raise pytest.UsageError(f"{place_of('compare', state.config)}: {self._shares_none()}")
 
     def see(self, test: str) -> None:
@@ -157,10 +158,10 @@ class Earlier:
         path = self._writing.path if self._writing is not None else None
         base = self.base or last(self.entries.keys(), runs, before=path)
         if not any(test in base.tests for test in self.entries):
-            if self.base is not None:
+            if base.tests and self.base is not None:
                 self._said.append((f"{COMPARE}: {self._shares_none()}", True))
                 _fail(session, pytest.ExitCode.USAGE_ERROR)
-            elif conditions or state.settings["compare"]:
+            elif self.base is None and (conditions or state.settings["compare"]):
                 self._said.append(
                     (f"{_option(state)}: there is no earlier run of these tests to compare with yet", False)
                 )

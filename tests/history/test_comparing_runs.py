@@ -163,6 +163,13 @@ def test_answers_to_one_mutation_are_flipped_together() -> None:
     )
 
 
+def test_a_search_has_no_trials_and_is_known_by_its_verdict() -> None:
+    search = entry_of("t", "", trials={}, verdict="pass")
+    assert one(search, search)["status"] == "same"
+    found = one(search, {**search, "verdict": "brittle"})
+    assert (found["status"], found["explanation"]) == ("unpaired", "one of the runs has no trials")
+
+
 def test_new_gone_and_not_asked_for() -> None:
     found = compared(
         [entry_of("old", "EEEE"), entry_of("away", "EEEE"), entry_of("t", "EEEE")],

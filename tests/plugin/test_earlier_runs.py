@@ -263,7 +263,13 @@ def test_a_commit_without_a_run_is_compared_with_by_its_snapshots(
     project, pytester, runs, monkeypatch
 ) -> None:
     git(pytester, "init", "-q", "-b", "main")
-    project(PASSING, "--promptfuzz-update", "--promptfuzz-history=off").assert_outcomes(passed=2)
+    git(pytester, "commit", "-q", "--allow-empty", "-m", "zero")
+    update = project(PASSING, "--promptfuzz-update", "--promptfuzz-history=off", "--promptfuzz-compare=HEAD")
+    update.assert_outcomes(passed=2)
+    assert update.ret == 0  # the first tests of a project have no base
+    update.stdout.fnmatch_lines(
+        ["promptfuzz: --promptfuzz-compare: no run of commit *, and it has no snapshots: *"]
+    )
     assert runs.paths() == []
     git(pytester, "add", "test_it.py", "pytest.ini", "__promptfuzz__")
     git(pytester, "commit", "-q", "-m", "one")
@@ -389,6 +395,16 @@ def test_a_folder_that_cannot_be_written_does_not_end_the_run(project, runs) -> 
     result.assert_outcomes(passed=2)
     assert "this run is not kept, and later ones cannot be compared with it: " in said(result)
     assert result.ret == 0
+
+
+def test_no_secret_is_kept(project, runs) -> None:
+    source = PASSING.replace('"BILLING"', '"BILLING of customer-4711"')
+    project(source, "-o", "promptfuzz_redact=customer-[0-9]+", "--promptfuzz-save=x").assert_outcomes(
+        passed=2
+    )
+    (path,) = runs.paths()
+    assert "BILLING of " in path.read_text()
+    assert "customer-4711" not in path.read_text()
 
 
 @WORKERS
