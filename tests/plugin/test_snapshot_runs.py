@@ -129,6 +129,7 @@ def test_a_policy_fails_a_test_and_no_xfail_waits_for_it(project, pytester, monk
     accepted = project(
         source, "--promptfuzz-update=failed", "--promptfuzz-model-drift=fail", "-k", "app", *workers
     )
+    accepted.assert_outcomes(passed=1, deselected=0 if workers else 1)
     accepted.stdout.fnmatch_lines(
         ["promptfuzz: updated: test_it.py::test_app: the model changed: the same prompt has another answer"]
     )
@@ -384,7 +385,7 @@ def test_two_files_that_claim_a_test_and_a_file_that_cannot_be_written_are_said(
 
 def test_what_looks_like_a_secret_is_not_stored_and_is_no_drift(project, pytester):
     secret = "sk-live-0123456789abcdefghijklmnop"
-    source = APP.replace('"SAYS", "billing"', f'"SAYS", "billing {secret}"')
+    source = APP.replace('"SAYS", "billing"', f'"SAYS", "{secret}"')
     project(source, "--promptfuzz-update").assert_outcomes(passed=1)
     assert secret.encode() not in stored(pytester)["test_app.json"]
     assert not drifts(project(source))

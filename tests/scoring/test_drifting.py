@@ -146,3 +146,24 @@ def test_one_of_many_inputs_that_changed_is_named():
 
     told = driven(compared(cases, more=True, made=45), answer)
     assert (told.changed, told.case) == (True, 3)
+
+
+def test_what_is_clearly_noise_after_three_more_answers_is_asked_no_further():
+    values = ["a", "a", "b", "b", "c"]
+    case = Beside(lambda one, other: 10 * (values[one] == values[other]), [0, 1, 2, 3], [4])
+    looks = []
+
+    def answer(look):
+        looks.append(look)
+        for each in "aab" if look == 4 else "bbab":
+            values.append(each)
+            case.now.append(len(values) - 1)
+
+    assert driven(compared([case], more=True), answer).changed is False
+    assert looks == [4]
+
+
+def test_of_two_groups_of_one_size_each_labelling_has_a_twin():
+    case = Beside(lambda one, other: 10 * ((one < 3) == (other < 3)), [0, 1, 2], [3, 4, 5])
+    assert driven(compared([case], more=False, alpha=0.06)).changed is None
+    assert driven(compared([case], more=False, alpha=0.1)).changed is True
