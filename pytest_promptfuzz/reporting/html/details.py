@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from pytest_promptfuzz.reporting.html import basis, charts
@@ -29,9 +29,9 @@ from pytest_promptfuzz.reporting.varying import varying_lines
 from pytest_promptfuzz.reporting.words import count, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from pytest_promptfuzz.history.changes import ChangeReport, TrendsReport
+    from pytest_promptfuzz.history.changes import ChangeReport, PastRunReport, PointReport
     from pytest_promptfuzz.reporting.counterexamples import CounterexampleReport
     from pytest_promptfuzz.reporting.document import DocumentTest
     from pytest_promptfuzz.reporting.drift import DriftReport
@@ -59,7 +59,8 @@ def details(
     href: str,
     *,
     change: ChangeReport | None = None,
-    trends: TrendsReport | None = None,
+    runs: Sequence[PastRunReport] = (),
+    points: Sequence[PointReport] = (),
     models: Sequence[Node] = (),
 ) -> list[Node]:
     """All that is known of one test.
@@ -68,10 +69,10 @@ def details(
         test: Its report, whole.
         href: The address of its page.
         change: How it compares with its base.
-        trends: Earlier runs.
+        runs: Earlier runs.
+        points: Its results in them.
         models: What stands beside it where the same test was asked of other models.
     """
-    points = trends["tests"].get(test["test"], []) if trends else []
     every: list[Node] = [
         *_top(test),
         *_counterexamples(test),
@@ -85,7 +86,7 @@ def details(
         *basis.gold(test),
         *basis.judging(test),
         *basis.kinds(test),
-        *_course(test, trends, points),
+        *_course(test, runs, points),
         *basis.about(test),
     ]
     return every
@@ -96,7 +97,13 @@ def _top(test: DocumentTest) -> list[Node]:
     figure: list[Node] = [] if test["searched"] and test["score"] is None else [charts.scale(test)]
     return [
         ["h1", {"tabindex": "-1"}, titled(test["test"])],
-        ["p.crumb", badge(test["verdict"]), ["span.dim", where], ["span.dim", f"pytest: {test['outcome']}"]],
+        [
+            "p.crumb",
+            badge(test["verdict"]),
+            ["span.dim", where],
+            ["span.dim", f"pytest: {test['outcome']}"],
+            ["span.dim", inline(test["target"])],
+        ],
         [
             "div.verdict",
             ["div.prose", *terminal(verdict_lines(test)), *terminal(varying_lines(test))],
@@ -254,14 +261,9 @@ def _prompt(test: TestReport) -> list[Node]:
     ]
 
 
-def _course(test: TestReport, trends: TrendsReport | None, points: Sequence[Any]) -> list[Node]:
-    if not trends or not points:
+def _course(test: TestReport, runs: Sequence[PastRunReport], points: Sequence[PointReport]) -> list[Node]:
+    if not points:
         return []
-    rows = charts.trend_table(trends["runs"], points)
+    rows = charts.trend_table(runs, points)
     listed = table("Earlier runs", ["run", "commit", "score", "verdict"], rows)
     return [["section", heading(2, "Over time"), charts.sparkline(points, test), listed]]
-
-
-def changes_by_test(changes: Mapping[str, Any] | None) -> dict[str, ChangeReport]:
-    """How each test compares with its base."""
-    return {each["test"]: each for each in changes["tests"]} if changes else {}

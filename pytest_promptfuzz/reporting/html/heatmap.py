@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.reporting.html.parts import scrolled, section, titled
+from pytest_promptfuzz.reporting.html.parts import inline, scrolled, section, titled
 from pytest_promptfuzz.reporting.words import count
 
 if TYPE_CHECKING:
@@ -28,12 +28,13 @@ def heat(ordered: Sequence[DocumentTest], hrefs: Sequence[str]) -> tuple[list[No
     """
     made: list[Node] = []
     rest: dict[str, list[Node]] = {}
+    several = len({each["target"] for each in ordered}) > 1
     for kind, key in _KINDS:
         columns = _columns(ordered, key)
         if not columns:
             continue
         rows = [
-            _row(test, href, key, columns)
+            _row(test, href, key, columns, several=several)
             for test, href in zip(ordered, hrefs, strict=True)
             if test["by_operator"] or test["by_dimension"]
         ]
@@ -107,11 +108,12 @@ def _columns(tests: Sequence[DocumentTest], key: str) -> list[str]:
     return sorted(lost, key=lambda name: (-lost[name], name))
 
 
-def _row(test: DocumentTest, href: str, key: str, columns: Sequence[str]) -> Node:
+def _row(test: DocumentTest, href: str, key: str, columns: Sequence[str], *, several: bool) -> Node:
     groups: dict[str, GroupReport] = test[key]  # type: ignore[literal-required]
+    target: list[Node] = [["span.model", inline(test["target"], 60)]] if several else []
     return [
         "tr",
-        ["th", {"scope": "row"}, ["a", {"href": href}, titled(test["test"])]],
+        ["th", {"scope": "row"}, ["a", {"href": href}, titled(test["test"])], *target],
         *(_cell(groups.get(name)) for name in columns),
     ]
 

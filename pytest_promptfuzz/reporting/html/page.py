@@ -10,8 +10,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.html import compared, heatmap, models, overview
+from pytest_promptfuzz.reporting.html.before import changes_of, points_of
 from pytest_promptfuzz.reporting.html.chunks import chunk
-from pytest_promptfuzz.reporting.html.details import changes_by_test, details
+from pytest_promptfuzz.reporting.html.details import details
 from pytest_promptfuzz.reporting.html.markup import to_html
 from pytest_promptfuzz.reporting.html.parts import key, test_href
 from pytest_promptfuzz.reporting.html.table import tests_table
@@ -39,7 +40,8 @@ def html_report(document: Document) -> str:
     tests = sorted(document["tests"], key=worst_first)
     hrefs = [test_href(name) for name in _keys(tests)]
     by_name = {test["test"]: href for test, href in zip(reversed(tests), reversed(hrefs), strict=True)}
-    by_test = changes_by_test(document["changes"])
+    changes, points = changes_of(tests, document["changes"]), points_of(tests, document["trends"])
+    by_name |= {each["test"]: href for each, href in zip(changes, hrefs, strict=True) if each}
     found = models.families(tests)
     family = {place: places for places in found.values() for place in places}
     heat, rest = heatmap.heat(tests, hrefs)
@@ -58,7 +60,7 @@ def html_report(document: Document) -> str:
                 *compared.drifted(tests, hrefs),
                 *overview.scores(document),
                 *(
-                    [tests_table(document, tests, hrefs, by_test)]
+                    [tests_table(document, tests, hrefs, changes, points)]
                     if tests or document["unjudged"]
                     else [_nothing()]
                 ),
@@ -76,7 +78,12 @@ def html_report(document: Document) -> str:
     for place, test in enumerate(tests):
         beside = models.beside_models(tests, hrefs, family[place], place) if place in family else ()
         shown = details(
-            test, hrefs[place], change=by_test.get(test["test"]), trends=document["trends"], models=beside
+            test,
+            hrefs[place],
+            change=changes[place],
+            runs=document["trends"]["runs"] if document["trends"] else (),
+            points=points[place],
+            models=beside,
         )
         chunks.append(chunk(f"t{place}", shown))
     return _page(to_html(body), chunks)

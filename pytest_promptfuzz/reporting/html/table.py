@@ -21,7 +21,7 @@ from pytest_promptfuzz.reporting.words import adjusted_text, score_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.history.changes import ChangeReport
+    from pytest_promptfuzz.history.changes import ChangeReport, PointReport
     from pytest_promptfuzz.reporting.document import Document, DocumentTest, UnjudgedReport
     from pytest_promptfuzz.reporting.html.markup import Node
 
@@ -39,7 +39,8 @@ def tests_table(
     document: Document,
     ordered: Sequence[DocumentTest],
     hrefs: Sequence[str],
-    changes: dict[str, ChangeReport],
+    changes: Sequence[ChangeReport | None],
+    points: Sequence[Sequence[PointReport]],
 ) -> Node:
     """The table, with tests that have no verdict before all others.
 
@@ -47,9 +48,10 @@ def tests_table(
         document: The run.
         ordered: Its tests, worst first.
         hrefs: Each one's address, in that order.
-        changes: By test, how it compares with its base.
+        changes: How each one compares with its base.
+        points: Each one's earlier results.
     """
-    trends = document["trends"]
+    any_change, any_point = any(changes), any(points)
     targets = list(dict.fromkeys(each["target"] for each in ordered))
     counted = [
         name for name in _COUNTS if name != "undecided" or any(each["counts"][name] for each in ordered)
@@ -61,8 +63,8 @@ def tests_table(
         ("test", "test", ""),
         ("score", "score", "number"),
         *([("adj", "adjusted", "number minor-column")] if adjusted else []),
-        *([("change", "change", "number")] if changes else []),
-        *([("trend", "", "minor-column")] if trends and trends["runs"] else []),
+        *([("change", "change", "number")] if any_change else []),
+        *([("trend", "", "minor-column")] if any_point else []),
         *((_COUNTS[name][0], name, "number minor-column") for name in counted),
         ("calls", "calls", "number minor-column"),
         *([("cost", "cost", "number minor-column")] if costs else []),
@@ -70,7 +72,7 @@ def tests_table(
     ]
     rows = [_unjudged(each, len(columns)) for each in document["unjudged"]]
     for place, (test, href) in enumerate(zip(ordered, hrefs, strict=True)):
-        change = changes.get(test["test"])
+        change = changes[place]
         cells: list[Node] = [
             ["td", {"data-by": str(_RANKS.get(test["verdict"], 0))}, badge(test["verdict"]), *_outcome(test)],
             ["th", {"scope": "row"}, ["a", {"href": href}, titled(test["test"])], *_model(test, targets)],
@@ -82,9 +84,9 @@ def tests_table(
         ]
         if adjusted:
             cells.append(_number(test["adjusted_score"] or 0, adjusted_text(test) or "–"))
-        cells += [_change(change)] if changes else []
-        if trends and trends["runs"]:
-            cells.append(["td.minor-column", charts.sparkline(trends["tests"].get(test["test"], []), test)])
+        cells += [_change(change)] if any_change else []
+        if any_point:
+            cells.append(["td.minor-column", charts.sparkline(points[place], test)])
         counts = test["counts"]
         cells += [_number(counts[name], f"{counts[name]:,}", strong=name == "deviation") for name in counted]
         cells.append(_number(test["spent"]["calls"], f"{test['spent']['calls']:,}"))
@@ -107,7 +109,7 @@ def tests_table(
     return section(
         "tests",
         "Tests",
-        _controls(verdicts, targets, changed=bool(changes) or any(each["drift"] for each in ordered)),
+        _controls(verdicts, targets, changed=any_change or any(each["drift"] for each in ordered)),
         ["p.count", {"role": "status", "id": "count"}],
         scrolled("Robust tests, table", ["table.tests", {"id": "tests"}, caption, head, body]),
         [

@@ -165,6 +165,28 @@ def test_tests_of_one_name_have_an_address_each() -> None:
     assert len(unpacked(page)) == 3
 
 
+def test_of_tests_of_one_name_each_has_its_own_change_and_no_other_ones_past() -> None:
+    same = [
+        pages.whole(handmade.report(target="openai:one")),
+        pages.whole(handmade.report(target="openai:two", verdict="brittle", score=0.63)),
+    ]
+    name = same[0]["test"]
+    made = document(pages.run(), same, changes=pages.changes(pages.change(name)), trends=pages.trends([name]))
+    page = html_report(made)
+    found = {"openai:one": "", "openai:two": ""}
+    for each in unpacked(page).values():
+        text = json.dumps(each)
+        first = re.search(r'"bdi", "(openai:\w+)"', text)
+        assert first
+        found[first.group(1)] = text
+    assert "Against the base" in found["openai:two"]
+    assert "Against the base" not in found["openai:one"]
+    assert "Over time" not in "".join(found.values())
+    assert page.count(">-0.37<") == 1
+    alone = html_report(document(pages.run(), same[1:], changes=made["changes"], trends=made["trends"]))
+    assert "Over time" in json.dumps(unpacked(alone))
+
+
 def test_a_page_holds_what_is_known_of_its_test() -> None:
     made = pages.everything()
     page = html_report(made)
