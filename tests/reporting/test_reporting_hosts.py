@@ -93,7 +93,9 @@ def test_a_condition_that_is_met_is_an_error_and_worse_without_one_a_warning() -
     (found,) = findings(document)
     assert (found.level, found.kind, found.line) == ("error", "worse", 12)
     assert found.message == "meets the condition 'score drop > 0.05' of --promptfuzz-fail-on"
+    assert values(github_report(document).outputs)["verdict"] == "failed"
     document["changes"]["conditions"] = []
+    assert values(github_report(document).outputs)["verdict"] == "passed"
     (found,) = findings(document)
     assert (found.level, found.kind, found.message) == ("warning", "worse", "x")
 
@@ -186,6 +188,24 @@ def test_output_values_are_figures() -> None:
 @given(st.text(st.characters(codec="utf-8") | st.sampled_from("\r\n=<promtfuz_")))
 def test_an_output_value_is_read_back_whatever_it_is(text: str) -> None:
     assert values(output("a", text) + output("b", "1")) == {"a": text, "b": "1"}
+
+
+def test_a_score_that_is_open_is_not_the_lowest() -> None:
+    test = named(handmade.rate_limited, "test_open", score=0.1, bounds=(0.1, 1.0))
+    assert values(github_report(made(test)).outputs)["score_min"] == ""
+    both = made(test, named(handmade.brittle, "test_brittle"))
+    assert values(github_report(both).outputs)["score_min"] == "0.625"
+
+
+def test_names_with_signs_of_commands_are_read_back() -> None:
+    name = "test_a[x, y: 100% =1,file=b.py]"
+    (line,) = github_report(made(named(handmade.brittle, name, location=("a,b%.py", 3)))).annotations
+    (told,) = commands(line)
+    assert told.properties == {
+        "file": "a,b%.py",
+        "line": "3",
+        "title": f"Brittle prompt: tests/test_it.py::{name}",
+    }
 
 
 def test_the_delimiter_of_an_output_value_is_not_in_it() -> None:

@@ -306,6 +306,11 @@ def test_plain_words_are_prose_and_the_rest_is_code() -> None:
         assert prose(each).startswith("`"), each
 
 
+def test_a_pipe_after_a_backslash_is_shown_by_another_sign_in_tables() -> None:
+    """Parsers of tables differ in whether it is escaped."""
+    assert cell("a\\|b|c") == "`a\\¦b\\|c`"
+
+
 def test_what_is_shown_of_an_answer_is_the_answer() -> None:
     """Backticks, pipes and fences in it do not change what a reader sees."""
     for text in ("a | b", "`a` ``b``", "<b>bold</b>", "a &amp; b", "***x***"):
