@@ -243,7 +243,8 @@ SETTINGS: tuple[Setting, ...] = (
         "report",
         values.text,
         None,
-        "reports of the run, by format: json:PATH,html:PATH; also md, and what hooks and packages offer",
+        "reports of the run, by format: json:PATH,html:PATH; also md, gitlab, sarif, what hooks and packages offer, "
+        "and github, without a path",
         "FORMAT:PATH",
     ),
     *(Setting(each.name, each.read, each.default, each.help, each.metavar, each.type) for each in GIVEN),

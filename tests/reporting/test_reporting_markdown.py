@@ -403,6 +403,17 @@ def test_several_models_of_one_test_are_told_apart() -> None:
     assert "| target |" not in markdown_report(made(one))
 
 
+def test_a_change_is_that_of_the_model_it_was_made_of() -> None:
+    one, other = outcome(handmade.passing()), outcome({**handmade.brittle(), "target": "anthropic:claude"})
+    document = made(one, other)
+    document["changes"] = with_text(made(outcome(handmade.passing())), "x")["changes"]
+    change = document["changes"]["tests"][0]
+    change |= {"test": one["test"], "verdict": "brittle", "score": other["score"]}
+    rows = [line for line in markdown_report(document).split("\n") if line.startswith("| ")]
+    assert rows[2].endswith("| `anthropic:claude` | -0.5, worse |")
+    assert rows[3].endswith("| `openai:gpt-5-mini` | - |")
+
+
 def test_a_test_that_searched_has_no_score_in_the_table() -> None:
     test = outcome(handmade.passing())
     test["searched"] = {

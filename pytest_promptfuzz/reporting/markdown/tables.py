@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.reporting.html.before import changes_of
 from pytest_promptfuzz.reporting.markdown.escaping import cell, code, prose
 from pytest_promptfuzz.reporting.overview import changed, drifts, is_excused, is_lost, ordered, with_targets
 from pytest_promptfuzz.reporting.searched import search_text
 from pytest_promptfuzz.reporting.words import count, number, operator_names, score_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from pytest_promptfuzz.history.changes import ChangeReport
     from pytest_promptfuzz.reporting.document import Document, DocumentTest
@@ -46,10 +47,13 @@ def heading_rows(document: Document) -> list[str]:
 
 def test_rows(document: Document) -> list[str]:
     """A row a test, the worst first; then those that stand in the base only."""
-    beside = {each["test"]: each for each in changed(document)}
     compared = document["changes"] is not None
     several = with_targets(document)
-    rows = [_test_row(each, beside, compared=compared, several=several) for each in ordered(document)]
+    tests = ordered(document)
+    rows = [
+        _test_row(test, change, compared=compared, several=several)
+        for test, change in zip(tests, changes_of(tests, document["changes"]), strict=True)
+    ]
     between = ["-"] * (4 if several else 3)
     gone = [
         _row(["", cell(each["test"]), *between, f"gone, was {prose(each['verdict_before'])}"])
@@ -62,9 +66,7 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _test_row(
-    test: DocumentTest, beside: Mapping[str, ChangeReport], *, compared: bool, several: bool
-) -> str:
+def _test_row(test: DocumentTest, change: ChangeReport | None, *, compared: bool, several: bool) -> str:
     scored = "-" if test.get("searched") else score_text(test)
     cells = [
         f"{sign(test)} {prose(test['verdict'])}{_excused(test)}",
@@ -76,7 +78,7 @@ def _test_row(
     if several:
         cells.append(cell(test["target"], limit=60))
     if compared:
-        cells.append(_change(beside.get(test["test"])))
+        cells.append(_change(change))
     return _row(cells)
 
 
