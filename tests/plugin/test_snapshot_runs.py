@@ -389,3 +389,14 @@ def test_what_looks_like_a_secret_is_not_stored_and_is_no_drift(project, pyteste
     project(source, "--promptfuzz-update").assert_outcomes(passed=1)
     assert secret.encode() not in stored(pytester)["test_app.json"]
     assert not drifts(project(source))
+
+
+def test_what_cannot_be_told_is_said_only_to_whoever_asks_for_details(project, pytester, monkeypatch):
+    project(APP, "--promptfuzz-update").assert_outcomes(passed=1)
+    changed(pytester, "test_app.json", ('"times": 4', '"times": 1'))
+    monkeypatch.setenv("SAYS", "shipping")
+    result = project(APP, "-v")
+    assert not drifts(result)
+    said = "whether the model drifted cannot be told: too few answers are known to tell it from noise"
+    result.stdout.fnmatch_lines([f"note test_it.py::test_app: {said}"])
+    assert said not in project(APP).stdout.str()
