@@ -163,8 +163,8 @@ def main() -> int:
         try:
             text = page.read_text(encoding="utf-8")
             for picture, width, height, dark, view in (
-                ("overview", 1280, 1250, False, ""),
-                ("overview-dark", 1280, 1250, True, ""),
+                ("overview", 1280, 1180, False, ""),
+                ("overview-dark", 1280, 1180, True, ""),
                 ("overview-phone", 390, 1400, False, ""),
                 ("heat-map", 1280, 700, False, "heat"),
                 ("test", 1280, 1300, False, "test"),

@@ -26,9 +26,9 @@ SAID = {
     "gone": "gone",
 }
 _DRIFT = {
-    "model": "the model changed",
-    "prompt": "the prompt changed",
-    "comparator": "the comparison changed",
+    "model": "model",
+    "prompt": "prompt",
+    "comparator": "comparison",
 }
 
 

@@ -48,9 +48,9 @@ _REPLAYED = {
     "unanswered": "could not be asked",
 }
 _DRIFT = {
-    "model": "The model changed",
-    "prompt": "The prompt changed",
-    "comparator": "The comparison changed",
+    "model": "Model",
+    "prompt": "Prompt",
+    "comparator": "Comparison",
 }
 
 
@@ -159,7 +159,7 @@ def drift(found: DriftReport) -> Node:
         "article",
         [
             "p",
-            ["b", f"{_DRIFT.get(found['kind'], found['kind'])}. "],
+            ["b", f"{_DRIFT.get(found['kind'], found['kind'])}: "],
             inline(found["message"], 2_000),
             chance,
         ],
