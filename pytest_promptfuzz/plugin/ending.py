@@ -80,21 +80,28 @@ class Ending:
         run = self._run(state, complete=complete)
         changes, trends = self.earlier.finish(run, session, state)
         if self._failed or (self._stored is None and not self.wanted):
+            self._missed(session)
             return
         try:
             stored = self._stored if self._stored is not None else self._begun(state)
             stored.end(run, changes=changes, trends=trends, warnings=list(dict.fromkeys(state.warnings)))
         except StoreError as error:
             state.warnings.append(f"this run leaves no report: {error}")
+            self._missed(session)
             return
         if self.wanted:
             from pytest_promptfuzz.reporting.publishing import uncollected
             from pytest_promptfuzz.reporting.reading import read_document
 
             with uncollected():
-                self._write(stored.path, read_document(stored.path), state)
+                self._write(stored.path, read_document(stored.path), session, state)
 
-    def _write(self, source: Path, document: Any, state: State) -> None:
+    def _missed(self, session: pytest.Session) -> None:
+        """A report that was asked for is not there: whoever reads it must not take an older one for it."""
+        if self.wanted and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _write(self, source: Path, document: Any, session: pytest.Session, state: State) -> None:
         from pytest_promptfuzz.reporting.publishing import publish
 
         for each in self.wanted:
@@ -103,6 +110,7 @@ class Ending:
                 done = publish(document, each.format, path, shown=each.path, log=self.commands.append)
                 self.done.append(done)
             except PromptfuzzError as error:
+                self._missed(session)
                 asked = f"{each.format}:{each.path}" if each.path else each.format
                 mend = (
                     f"promptfuzz report --from {source} --to {f'{each.format}:PATH' if each.path else asked}"

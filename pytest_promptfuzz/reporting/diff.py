@@ -234,6 +234,10 @@ def _tail(same: str, context: int) -> str:
 
 def _changed(removed: str, added: str) -> list[tuple[str, str]]:
     """Both sides of a change, with what the eye would miss made visible."""
+    if (
+        (removed + added).isascii() and removed.isalpha() and added.isalpha()
+    ):  # words: nothing to make visible
+        return [("-", _elide(removed)), ("+", _elide(added))]
     lead, removed, added, trail = _shared_blanks(removed, added)
     if _BLANKS.sub("", removed) == _BLANKS.sub("", added):
         removed, added = show_white(removed), show_white(added)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -133,5 +134,5 @@ def read_wanted(text: str) -> list[Wanted]:
             raise UsageError(f"{each.strip()!r} names no path: write FORMAT:PATH, such as html:report.html.")
         if any(path == other.path for other in found):
             raise UsageError(f"{path or name} is asked for twice; give each report a path of its own.")
-        found.append(Wanted(name, path))
+        found.append(Wanted(name, os.path.expanduser(path)))  # noqa: PTH111 - the text stays as it was given
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -46,10 +47,12 @@ def check(name: str, path: Path) -> None:
     REPORTERS.one(name, f"the report {name}:{path}")
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name a file in it.")
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is no regular file, which a report could take the place of; name another.")
     above = next(each for each in path.absolute().parents if os.path.lexists(each))
     if not above.is_dir():
         raise StoreError(f"{path} cannot be written: {above} is a file; name another place.")
-    if not os.access(path if path.exists() else above, os.W_OK):
+    if not _can_write(path if path.exists() else above):
         raise StoreError(f"{path} cannot be written; mend its permissions, or name another place.")
 
 
@@ -86,6 +89,19 @@ def publish(
     content = text.encode("utf-8", "backslashreplace")
     write_whole(path, content, attributes=False)
     return f"wrote {shown} ({name}, {_size(len(content))})"
+
+
+def _can_write(path: Path) -> bool:
+    """Whether a file, or files in a folder, can be written: root may write by permission where nothing can be."""
+    if not os.access(path, os.W_OK):
+        return False
+    if path.is_file():
+        return True
+    try:
+        with tempfile.TemporaryFile(dir=path):
+            return True
+    except OSError:
+        return False
 
 
 def _size(count: int) -> str:

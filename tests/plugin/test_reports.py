@@ -191,6 +191,7 @@ def test_a_report_that_cannot_be_made_loses_nothing(project: Project, pytester: 
         SOURCE, "-k", "sound", "--promptfuzz-report=broken:a,names:b.txt", conftest=textwrap.dedent(conftest)
     )
     result.assert_outcomes(passed=1, deselected=6)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
         [
             "promptfuzz: wrote b.txt (names, 22 B)",
@@ -210,6 +211,9 @@ def test_a_folder_that_cannot_be_written_is_told_and_the_run_goes_on(
     result.assert_outcomes(passed=1, deselected=6)
     result.stdout.fnmatch_lines(["promptfuzz: this run leaves no report: *cannot be written*"])
     assert (folder / "report").read_text() == "in the way"
+    assert result.ret == pytest.ExitCode.OK
+    missed = project(SOURCE, "-k", "sound", "--promptfuzz-report=json:run.json")
+    assert missed.ret == pytest.ExitCode.TESTS_FAILED
 
 
 def test_no_secret_is_left(project: Project, pytester: pytest.Pytester) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -333,6 +334,7 @@ def test_nothing_to_merge_is_refused() -> None:
         ("json:a.json", [("json", "a.json")]),
         ("json:a.json, html:out/b.html", [("json", "a.json"), ("html", "out/b.html")]),
         ("html:C:\\x\\a,b.html", [("html", "C:\\x\\a,b.html")]),
+        ("json:~/a.json", [("json", str(Path("~/a.json").expanduser()))]),
     ],
 )
 def test_reports_are_read_from_an_option(text: str, found: list[tuple[str, str]]) -> None:
@@ -365,6 +367,14 @@ def test_where_nothing_can_be_written_is_told_before(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="unknown report format"):
         check("jsn", tmp_path / "a.json")
     check("json", tmp_path / "new" / "folder" / "a.json")
+    if not hasattr(os, "mkfifo"):
+        return
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(StoreError, match="is no regular file"):
+        check("json", tmp_path / "fifo")
+    if Path("/proc/self").is_dir():
+        with pytest.raises(StoreError, match="cannot be written; mend its permissions"):
+            check("json", Path("/proc/nothing/run.json"))
 
 
 def test_a_format_of_one_s_own(tmp_path: Path, real: Document) -> None:
