@@ -167,6 +167,38 @@ def test_a_compressed_recording_is_found_and_stays_compressed(tmp_path: Path, pa
     assert gzip.decompress(zipped.read_bytes()).count(b"\n") == 3
 
 
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    real, link = tmp_path / "kept" / "real.txt", tmp_path / "link.txt"
+    link.symlink_to(real)
+    write_whole(link, b"one")
+    assert link.is_symlink()
+    assert real.read_bytes() == b"one"
+    write_whole(link, b"two")
+    assert link.is_symlink()
+    assert real.read_bytes() == b"two"
+    assert sorted(each.name for each in (tmp_path / "kept").iterdir()) == ["real.txt"]
+    assert (tmp_path / ".gitattributes").is_file(), "git looks beside the link"
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_is_no_regular_file_is_never_replaced(tmp_path: Path, *, linked: bool) -> None:
+    pipe, folder, loop = tmp_path / "pipe", tmp_path / "folder", tmp_path / "loop"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    loop.symlink_to(loop)
+    for each, what in ((pipe, "no regular file"), (folder, "a folder"), (loop, "no regular file")):
+        path = each
+        if linked:
+            path = tmp_path / f"to-{each.name}"
+            path.symlink_to(each)
+        with pytest.raises(StoreError, match=f"{path} is {what}.* was left as it is; name a file"):
+            write_whole(path, b"content")
+    assert pipe.is_fifo()
+    assert loop.is_symlink()
+    assert list(folder.iterdir()) == []
+    assert not (tmp_path / ".gitattributes").exists()
+
+
 def damaged(path: Path, change) -> RecordingFile:
     merge(path, lines_of("test_a", "test_b"))
     lines = path.read_bytes().splitlines(keepends=True)

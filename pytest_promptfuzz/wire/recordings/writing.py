@@ -71,21 +71,25 @@ def write_whole(path: Path, content: bytes, *, attributes: bool = True) -> None:
     """Write a recording at once: what reads it finds the old file or the new one.
 
     Args:
-        path: Of the file.
+        path: Of the file; of a symbolic link, the file that it leads to is written, and the link stays.
         content: All of it; compressed where the name says so.
         attributes: Whether git is told how to treat the files of its folder.
 
     Raises:
-        StoreError: It cannot be written; the old file is as it was.
+        StoreError: It cannot be written, or what stands there is no file (a folder, a device, a pipe); it is as it was.
     """
     data = _compressed(content) if path.name.endswith(".gz") else content
     try:
-        if path.is_file() and path.read_bytes() == data:
+        place = Path(os.path.realpath(path))
+        if os.path.lexists(place) and not place.is_file():
+            what = "a folder" if place.is_dir() else "no regular file (a device, a pipe or a link to itself)"
+            raise StoreError(f"{path} is {what}, and was left as it is; name a file.")
+        if place.is_file() and place.read_bytes() == data:
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
         if attributes:
             _attributes(path.parent)
-        _replace(path, data)
+        _replace(place, data)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written ({error.strerror or error}). It is as it was; mend its permissions or free some "
