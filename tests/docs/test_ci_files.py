@@ -275,18 +275,78 @@ def test_a_night_asks_and_opens_one_issue(machine: Machine, earlier: str) -> Non
     for name in re.findall(r"outputs\.(\w+)", condition):
         assert name in told
     (machine.folder / "earlier").write_text(earlier, encoding="utf-8")
-    given = {"GH_TOKEN": "none", "REPOSITORY": "o/r", "HEADLINE": told["headline"]}
-    done = machine.step("github-nightly.yml", "Open an issue", **given)
+    done = open_issue(machine, "success", **told)
     assert done.returncode == 0, done.stderr
     last = machine.read("asked").strip().split("\n")[-1]
     assert last.startswith("issue comment 5 " if earlier else "issue create ")
     assert "--body-file issue.md" in last
-    assert (machine.checkout / "issue.md").is_file()
+    if not earlier:
+        assert f"--title Prompts: {told['headline']} " in last
+    assert (machine.checkout / "issue.md").read_text(encoding="utf-8").endswith("\nThe run: https://run\n")
+
+
+def open_issue(machine: Machine, ask: str, **told: str) -> subprocess.CompletedProcess[str]:
+    given = {"GH_TOKEN": "none", "REPOSITORY": "o/r", "RUN": "https://run", "ASK": ask}
+    outputs = {"VERDICT": told.get("verdict", ""), "HEADLINE": told.get("headline", "")}
+    return machine.step("github-nightly.yml", "Open an issue", **given, **outputs)
+
+
+@pytest.mark.parametrize(
+    ("ask", "told", "opened"),
+    [
+        ("success", {"verdict": "passed", "drifted": "0"}, False),
+        ("success", {"verdict": "passed", "drifted": "1"}, True),
+        ("failure", {"verdict": "failed", "drifted": "0"}, True),
+        ("failure", {"verdict": "error", "drifted": "0"}, True),
+        ("failure", {"verdict": "passed", "drifted": "0"}, True),
+        ("success", {"verdict": "empty", "drifted": "0"}, True),
+        ("failure", {}, True),
+        ("skipped", {}, True),
+    ],
+)
+def test_a_night_that_is_anything_but_a_success_opens_an_issue(
+    ask: str, told: dict[str, str], opened: bool
+) -> None:
+    """The condition, read as GitHub reads it: an output that is not there is empty, and as a number 0."""
+    condition = (
+        step("github-nightly.yml", "Open an issue")["if"].removeprefix("${{").removesuffix("}}").strip()
+    )
+    terms = re.fullmatch(r"!cancelled\(\) && \((.*)\)", condition)
+    assert terms is not None
+    found = []
+    for term in terms[1].split(" || "):
+        name, sign, value = term.split(" ")
+        known = (
+            ask
+            if name == "steps.ask.outcome"
+            else told.get(name.removeprefix("steps.robustness.outputs."), "")
+        )
+        assert sign in {"!=", ">"}
+        found.append(known != value.strip("'") if sign == "!=" else float(known or 0) > float(value))
+    assert any(found) is opened
+    assert step("github-nightly.yml", "Ask")["id"] == "ask"
+    assert step("github-nightly.yml", "Report")["id"] == "robustness"
+
+
+def test_a_night_that_did_not_start_opens_an_issue_that_says_so(machine: Machine) -> None:
+    assert machine.step("github-nightly.yml", "Report").returncode != 0
+    done = open_issue(machine, "failure")
+    assert done.returncode == 0, done.stderr
+    assert "--title Prompts: the nightly run left no report " in machine.read("asked")
+    body = (machine.checkout / "issue.md").read_text(encoding="utf-8")
+    assert body.startswith("pytest did not start, or ended before its first test")
+    (machine.checkout / "issue.md").write_text("a report", encoding="utf-8")
+    open_issue(machine, "failure", verdict="passed", headline="4 robust tests passed")
+    assert "--title Prompts: pytest failed, though 4 robust tests passed " in machine.read("asked")
 
 
 def test_gitlabs_script_replays_and_leaves_its_reports(machine: Machine) -> None:
     job = parsed("gitlab-ci.yml")["prompt-robustness"]
-    known = {"CI_DEFAULT_BRANCH": "main", "CI_PROJECT_DIR": str(machine.checkout)}
+    known = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "CI_PROJECT_DIR": str(machine.checkout)}
+    git(machine.checkout, "commit", "-q", "--allow-empty", "-m", "elsewhere")
+    git(
+        machine.checkout, "update-ref", "refs/remotes/origin/main", "HEAD"
+    )  # the target was pushed by force since
     change_prompt(machine)
     done = machine.run("\n".join(job["script"]), **known)
     assert done.returncode == 1
@@ -298,6 +358,28 @@ def test_gitlabs_script_replays_and_leaves_its_reports(machine: Machine) -> None
     done = machine.run("\n".join(job["script"]), **known)
     assert done.returncode == 0, done.stdout
     assert (machine.checkout / "report" / "quality.json").read_text(encoding="utf-8") == "[]\n"
+    assert compared_with(machine)["label"] == "origin/main"
+
+
+@pytest.mark.parametrize("pushed", [True, False])
+def test_gitlabs_default_branch_is_compared_with_what_it_was_before(
+    machine: Machine, *, pushed: bool
+) -> None:
+    job = parsed("gitlab-ci.yml")["prompt-robustness"]
+    first = machine.run("git rev-parse HEAD").stdout.strip()
+    for message in ("one", "two"):
+        git(machine.checkout, "commit", "-q", "--allow-empty", "-m", message)
+    second = machine.run("git rev-parse HEAD^").stdout.strip()
+    known = {"CI_COMMIT_BEFORE_SHA": first if pushed else "0" * 40, "CI_PROJECT_DIR": str(machine.checkout)}
+    done = machine.run("\n".join(job["script"]), **known)
+    assert done.returncode == 0, done.stdout
+    assert compared_with(machine)["commit"] == (first if pushed else second)
+
+
+def compared_with(machine: Machine) -> dict[str, Any]:
+    document = json.loads((machine.checkout / "report" / "run.json").read_text(encoding="utf-8"))
+    base: dict[str, Any] = document["changes"]["base"]
+    return base
 
 
 def test_gitlabs_night_asks(machine: Machine) -> None:
