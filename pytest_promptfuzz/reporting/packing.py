@@ -7,7 +7,6 @@ of an older version is read as such.
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -97,6 +96,7 @@ TEST: dict[str, Any] = {
 }
 _ALWAYS = {"test", "outcome", "verdict", "score", "threshold", "id", "operators", "dimension"}
 _ID = "{id}"
+_ATOMS = (str, int, float)
 _TRIALS_OF_SEARCHES = ("found", "nearest")
 
 
@@ -220,4 +220,11 @@ def _shortened(found: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[st
 
 
 def _whole(short: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    return {**{key: deepcopy(value) for key, value in defaults.items() if key not in short}, **short}
+    """With what is missing filled in; each list and dictionary is a new one."""
+    return {
+        **{
+            key: value if value is None or isinstance(value, _ATOMS) else value.copy()
+            for key, value in defaults.items()
+        },
+        **short,
+    }
