@@ -122,7 +122,9 @@ def trial_node(report: TestReport, trial: TrialReport, *, opened: bool = False) 
         ["span.dim", f"{trial['dimension']}{_which(report, trial)}"],
         *([["span.figure", f"similarity {digits(similarity)}"]] if similarity is not None else []),
     ]
-    body: list[Node] = [heading(3, "Prompt"), changed(trial["diff"])]
+    # Where nothing broke, which is nearly everywhere, the prompt with its marks says enough.
+    kept = trial["outcome"] in {"equivalent", "not-needed"}
+    body: list[Node] = [heading(3, "Prompt"), whole(trial["diff"]) if kept else changed(trial["diff"])]
     if trial["outcome"] != "not-needed" and not trial["error"]:
         if not (report["oracle_only"] and trial["baseline"] is None and trial["response"] is None):
             body += [heading(3, "Answers"), beside(trial["baseline"], trial["response"])]
@@ -133,7 +135,7 @@ def trial_node(report: TestReport, trial: TrialReport, *, opened: bool = False) 
         differs = sum(outcome != "equivalent" for outcome in trial["again"])
         body.append(["p", f"Asked again {len(trial['again'])} times: it differed {differs} times."])
     body += [
-        folded(["The whole prompt"], whole(trial["diff"])),
+        *([] if kept else [folded(["The whole prompt"], whole(trial["diff"]))]),
         ["p.dim", _about(trial)],
         *([command(trial["reproduce"])] if trial["reproduce"] else []),
     ]
