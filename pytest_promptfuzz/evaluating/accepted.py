@@ -47,6 +47,11 @@ class Accepted:
     untold: str = ""
     shown: tuple[int, Any, Any] | None = None
 
+    @property
+    def too_few(self) -> bool:
+        """Whether nothing is claimed since so few answers are known; what nobody can compare is said as drift is."""
+        return bool(self.untold) and self.told is not None and not self.told.undecided
+
 
 def met(job: Job, case: Case) -> None:
     """A test's prompt is known: find the snapshot that it had under another name, and have it used like its own."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.evaluating.behaviour import compared_as, digest_of, prompt_of, sent_of
 from pytest_promptfuzz.evaluating.compared import named
+from pytest_promptfuzz.evaluating.rewritten import word_diff
 from pytest_promptfuzz.scoring.drifting import Beside, Drift, Told, compared
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 _OF_THE_TASK = ("task", "tiers", "equivalent_at", "minor_at", "meaning")
 _TOO_FEW = "too few answers are known to tell it from noise"
+_UNDECIDED = "no installed comparison can tell whether today's answer is that of the snapshot"
+_MENDS = (
+    "install 'pytest-promptfuzz[semantic]', or compare with tiers= of your own",
+    "compare with tiers= of your own",
+)
 
 
 def drifting(job: Job, cases: Sequence[Case]) -> Steps:
@@ -47,9 +53,16 @@ def drifting(job: Job, cases: Sequence[Case]) -> Steps:
     try:
         job.accepted.told = yield from _told(job, pairs, more=_may_ask(job, pairs))
     except PromptfuzzError as error:  # of what compares them; the verdict stands
+        job.accepted.told = Told(None, undecided=True)
         job.accepted.untold = str(error)
+        return
+    told = job.accepted.told
+    if told.undecided:
+        mend = _MENDS[job.session.embedder is not None]
+        but = " (a judge is not asked about it)" if job.contract.judge is not None else ""
+        job.accepted.untold = f"{_UNDECIDED}{but}; {mend}"
     else:
-        job.accepted.untold = _TOO_FEW if job.accepted.told.changed is None else ""
+        job.accepted.untold = _TOO_FEW if told.changed is None else ""
 
 
 def with_drift(result: Robustness, job: Job) -> Robustness:
@@ -169,7 +182,7 @@ def _prompt(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]:
     if other:
         what = "the prompt changed"
     elif told is not None and told.changed is not False and _sent_otherwise(job, snapshot):
-        if told.changed is None:
+        if told.changed is None and not told.undecided:
             return []
         what = "what is sent with the prompt changed (an input, or other texts of the request)"
     else:
@@ -179,16 +192,45 @@ def _prompt(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]:
     else:
         case, before, after = job.accepted.shown or (None, None, None)
         p = told.p
-        said = {True: ", and so did the answer", False: "; the answer is the same"}.get(
-            bool(told.changed) if told.changed is not None else None,  # type: ignore[arg-type]  # None is no key
-            "; whether the answer did cannot be told from noise",
+        said = _of_answers(told, job.accepted.untold)
+    undecided = not other and told is not None and told.undecided
+    return [
+        Drift(
+            "prompt",
+            policy,
+            f"{what}{said}{model}",
+            before,
+            after,
+            case,
+            p,
+            undecided,
+            _rewritten(job, snapshot),
         )
-    return [Drift("prompt", policy, f"{what}{said}{model}", before, after, case, p)]
+    ]
+
+
+def _of_answers(told: Told, untold: str) -> str:
+    if told.undecided and untold.startswith(_UNDECIDED):
+        return "; whether the answer is the same, no installed comparison can tell"
+    if told.undecided:
+        return f"; whether the answer is the same cannot be told: {untold}"
+    if told.changed is None:
+        return "; whether the answer did cannot be told from noise"
+    return ", and so did the answer" if told.changed else "; the answer is the same"
+
+
+def _rewritten(job: Job, snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
+    """The first prompt that is another one, word by word."""
+    for case, then in _met(job.ended, job, snapshot):
+        if not _same_prompt(case, then):
+            before = snapshot.prompt if then.text is None else then.text
+            return tuple(word_diff(before, job.accepted.hide(prompt_of(case).text)))
+    return ()
 
 
 def _model(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]:
     told = job.accepted.told
-    if told is None or not told.changed:
+    if told is None or not (told.changed or told.undecided):
         return []
     if _sent_otherwise(job, snapshot) or any(
         not _same_prompt(*each) for each in _met(job.ended, job, snapshot)
@@ -200,7 +242,10 @@ def _model(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]:
     old, new = snapshot.model, result.model
     who = f" from {old} to {new}" if old and new and old != new else f" ({new})" if new else ""
     message = f"the model changed{who}: the same prompt has another answer{on}"
-    return [Drift("model", job.contract.model_drift, message, before, after, number, told.p)]
+    if told.undecided:
+        message = f"whether the model changed{who} cannot be told{on}: {job.accepted.untold}"
+    policy = job.contract.model_drift
+    return [Drift("model", policy, message, before, after, number, told.p, told.undecided)]
 
 
 def _sent_otherwise(job: Job, snapshot: Snapshot) -> bool:

@@ -251,7 +251,7 @@ class Engine:
             job.notes.append(
                 "not shrunk: hypothesis draws the arguments, and an example that is over is gone"
             )
-        if job.accepted.untold and self.state.config.get_verbosity() > 0:
+        if job.accepted.too_few and self.state.config.get_verbosity() > 0:
             job.notes.append(f"whether the model drifted cannot be told: {job.accepted.untold}")
         keep = kept_of(self)
         result = job.conclude()

@@ -266,7 +266,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
     """A verdict that is an error has its own phase, which pytest would count as a failure."""
     if report.when == "verdict" and report.outcome == "failed":  # type: ignore[comparison-overlap]  # ours
-        return "error", "E", str(getattr(report, "promptfuzz", {}).get("verdict", "error")).upper()
+        verdict = str(getattr(report, "promptfuzz", {}).get("verdict", "error"))
+        # A test that passes is an error where nothing tells whether it drifted.
+        return "error", "E", "INCONCLUSIVE" if verdict == "pass" else verdict.upper()
     return None
 
 

@@ -14,6 +14,7 @@ from pytest_promptfuzz.plugin.outcome import (
     UntrustedVerdict,
 )
 from pytest_promptfuzz.plugin.state import REPORT, UNMUTATED
+from pytest_promptfuzz.reporting.drift import undecided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -132,7 +133,9 @@ def _against(
 
 
 def _as_drift(report: pytest.TestReport, error: BehaviourDrift) -> None:
-    """A failure of its own, which no xfail waits for."""
+    """A failure of its own, which no xfail waits for; an error where nothing can tell."""
+    if error.report is not None and undecided(error.report["drift"]):
+        _as_error(report)
     report.outcome = "failed"
     _show(report, error.report)
     if hasattr(report, "wasxfail"):

@@ -39,6 +39,7 @@ class Overview:
     hits: int
     unpriced: int
     drifted: int
+    untold: int
     worse: int
 
 
@@ -61,6 +62,7 @@ def overview(document: Document) -> Overview:
         hits=sum(each["spent"]["hits"] for each in tests),
         unpriced=sum(each["spent"]["unpriced"] for each in tests),
         drifted=sum(bool(drifts(each)) for each in tests),
+        untold=sum(_is_untold(each) for each in tests),
         worse=len(changed(document, "worse")),
     )
 
@@ -106,6 +108,11 @@ def fails_otherwise(test: DocumentTest) -> bool:
     )
 
 
+def _is_untold(test: DocumentTest) -> bool:
+    found = drifts(test)
+    return bool(found) and all(each.get("undecided") for each in found)
+
+
 def drifts(test: DocumentTest) -> list[DriftReport]:
     """In which ways a test is not what its snapshot says, apart from those that are to be ignored."""
     return [each for each in test["drift"] if each["policy"] != "ignore"]
@@ -147,8 +154,10 @@ def headline(document: Document) -> str:
         said += f"; {excused:,} of these expected or let through"
     if whole.worse:
         said += f"; {whole.worse:,} worse than the base by more than noise"
-    if whole.drifted:
-        said += f"; {whole.drifted:,} drifted"
+    if whole.drifted > whole.untold:
+        said += f"; {whole.drifted - whole.untold:,} drifted"
+    if whole.untold:
+        said += f"; of {whole.untold:,} nothing tells whether the model changed"
     hidden = sum(map(fails_otherwise, document["tests"]))
     if hidden:
         said += f"; {hidden:,} failed for another reason than the prompt"

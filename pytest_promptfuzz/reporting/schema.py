@@ -28,6 +28,7 @@ _REQUIRED = {
     "SpentReport": (),
     "Document": ("promptfuzz", "format", "run", "tests"),
     "RunReport": ("id", "started"),
+    "DriftReport": ("kind", "policy", "message", "before", "after", "case", "p"),
 }
 _PACKED: dict[str, dict[str, Any]] = {
     "DocumentTest": {

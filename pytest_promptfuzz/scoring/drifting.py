@@ -40,6 +40,8 @@ class Drift:
     after: Any = None
     case: int | None = None
     p: float | None = None
+    undecided: bool = False
+    diff: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -56,11 +58,11 @@ class Beside:
     then: Sequence[int]
     now: list[int] = field(default_factory=list)
 
-    def agrees(self) -> bool:
-        """Whether today's first answer is like one that was accepted; so it is said where nothing tells."""
+    def agrees(self) -> bool | None:
+        """Whether today's first answer is like one that was accepted; ``None`` where nothing tells."""
         known = [self.between(each, self.now[0]) for each in self.then]
         told = [each for each in known if each is not None]
-        return not told or any(told)
+        return any(told) if told else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +70,16 @@ class Told:
     """What the answers say.
 
     Attributes:
-        changed: Whether they are others; ``None`` where so few cannot tell.
+        changed: Whether they are others; ``None`` where so few cannot tell, or nothing can.
         p: That noise alone makes them differ so; ``None`` where nothing was tested.
         case: The place of the input that shows it most.
+        undecided: Whether it is ``None`` since nothing tells the answers to that input apart: more would not help.
     """
 
     changed: bool | None
     p: float | None = None
     case: int = 0
+    undecided: bool = False
 
 
 def compared(
@@ -93,11 +97,23 @@ def compared(
         seed: Of random labellings.
         alpha: The error that may be made.
     """
-    if all(each.agrees() for each in cases):
+    agree = [each.agrees() for each in cases]
+    if all(agree):
         return Told(changed=False)
+    blind = None if None not in agree else Told(None, case=agree.index(None), undecided=True)
+    if blind is not None and False not in agree:
+        return blind
+    told = yield from _tested(cases, agree.index(False), more=more, made=made, seed=seed, alpha=alpha)
+    # An input whose answers nobody can tell apart is not taken for one that is answered as before.
+    return told if told.changed or blind is None else blind
+
+
+def _tested(
+    cases: Sequence[Beside], worst: int, *, more: bool, made: int, seed: int, alpha: float
+) -> Generator[int, None, Told]:
+    """The same, where the first answer to an input, ``worst``, is none of those that were accepted."""
     if any(len(each.then) < 2 for each in cases):
         return Told(None)
-    worst = min(range(len(cases)), key=lambda place: (cases[place].agrees(), place))
     have = min(len(each.now) for each in cases)
     looks = _affordable(cases, made) if more else [min(have, LOOKS[-1])]
     shares = _shares(cases, looks, alpha)

@@ -105,9 +105,21 @@ def test_three_answers_of_a_recording_are_held_against_four_that_are_stored_and_
     assert World(1).told(shares(1.0), [0, 0, 1, 0], then=1).changed is None
 
 
-def test_where_nothing_tells_two_answers_apart_nothing_is_claimed():
-    told = driven(compared([Beside(lambda *_: None, [0, 1, 2, 3], [4])], more=True))
-    assert told.changed is False
+def test_where_nothing_tells_two_answers_apart_they_are_neither_the_same_nor_others():
+    looks = []
+    blind = Beside(lambda *_: None, [0, 1, 2, 3], [4])
+    told = driven(compared([blind], more=True), looks.append)
+    assert (told.changed, told.undecided, looks) == (None, True, []), "asking again cannot help"
+    same = Beside(lambda *_: 10, [0, 1, 2, 3], [4])
+    beside = driven(compared([same, blind], more=True))
+    assert (beside.changed, beside.undecided, beside.case) == (None, True, 1)
+    other = Beside(lambda one, other: 10 * ((one < 4) == (other < 4)), [0, 1, 2, 3], [4, 5, 6, 7])
+    assert driven(compared([blind, other], more=False)).changed is None, "one answer of the first is too few"
+    seen = Beside(lambda *_: None, [0, 1, 2, 3], [4, 5, 6, 7])
+    assert driven(compared([seen, other], more=False)).changed is True
+    noisy = Beside(lambda one, other: 10 * ({one, other} != {3, 4}), [3, 3], [4, 5, 6, 7])
+    unclear = driven(compared([seen, noisy], more=False))
+    assert (unclear.changed, unclear.undecided, unclear.case) == (None, True, 0)
 
 
 def test_answers_that_could_not_be_had_prove_nothing():

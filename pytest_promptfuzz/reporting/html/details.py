@@ -165,6 +165,8 @@ def drift(found: DriftReport) -> Node:
         ],
         ["p.dim", f"policy: {found['policy']}"],
     ]
+    if found.get("diff"):
+        made.append(changed(found["diff"]))
     if found["before"] is not None or found["after"] is not None:
         made.append(beside(found["before"], found["after"], names=("before", "after")))
     return made

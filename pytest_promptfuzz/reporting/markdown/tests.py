@@ -155,6 +155,8 @@ def _drift(test: DocumentTest) -> list[str]:
     for each in drifts(test):
         one, other = answer_pair(each["before"], each["after"])
         said = f"**Drift**: {prose(each['message'])}{chance(each['p'])}"
+        if each.get("diff"):
+            said += f"\n\n{edit_block(each['diff'])}"
         parts.append("\n\n".join([said, "Snapshot:", block([("", one)]), "Now:", block([("", other)])]))
     return parts
 
