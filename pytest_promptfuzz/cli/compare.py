@@ -16,12 +16,12 @@ from pytest_promptfuzz.reporting.words import count
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
     from pytest_promptfuzz.cli.output import Output
     from pytest_promptfuzz.history.bases import Places
     from pytest_promptfuzz.history.conditions import Condition
     from pytest_promptfuzz.history.entries import Entry
+    from pytest_promptfuzz.history.runs import Run
 
 _AS_HOPED, _AGAINST = 0, 1
 _NAMED = "a saved run's name, a run's ID or its beginning, a report or history file, or a git commit"
@@ -59,8 +59,20 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     """
     conditions = _conditions(options.fail_on)
     places = places_of(options)
-    now, path, notes = _now(options.now, places)
-    base = last(now.keys(), places.runs, before=path) if options.base == LAST else find(options.base, places)
+    now, used, notes = _now(options.now, places)
+    files = [each.path for each in used]
+    base = (
+        last(
+            now.keys(),
+            places.runs,
+            before=min(files, default=None),
+            targets={test: entry["target"] for test, entry in now.items()},
+        )
+        if options.base == LAST
+        else find(options.base, places, besides=files)
+    )
+    if options.now is None and [each.path for each in base.runs] == files:
+        raise UsageError(f"{base_text(base.report)} is the run that is compared itself. Name another one.")
     if not base.tests and base.notes:
         raise UsageError(f"{base.notes[0]}. Name a run or a report.")
     if not any(test in base.tests for test in now):
@@ -90,15 +102,15 @@ def _conditions(written: list[str]) -> list[Condition]:
         raise UsageError(f"--fail-on: {error}") from None
 
 
-def _now(named: str | None, places: Places) -> tuple[dict[str, Entry], Path | None, list[str]]:
-    """The tests of the run that is compared, its file where it is kept here, and what is to be said of it."""
+def _now(named: str | None, places: Places) -> tuple[dict[str, Entry], list[Run], list[str]]:
+    """The tests of the run that is compared, the runs of this machine that they are of, and what is to be said."""
     if named is None or named == LAST:
         run = newest(places.runs)
         notes = [] if run.complete else [f"the newest run, {run.id}, ended before its last test"]
-        return run.tests(), run.path, notes
+        return run.tests(), [run], notes
     try:
         found = find(named, places)
     except PromptfuzzError as error:
         raise UsageError(f"NOW: {error}") from None
-    path = next((each.path for each in places.runs.every() if each.id == found.report["run"]), None)
-    return found.tests, path, found.notes
+    ids = {found.report["run"], *(each.id for each in found.runs)}
+    return found.tests, [each for each in places.runs.every() if each.id in ids], found.notes

@@ -32,11 +32,13 @@ class Base:
         report: What it is, for reports.
         tests: What is kept of each of its tests; empty of a commit from before there were any.
         notes: What is to be said of how it was chosen.
+        runs: The runs of this machine that it was made of.
     """
 
     report: BaseReport
     tests: dict[str, Entry]
     notes: list[str] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,13 @@ class Places:
     read_document: Documents
 
 
-def find(target: str, places: Places) -> Base:
+def find(target: str, places: Places, *, besides: Collection[Path] = ()) -> Base:
     """The base that a name, path, ID or ref names.
 
     Args:
         target: Any of them but ``last``.
         places: Where to look.
+        besides: Files of runs that are no base of a commit: those that are compared with it.
 
     Raises:
         UsageError: There is nothing of that name, or it holds no run.
@@ -94,10 +97,16 @@ def find(target: str, places: Places) -> Base:
         if "shallow" in str(error):
             hint = ""
         raise UsageError(f"{target!r} is no saved run and no file, and {error}{hint}") from None
-    return _at_commit(commit, target, places)
+    return _at_commit(commit, target, places, besides)
 
 
-def last(tests: Collection[str] | None, runs: Runs, *, before: Path | None = None) -> Base:
+def last(
+    tests: Collection[str] | None,
+    runs: Runs,
+    *,
+    before: Path | None = None,
+    targets: Mapping[str, str] | None = None,
+) -> Base:
     """For each test the latest run that judged it: a run of a few tests does not hide what is known of the rest.
 
     Runs that were set aside (of one trial, overridden) are not asked.
@@ -106,28 +115,36 @@ def last(tests: Collection[str] | None, runs: Runs, *, before: Path | None = Non
         tests: Their names; ``None`` takes all that any run has.
         runs: The runs of this machine.
         before: The file of a run; only runs that began before it are asked.
+        targets: The targets of tests; a run that asked another one counts only where none asked this.
     """
+    known = targets or {}
     missing = None if tests is None else set(tests)
     found: dict[str, Entry] = {}
-    used: list[Run] = []
+    others: dict[str, Entry] = {}
+    made_of: dict[str, Run] = {}
     for each in runs.every(results=True):
         if missing is not None and not missing:
             break
         useless = missing is not None and each.ended and missing.isdisjoint(each.results)
         if each.aside or useless or (before is not None and each.path.name >= before.name):
             continue
-        new = {
-            test: one
-            for test, one in each.tests().items()
-            if test not in found and (missing is None or test in missing)
-        }
-        if new:
-            found |= new
-            used.append(each)
+        for test, one in each.tests().items():
+            if test in found or (missing is not None and test not in missing):
+                continue
+            if known.get(test, one["target"]) == one["target"]:
+                found[test], made_of[test] = one, each
+            elif test not in others:
+                others[test] = one
+                made_of[test] = each
         if missing is not None:
-            missing -= set(new)
-    one = used[0].run if len(used) == 1 else {}
-    return Base(_report(LAST, LAST, one), found)
+            missing -= set(found)
+    used = _distinct(made_of.values())
+    one_run = used[0].run if len(used) == 1 else {}
+    return Base(_report(LAST, LAST, one_run), {**others, **found}, runs=used)
+
+
+def _distinct(runs: Iterable[Run]) -> list[Run]:
+    return list({each.path: each for each in runs}.values())
 
 
 def _of_run(run: Run, label: str, kind: str) -> Base:
@@ -135,7 +152,7 @@ def _of_run(run: Run, label: str, kind: str) -> Base:
     notes = [] if run.complete else [f"run {run.id} ended before its last test; what it has is compared"]
     if run.aside:
         notes.append(f"run {run.id} is compared since it was named: {run.aside}")
-    return Base(_report(label, kind, run.run), tests, notes)
+    return Base(_report(label, kind, run.run), tests, notes, [run])
 
 
 def _of_file(path: Path, label: str, places: Places) -> Base:
@@ -159,18 +176,31 @@ def entries(tests: Iterable[Mapping[str, Any]]) -> dict[str, Entry]:
     return {each["test"]: entry(each) for each in tests}
 
 
-def _at_commit(commit: str, label: str, places: Places) -> Base:
-    """The newest whole run of that very commit; where there is none, what the commit's snapshots say, if it has any."""
-    for each in places.runs.every():
+def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path]) -> Base:
+    """For each test the newest whole run of that very commit that judged it; of the rest what its snapshots say."""
+    found: dict[str, Entry] = {}
+    used: list[Run] = []
+    for each in places.runs.every(results=True):
         clean = each.run.get("commit") == commit and each.run.get("dirty") is False
-        if clean and each.complete and not each.aside:
-            return _of_run(each, label, "ref")
+        if not clean or not each.complete or each.aside or each.path in besides:
+            continue
+        new = {test: one for test, one in each.tests().items() if test not in found}
+        if new:
+            found |= new
+            used.append(each)
     from pytest_promptfuzz.history.committed import tests_at
 
-    tests, problems = tests_at(commit, places.root)
-    said = f"no run of commit {commit[:12]} is kept here"
-    said += ", so its snapshots were taken" if tests else ", and it has no snapshots: nothing was compared"
-    return Base(_report(label, "ref", {"commit": commit}), tests, [said, *problems])
+    snapshots, problems = tests_at(commit, places.root)
+    notes: list[str] = []
+    if not used:
+        of = f"no {'other ' if besides else ''}run of commit {commit[:12]} is kept here"
+        notes.append(
+            f"{of}, so its snapshots were taken"
+            if snapshots
+            else f"{of}, and it has no snapshots: nothing was compared"
+        )
+    run = used[0].run if len(used) == 1 else {"commit": commit}
+    return Base(_report(label, "ref", run), {**snapshots, **found}, [*notes, *problems], used)
 
 
 def _is_ref(target: str, places: Places) -> bool:

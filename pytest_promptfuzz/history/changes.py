@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 Status = Literal["worse", "lower", "same", "higher", "better", "unpaired", "new", "gone"]
-"""How a test compares with its base. ``worse`` and ``better`` are more than noise, ``lower`` and ``higher`` within it;
-``unpaired`` has no trial in common that was decided; ``new`` and ``gone`` stand in one of the runs only."""
+"""How a test compares with its base. ``worse`` and ``better`` are more than noise, ``lower`` and ``higher`` within it,
+or alike but for the verdict; ``unpaired`` has no trial in common that was decided; ``new`` and ``gone`` stand in one of
+the runs only."""
 
 
 class BaseReport(TypedDict):
@@ -30,9 +31,11 @@ class ChangeReport(TypedDict):
     the probability of such a difference, or a larger one, from noise alone, and ``adjusted_p`` the same among all tests
     that are compared; ``None`` where nothing can be told. ``new_deviations`` and ``mended`` are IDs of trials.
     ``baseline`` says whether the answer to the unmutated prompt is the same: ``same``, ``changed`` or ``unknown``.
+    ``target`` is what was asked, of one that is gone in the base.
     """
 
     test: str
+    target: str
     status: Status
     verdict_before: str
     verdict: str

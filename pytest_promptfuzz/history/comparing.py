@@ -75,13 +75,26 @@ def changes(
         gone: Tests of the base that are no longer there. Others that the run lacks were not asked for.
         semantic: Gives what tells whether two answers in other words mean the same; called where nothing else does.
     """
-    found = {test: _pairs(before[test], entry, semantic) for test, entry in now.items() if test in before}
+    found = {
+        test: _Pairs() if _apart(base, before[test], entry) else _pairs(before[test], entry, semantic)
+        for test, entry in now.items()
+        if test in before
+    }
     differences = {test: each.difference for test, each in found.items() if each.difference is not None}
     p = {worse: adjusted(differences, worse=worse) for worse in (True, False)}
     rows = [_row(before.get(test), entry, found.get(test), p) for test, entry in now.items()]
     rows += [_gone(before[test]) for test in gone if test in before and test not in now]
     rows.sort(key=lambda each: (_ORDER.index(each["status"]), each["difference"] or 0.0, each["test"]))
     return ChangesReport(base=base, tests=rows, conditions=[])
+
+
+def _apart(base: BaseReport, before: Entry, now: Entry) -> bool:
+    """Whether nobody asked for a comparison of two targets, and these are."""
+    return base["kind"] == "last" and _is_other(before["target"], now["target"])
+
+
+def _is_other(before: str, now: str) -> bool:
+    return bool(before and now) and before != now
 
 
 def _pairs(before: Entry, now: Entry, semantic: Semantic | None) -> _Pairs:
@@ -183,12 +196,17 @@ def _row(
             status = ("worse" if beyond else "lower") if down else ("better" if beyond else "higher")
         else:
             row["p"] = row["adjusted_p"] = 1.0
-            status = "same"
+            status = _alike(before["verdict"], now["verdict"])
     row["status"] = status
     row["explanation"] = _explained(row, found, before, now)
     if not before["trials"] and not now["trials"] and before["verdict"] == now["verdict"]:
         row["status"], row["explanation"] = "same", "a search, whose verdict is as before"
     return row
+
+
+def _alike(before: str, now: str) -> Status:
+    """Of a test whose trials are as good as they were: another verdict is a change all the same."""
+    return "same" if before == now else "higher" if now == "pass" else "lower"
 
 
 def _gone(before: Entry) -> ChangeReport:
@@ -202,6 +220,7 @@ def _plain(test: str, before: Entry | None, now: Entry | None) -> ChangeReport:
     known = score is not None and score_before is not None
     return ChangeReport(
         test=test,
+        target=(now or before or {"target": ""})["target"],
         status="new",
         verdict_before=before["verdict"] if before else "",
         verdict=now["verdict"] if now else "",
@@ -238,6 +257,8 @@ def _explained(row: ChangeReport, found: _Pairs, before: Entry, now: Entry) -> s
     if row["adjusted_p"] is not None and found.difference is not None and found.difference.net:
         p = row["adjusted_p"]
         said.append(f"{'more than noise' if p <= ALPHA else 'within noise'} (p = {p:.2g} among all tests)")
+    if row["status"] in {"lower", "higher"} and found.difference is not None and not found.difference.net:
+        said.append(f"the verdict was {before['verdict']} and is {now['verdict']}")
     if found.difference is None:
         said.append(_why_unpaired(found, before, now))
     elif found.left_out:
@@ -247,10 +268,14 @@ def _explained(row: ChangeReport, found: _Pairs, before: Entry, now: Entry) -> s
         said.append("the prompt was changed")
     if row["model"] != row["model_before"] and row["model"] and row["model_before"]:
         said.append(f"answered by {row['model']} instead of {row['model_before']}")
+    elif _is_other(before["target"], now["target"]) and found.difference is not None:
+        said.append(f"asked of {now['target']} instead of {before['target']}")
     return "; ".join(said)
 
 
 def _why_unpaired(found: _Pairs, before: Entry, now: Entry) -> str:
+    if found.baseline == UNKNOWN and _is_other(before["target"], now["target"]):
+        return f"it asks {now['target']}, and its last run asked {before['target']}: name a base to compare the two"
     if found.baseline == CHANGED:
         return "the answer to the unmutated prompt is another, so that no trial compares with its former self"
     if not before["trials"] or not now["trials"]:

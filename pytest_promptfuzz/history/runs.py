@@ -162,6 +162,16 @@ class Runs:
                 found.setdefault(each.name, each)
         return found
 
+    def take(self, name: str, taker: Path) -> None:
+        """Leave a name to one run, the file of which is the taker: others that have it keep all but that.
+
+        Raises:
+            StoreError: A file cannot be written.
+        """
+        for each in self.every():
+            if each.name == name and each.path != taker:
+                _unname(each.path)
+
     def disposable(self, keep: int) -> list[Run]:
         """Runs that are more than ``keep`` without a name, the oldest first."""
         names: set[str] = set()
@@ -299,6 +309,24 @@ def check_name(name: str) -> str:
 
 def _result(entry: Mapping[str, Any]) -> Result:
     return entry["score"], entry["verdict"], entry["cost"]
+
+
+def _unname(path: Path) -> None:
+    """Take the name out of a run's first and last line."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+        for at, line in enumerate(lines):
+            found = _json(line) if line.startswith((b'{"promptfuzz"', b'{"end"')) else None
+            run = found.get("run", found.get("end")) if isinstance(found, dict) else None
+            if isinstance(run, dict):
+                run["name"] = ""
+                lines[at] = encoded(found)
+        part = path.with_name(f".{path.name}.part")
+        part.write_bytes(b"\n".join(lines))
+        part.chmod(0o600)
+        part.replace(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written ({error.strerror or error}).") from None
 
 
 def _last_line(file: BinaryIO) -> bytes:

@@ -139,6 +139,8 @@ class Earlier:
             return
         try:
             self._writing.end(run)
+            if self.name:
+                runs.take(self.name, self._writing.path)
             runs.forget(state.settings["history"])
         except StoreError as error:
             state.warnings.append(f"this run is kept as one that was not over: {error}")
@@ -156,7 +158,8 @@ class Earlier:
 
         conditions = state.settings["fail_on"] or ()
         path = self._writing.path if self._writing is not None else None
-        base = self.base or last(self.entries.keys(), runs, before=path)
+        targets = {test: each["target"] for test, each in self.entries.items()}
+        base = self.base or last(self.entries.keys(), runs, before=path, targets=targets)
         if not any(test in base.tests for test in self.entries):
             if base.tests and self.base is not None:
                 self._said.append((f"{COMPARE}: {self._shares_none()}", True))

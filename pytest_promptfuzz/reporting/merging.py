@@ -109,16 +109,17 @@ def _changes(ordered: Iterable[Document], present: set[str]) -> ChangesReport | 
     if not every:
         return None
     tests = {
-        one["test"]: one
+        (one["test"], one.get("target", "")): one
         for changes in every
         for one in changes["tests"]
         if one["status"] != "gone" or one["test"] not in present
     }
+    names = {test for test, _ in tests}
     conditions: dict[str, list[str]] = {}
     for changes in every:
         for condition in changes["conditions"]:
             found = conditions.setdefault(condition["expression"], [])
-            found += [test for test in condition["tests"] if test in tests and test not in found]
+            found += [test for test in condition["tests"] if test in names and test not in found]
     base = every[0]["base"].copy()
     if any(each["base"] != base for each in every):
         base["label"] = _only((each["base"]["label"] for each in every), "several bases")

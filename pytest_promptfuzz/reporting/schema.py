@@ -29,6 +29,7 @@ _REQUIRED = {
     "Document": ("promptfuzz", "format", "run", "tests"),
     "RunReport": ("id", "started"),
     "DriftReport": ("kind", "policy", "message", "before", "after", "case", "p"),
+    "ChangeReport": tuple(each for each in changes.ChangeReport.__annotations__ if each != "target"),
 }
 _PACKED: dict[str, dict[str, Any]] = {
     "DocumentTest": {

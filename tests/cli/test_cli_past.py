@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -97,6 +98,24 @@ def test_a_run_that_is_worse_is_a_verdict_against(runs: Runs, capsys: pytest.Cap
     assert f"lower {TWO}" in capsys.readouterr().out
     assert main(["compare", "0003", "0003"]) == 0
     assert "1 test as in the run 0003 (of " in capsys.readouterr().out
+
+
+def test_a_run_is_never_its_own_base(runs: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    for arguments in (["init", "-q"], [*who, "commit", "-q", "--allow-empty", "-m", "one"]):
+        subprocess.run(["git", "-C", str(tmp_path), *arguments], check=True)
+    commit = subprocess.run(
+        ["git", "-C", str(tmp_path), "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    kept(runs, 4, entry_of(ONE, "E" * 8), entry_of(TWO, "E" * 8), commit=commit, dirty=False)
+    assert main(["compare", "HEAD"]) == 2  # the newest run is the only one of that commit
+    assert f"no other run of commit {commit[:12]} is kept here" in capsys.readouterr().err
+    kept(runs, 5, entry_of(ONE, "D" * 8), entry_of(TWO, "E" * 8), commit=commit, dirty=False)
+    assert main(["compare", "HEAD"]) == 1
+    assert f"worse {ONE}: " in capsys.readouterr().out
+    kept(runs, 6, entry_of(ONE, "E" * 8), name="saved")
+    assert main(["compare", "saved"]) == 2
+    assert "is the run that is compared itself. Name another one." in capsys.readouterr().err
 
 
 def test_conditions_decide_where_there_are_any(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:

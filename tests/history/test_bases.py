@@ -197,6 +197,62 @@ def test_last_is_for_each_test_the_latest_run_that_judged_it(places: Places) -> 
     assert last(["fresh"], places.runs).tests == {}
 
 
+def test_the_last_run_of_the_same_target_is_taken_and_another_only_where_there_is_none(
+    places: Places,
+) -> None:
+    kept(places.runs, 1, entry_of("a", "EEEE", target="one"), entry_of("b", "EEEE", target="one"))
+    kept(places.runs, 2, entry_of("a", "DDDD", target="two"), entry_of("b", "DDDD", target="one"))
+    asked = {"a": "one", "b": "one"}
+    found = last(asked, places.runs, targets=asked)
+    assert {test: each["score"] for test, each in found.tests.items()} == {"a": 1.0, "b": 0.0}
+    assert last(["a"], places.runs, targets={"a": "three"}).tests["a"]["target"] == "two"
+
+
+def test_a_commit_is_for_each_test_the_newest_run_of_it(places: Places, repository: Path) -> None:
+    commit = command(repository, "rev-parse", "HEAD")
+    whole = kept(places.runs, 1, entry_of("a", "EEEE"), entry_of("b", "EEEE"), commit=commit, dirty=False)
+    newest = kept(places.runs, 2, entry_of("b", "DDDD"), commit=commit, dirty=False)
+    found = find("HEAD", places)
+    assert {test: each["score"] for test, each in found.tests.items()} == {"a": 1.0, "b": 0.0}
+    assert (found.report["run"], found.report["commit"], found.notes) == ("", commit, [])
+    before = find("HEAD", places, besides=[newest])
+    assert before.tests["b"]["score"] == 1.0
+    assert before.report["run"].startswith("0001")
+    assert find("HEAD", places, besides=[newest, whole]).notes == [
+        f"no other run of commit {commit[:12]} is kept here, and it has no snapshots: nothing was compared"
+    ]
+
+
+def test_what_no_run_of_a_commit_judged_is_as_its_snapshots_say(places: Places, repository: Path) -> None:
+    module = repository / "tests" / "test_it.py"
+    for name in ("test_one", "test_two"):
+        write(
+            module,
+            Snapshot(
+                test=name,
+                verdict="pass",
+                score=0.875,
+                interval=None,
+                threshold=0.85,
+                target="simulated",
+                model="",
+                prompt="Which?",
+                inputs=(Asked("0", "digest"),),
+                trials={"0": {"t0": "E"}},
+            ),
+        )
+    command(repository, "add", ".")
+    command(repository, "commit", "-q", "-m", "snapshots")
+    commit = command(repository, "rev-parse", "HEAD")
+    kept(places.runs, 1, entry_of("tests/test_it.py::test_two", "DDDD"), commit=commit, dirty=False)
+    found = find("HEAD", places)
+    assert {test: each["score"] for test, each in found.tests.items()} == {
+        "tests/test_it.py::test_one": 0.875,
+        "tests/test_it.py::test_two": 0.0,
+    }
+    assert found.notes == []
+
+
 def test_a_commit_without_a_run_is_compared_with_by_its_snapshots(places: Places, repository: Path) -> None:
     module = repository / "tests" / "test_it.py"
     asked = Asked("0", "digest", answers=(Sample("BILLING", 2), Sample("OTHER", failed=True)))

@@ -63,6 +63,28 @@ def test_better_is_better() -> None:
     assert (swapped["status"], swapped["new_deviations"], swapped["mended"]) == ("same", ["t1"], ["t0"])
 
 
+def test_another_verdict_is_a_change_though_no_trial_changed() -> None:
+    found = one(entry_of("t", "EEEE"), entry_of("t", "EEEE", verdict="inconclusive"))
+    assert (found["status"], found["difference"]) == ("lower", 0.0)
+    assert found["explanation"].endswith("; the verdict was pass and is inconclusive")
+    back = one(entry_of("t", "EEEE", verdict="noisy"), entry_of("t", "EEEE"))
+    assert back["status"] == "higher"
+
+
+def test_another_target_is_compared_with_only_where_that_was_asked_for() -> None:
+    before, now = entry_of("t", "E" * 8, target="one"), entry_of("t", "D" * 8, target="two")
+    found = one(before, now)
+    assert (found["status"], found["target"]) == ("worse", "two")
+    assert found["explanation"].endswith("; asked of two instead of one")
+    last: BaseReport = {**BASE, "kind": "last"}
+    (by_itself,) = changes(last, {"t": before}, {"t": now})["tests"]
+    assert (by_itself["status"], by_itself["p"], by_itself["new_deviations"]) == ("unpaired", None, [])
+    assert by_itself["explanation"] == (
+        "it asks two, and its last run asked one: name a base to compare the two"
+    )
+    assert changes(last, {"t": before}, {"t": {**now, "target": "one"}})["tests"][0]["status"] == "worse"
+
+
 def test_minor_variations_count_as_drops_too() -> None:
     found = one(entry_of("t", "EEEEEE"), entry_of("t", "MMMMMM"))
     assert (found["status"], found["new_deviations"], found["worse"]) == ("worse", [], 6)
@@ -119,7 +141,7 @@ def test_where_the_unmutated_answer_is_a_minor_variation_only_deviations_are_tol
     before, minor = {"a": 1, "b": ["x", "y"]}, {"a": 1, "b": ["y", "x"]}
     old, new = (
         entry_of("t", "EEEEEE", baselines={"0": before}),
-        entry_of("t", "MMMMMM", baselines={"0": minor}),
+        entry_of("t", "MMMMMM", baselines={"0": minor}, verdict="pass"),
     )
     assert one(old, new)["status"] == "same"
     assert one(old, {**new, "trials": entry_of("t", "DDDDDD")["trials"]})["status"] == "worse"

@@ -169,6 +169,20 @@ def test_the_oldest_unnamed_runs_go_and_named_ones_never(runs: Runs) -> None:
     assert runs.forget(2) == []
 
 
+def test_a_name_that_was_taken_is_gone_from_the_run_that_had_it(runs: Runs) -> None:
+    older = kept(runs, 1, entry_of("t", "EEEE"), entry_of("u", "EEED"), name="main", commit="c1")
+    other = kept(runs, 2, entry_of("t", "EEEE"), name="other")
+    newer = kept(runs, 3, entry_of("t", "DDDD"), name="main")
+    before = read_run(older, results=True)
+    runs.take("main", newer)
+    after = read_run(older, results=True)
+    assert [each.name for each in runs.every()] == ["main", "other", ""]
+    assert after.run == {**before.run, "name": ""}
+    assert (after.results, after.tests(), after.complete) == (before.results, before.tests(), True)
+    assert [each.id[:4] for each in runs.disposable(0)] == ["0001"]
+    assert sorted(each.name for each in runs.folder.iterdir()) == [older.name, other.name, newer.name]
+
+
 def test_a_folder_that_cannot_be_written_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"):

@@ -73,6 +73,7 @@ def with_text(document: Any, text: str) -> Any:
     document["run"] |= {"mode": text, "commit": text, "version": text, "name": text, "branch": text}
     change = {
         "test": document["tests"][0]["test"],
+        "target": document["tests"][0]["target"],
         "status": "worse",
         "verdict_before": "pass",
         "verdict": "brittle",

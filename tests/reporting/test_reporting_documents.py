@@ -285,6 +285,23 @@ def test_parts_of_a_suite_are_one_report() -> None:
     assert merged([one]) == one
 
 
+def test_each_target_keeps_its_own_comparison() -> None:
+    base = {"label": "main", "kind": "ref", "run": "r", "started": "", "commit": "c", "branch": ""}
+    test = judged()
+    other = {**test, "target": "openai:two"}
+
+    def part(each: Any, number: str, status: str) -> Any:
+        row = {**change(each["test"], status), "target": each["target"]}
+        return made(each, run=run(id=number), changes={"base": base, "tests": [row], "conditions": []})
+
+    whole = merged([part(test, "1", "same"), part(other, "2", "worse")])
+    assert whole["changes"] is not None
+    assert [(e["target"], e["status"]) for e in whole["changes"]["tests"]] == [
+        ("simulated", "same"),
+        ("openai:two", "worse"),
+    ]
+
+
 def test_the_same_test_with_the_same_target_counts_as_it_was_last() -> None:
     test = judged()
     later = {**test, "score": 0.1}

@@ -408,10 +408,21 @@ def test_a_change_is_that_of_the_model_it_was_made_of() -> None:
     document = made(one, other)
     document["changes"] = with_text(made(outcome(handmade.passing())), "x")["changes"]
     change = document["changes"]["tests"][0]
-    change |= {"test": one["test"], "verdict": "brittle", "score": other["score"]}
+    change |= {"test": one["test"], "target": "anthropic:claude"}
     rows = [line for line in markdown_report(document).split("\n") if line.startswith("| ")]
     assert rows[2].endswith("| `anthropic:claude` | -0.5, worse |")
     assert rows[3].endswith("| `openai:gpt-5-mini` | - |")
+    assert f"- `{one['test']}` (`anthropic:claude`): " in markdown_report(document)
+
+
+def test_a_verdict_that_changed_alone_is_said() -> None:
+    test = outcome(handmade.passing())
+    document = made(test)
+    document["changes"] = with_text(made(outcome(handmade.passing())), "x")["changes"]
+    change = document["changes"]["tests"][0]
+    change |= {"test": test["test"], "status": "lower", "difference": 0.0}
+    change |= {"verdict_before": "pass", "verdict": "inconclusive"}
+    assert "| pass before, inconclusive now |" in markdown_report(document)
 
 
 def test_a_test_that_searched_has_no_score_in_the_table() -> None:

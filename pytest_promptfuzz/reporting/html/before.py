@@ -1,6 +1,6 @@
 """What is known of tests from before, test by test: how each compares with its base, and its earlier results.
 
-Both are told by a test's name, which in a merged report several tests may have, each of another model.
+In a merged report several tests may have one name, each with another target.
 """
 
 from __future__ import annotations
@@ -16,23 +16,16 @@ if TYPE_CHECKING:
 
 
 def changes_of(tests: Sequence[DocumentTest], found: ChangesReport | None) -> list[ChangeReport | None]:
-    """The change of each test; of several of one name that of the one which it was made of, if that can be told."""
-    if found is None:
-        return [None] * len(tests)
-    by_name = {each["test"]: each for each in found["tests"]}
+    """The change of each test; of several of one name that of the one with its target."""
+    known = {change_key(each): each for each in found["tests"]} if found else {}
     times = Counter(each["test"] for each in tests)
-    meant = Counter(each["test"] for each in tests if _made_of(each, by_name.get(each["test"])))
-    return [
-        by_name.get(each["test"])
-        if times[each["test"]] == 1
-        or (meant[each["test"]] == 1 and _made_of(each, by_name.get(each["test"])))
-        else None
-        for each in tests
-    ]
+    by_name = {test: each for (test, _), each in known.items() if times[test] == 1}
+    return [known.get((each["test"], each["target"])) or by_name.get(each["test"]) for each in tests]
 
 
-def _made_of(test: DocumentTest, change: ChangeReport | None) -> bool:
-    return change is not None and (change["verdict"], change["score"]) == (test["verdict"], test["score"])
+def change_key(change: ChangeReport) -> tuple[str, str]:
+    """The test and its target; reports of older versions do not say which."""
+    return change["test"], change.get("target", "")
 
 
 def points_of(tests: Sequence[DocumentTest], found: TrendsReport | None) -> list[list[PointReport]]:

@@ -32,8 +32,13 @@ _DRIFT = {
 }
 
 
-def changes(found: ChangesReport | None, hrefs: Mapping[str, str]) -> list[Node]:
-    """The run beside its base: conditions that are not met, then tests, those that changed most first."""
+def changes(found: ChangesReport | None, hrefs: Mapping[str | tuple[str, str], str]) -> list[Node]:
+    """The run beside its base: conditions that are not met, then tests, those that changed most first.
+
+    Args:
+        found: How it compares.
+        hrefs: Addresses of tests by name, and by name and target where several have one name.
+    """
     if found is None:
         return []
     failed: list[Node] = []
@@ -71,13 +76,13 @@ def _base(base: BaseReport) -> list[Node]:
     return [*made, *([" (", inline(said), ")"] if said else []), "."]
 
 
-def _table(tests: Sequence[ChangeReport], hrefs: Mapping[str, str]) -> Node:
+def _table(tests: Sequence[ChangeReport], hrefs: Mapping[str | tuple[str, str], str]) -> Node:
     names = ("test", "change", "verdict", "score", "trials", "p", "why")
     head = ["thead", ["tr", *(["th", {"scope": "col"}, name] for name in names)]]
     rows = [
         [
             "tr",
-            ["th", {"scope": "row"}, _link(each["test"], hrefs)],
+            ["th", {"scope": "row"}, *_name(each, hrefs)],
             ["td", [f"span.status is-{each['status']}", SAID.get(each["status"], each["status"])]],
             ["td", _then(each["verdict_before"], each["verdict"])],
             ["td.number", _then(number(each["score_before"]), number(each["score"]))],
@@ -103,7 +108,18 @@ def _then(before: str, now: str) -> str:
     return now or "–" if before == now else f"{before or '–'} → {now or '–'}"
 
 
-def _link(test: str, hrefs: Mapping[str, str]) -> Node:
+def _name(change: ChangeReport, hrefs: Mapping[str | tuple[str, str], str]) -> list[Node]:
+    test, target = change["test"], change.get("target", "")
+    if (test, target) not in hrefs:
+        return [_link(test, hrefs)]
+    return [
+        ["a", {"href": hrefs[test, target]}, titled(test)],
+        " ",
+        ["span.model", inline(target)],
+    ]
+
+
+def _link(test: str, hrefs: Mapping[str | tuple[str, str], str]) -> Node:
     return ["a", {"href": hrefs[test]}, titled(test)] if test in hrefs else titled(test)
 
 

@@ -39,9 +39,16 @@ def html_report(document: Document) -> str:
     """
     tests = sorted(document["tests"], key=worst_first)
     hrefs = [test_href(name) for name in _keys(tests)]
-    by_name = {test["test"]: href for test, href in zip(reversed(tests), reversed(hrefs), strict=True)}
+    addresses: dict[str | tuple[str, str], str] = {
+        test["test"]: href for test, href in zip(reversed(tests), reversed(hrefs), strict=True)
+    }
     changes, points = changes_of(tests, document["changes"]), points_of(tests, document["trends"])
-    by_name |= {each["test"]: href for each, href in zip(changes, hrefs, strict=True) if each}
+    times = Counter(test["test"] for test in tests)
+    addresses |= {
+        (test["test"], test["target"]): href
+        for test, href in zip(tests, hrefs, strict=True)
+        if times[test["test"]] > 1
+    }
     found = models.families(tests)
     family = {place: places for places in found.values() for place in places}
     heat, rest = heatmap.heat(tests, hrefs)
@@ -56,7 +63,7 @@ def html_report(document: Document) -> str:
                 {"id": "overview"},
                 *overview.hero(document),
                 *overview.unjudged(document["unjudged"]),
-                *compared.changes(document["changes"], by_name),
+                *compared.changes(document["changes"], addresses),
                 *compared.drifted(tests, hrefs),
                 *overview.scores(document),
                 *(

@@ -150,6 +150,8 @@ def _change(change: ChangeReport | None) -> Node:
         return ["td.number", {"data-by": "0"}, "–"]
     difference = change["difference"]
     said = change["status"] if difference is None else digits(difference, "+.2f")
+    if not difference and change["verdict"] != change["verdict_before"] and change["status"] != "new":
+        said = f"{change['verdict_before']} → {change['verdict']}"
     return [
         "td.number",
         {"data-by": f"{difference or 0}"},

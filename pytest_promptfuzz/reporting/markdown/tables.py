@@ -109,6 +109,12 @@ def _change(found: ChangeReport | None) -> str:
     if found is None:
         return "-"
     said = _MOVED[found["status"]]
+    if (
+        not found["difference"]
+        and found["verdict"] != found["verdict_before"]
+        and found["status"] in {"lower", "higher"}
+    ):
+        said = f"{prose(found['verdict_before'])} before, {prose(found['verdict'])} now"
     if found["difference"]:
         said = f"{found['difference']:+.3g}, {said}"
     return said
@@ -134,7 +140,13 @@ def news_rows(document: Document) -> list[str]:
 
 
 def _changes(document: Document) -> list[str]:
-    trials = {(test["test"], trial["id"]): trial for test in document["tests"] for trial in test["trials"]}
+    trials = {
+        (name, trial["id"]): trial
+        for test in document["tests"]
+        for trial in test["trials"]
+        for name in (test["test"], (test["test"], test["target"]))
+    }
+    several = with_targets(document)
     rows = []
     for each in changed(document):
         said = []
@@ -147,7 +159,11 @@ def _changes(document: Document) -> list[str]:
         if each["status"] == "better":
             said.append(f"better by more than noise ({_evidence(each)})")
         if each["new_deviations"]:
-            found = [trials.get((each["test"], trial)) for trial in each["new_deviations"]]
+            name = (each["test"], each.get("target", ""))
+            found = [
+                trials.get((name, trial), trials.get((each["test"], trial)))
+                for trial in each["new_deviations"]
+            ]
             operators = list(dict.fromkeys(operator_names(trial) for trial in found if trial))
             by = f" by {', '.join(map(code, operators[:MOST_NAMED]))}" if operators else ""
             said.append(f"{count(len(each['new_deviations']), 'new deviation')}{by}")
@@ -156,7 +172,8 @@ def _changes(document: Document) -> list[str]:
         if each["status"] == "new" and each["verdict"] != "pass":
             said.append(f"new, and {prose(each['verdict'])}")
         if said:
-            rows.append(f"- {code(each['test'])}: {'; '.join(said)}")
+            target = f" ({code(each['target'])})" if several and each.get("target") else ""
+            rows.append(f"- {code(each['test'])}{target}: {'; '.join(said)}")
     return rows
 
 

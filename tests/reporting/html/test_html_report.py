@@ -171,7 +171,12 @@ def test_of_tests_of_one_name_each_has_its_own_change_and_no_other_ones_past() -
         pages.whole(handmade.report(target="openai:two", verdict="brittle", score=0.63)),
     ]
     name = same[0]["test"]
-    made = document(pages.run(), same, changes=pages.changes(pages.change(name)), trends=pages.trends([name]))
+    made = document(
+        pages.run(),
+        same,
+        changes=pages.changes(pages.change(name, target="openai:two")),
+        trends=pages.trends([name]),
+    )
     page = html_report(made)
     found = {"openai:one": "", "openai:two": ""}
     for each in unpacked(page).values():
@@ -185,6 +190,14 @@ def test_of_tests_of_one_name_each_has_its_own_change_and_no_other_ones_past() -
     assert page.count(">-0.37<") == 1
     alone = html_report(document(pages.run(), same[1:], changes=made["changes"], trends=made["trends"]))
     assert "Over time" in json.dumps(unpacked(alone))
+
+
+def test_a_verdict_that_changed_alone_stands_in_the_table() -> None:
+    test = pages.whole(handmade.report(verdict="inconclusive"))
+    change = pages.change(test["test"], "lower", difference=0.0, verdict="inconclusive")
+    page = html_report(document(pages.run(), [test], changes=pages.changes(change)))
+    assert ">pass → inconclusive</span>" in page
+    assert "+0.00" not in page
 
 
 def test_a_page_holds_what_is_known_of_its_test() -> None:
