@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -36,6 +37,8 @@ _SGR: dict[str, str] = {
 # What colour tells is told by marks where there is none.
 _MARKS: dict[str, tuple[str, str]] = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
 _TAB = "    "
+_OPENED = re.compile(r"##[A-Za-z]*\Z")
+_LONGEST = 12  # letters of such a command, and its signs
 # East Asian closing punctuation does not begin a row.
 _NEVER_FIRST = frozenset("\u3001\u3002\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\u300d\u300f\u3011\u30fc")
 
@@ -150,7 +153,10 @@ def _cells(line: Line, *, color: bool) -> tuple[list[_Cell], int | None]:
             hang = len(cells)
             continue
         before, after = _MARKS.get(style, ("", "")) if not color else ("", "")
-        for each in before + safe(text).replace("\t", _TAB) + after:
+        shown = before + safe(text).replace("\t", _TAB) + after
+        if shown.startswith("[") and _OPENED.search("".join(cell.text for cell in cells[-_LONGEST:])):
+            shown = "\\" + shown  # two pieces make what a CI log takes for a command
+        for each in shown:
             columns_taken = _columns(each)
             if columns_taken == 0 and each != "\n" and cells and cells[-1].text != "\n":
                 last = cells[-1]

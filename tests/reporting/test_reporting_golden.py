@@ -92,6 +92,13 @@ def test_any_text_anywhere_is_laid_out_safely(one: str, other: str, third: str, 
         assert not re.search(r"[\x00-\x1f\x7f-\x9f]|##[A-Za-z]*\[", row)
 
 
+@pytest.mark.parametrize("before", ["##", "a ##vso"])
+def test_two_pieces_make_no_command_of_a_log(before: str) -> None:
+    shown = render([[(before, "plain"), ("0", "removed")]], width=80, color=False)
+    assert shown == before + "\\[-0-]"
+    assert render([[(before, "plain"), ("[x]", "dim")]], width=80, color=False) == before + "\\[x]"
+
+
 def test_one_line_names_who_deviates() -> None:
     assert one_line(handmade.brittle()) == (
         "brittle: 0.62 < 0.85, 3 of 8 deviate (synonym, politeness, sentence-shuffle)"
