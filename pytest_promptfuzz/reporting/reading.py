@@ -6,8 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.reporting.checking import wrong
 from pytest_promptfuzz.reporting.document import FORMAT, KIND, Document, DocumentTest, RunReport, document
 from pytest_promptfuzz.reporting.packing import unpacked
+from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.stored import LINES
 
 if TYPE_CHECKING:
@@ -58,17 +60,17 @@ def read_document(path: Path) -> Document:
         why = "is no JSON, or was cut off" if content is None else "is no report of a run"
         raise StoreError(f"{path} {why}. {_MEND}")
     _check_format(content, path)
-    try:
-        return document(
-            _run(content.get("run")),
-            [unpacked(each) for each in content["tests"]],
-            unjudged=content.get("unjudged") or (),
-            changes=content.get("changes"),
-            trends=content.get("trends"),
-            warnings=content.get("warnings") or (),
-        )
-    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise _damaged(path, error) from None
+    tests = content.get("tests")
+    if not isinstance(tests, list):
+        raise _damaged(path, "it has no list of tests")
+    return document(
+        _run(_held(content, "run", path)),
+        [_test(each, path) for each in tests],
+        unjudged=_held(content, "unjudged", path) or (),
+        changes=_held(content, "changes", path),
+        trends=_held(content, "trends", path),
+        warnings=_held(content, "warnings", path) or (),
+    )
 
 
 def _of_lines(header: Mapping[str, Any], rest: str, path: Path) -> Document:
@@ -81,26 +83,23 @@ def _of_lines(header: Mapping[str, Any], rest: str, path: Path) -> Document:
         if line is None:
             warnings.append(f"{path}, line {number} is damaged; its test is left out")
             continue
-        try:
-            if "test" in line:
-                test = unpacked(line["test"])
-                judged[test["test"]] = test
-                unjudged.pop(test["test"], None)
-            elif "unjudged" in line:
-                one = cast("UnjudgedReport", line["unjudged"])
-                unjudged[one["test"]] = one
-                judged.pop(one["test"], None)
-            elif "end" in line:
-                end = line["end"]
-        except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
-            raise _damaged(path, error) from None
+        if "test" in line:
+            test = _test(line["test"], path)
+            judged[test["test"]] = test
+            unjudged.pop(test["test"], None)
+        elif "unjudged" in line:
+            (one,) = _held({"unjudged": [line["unjudged"]]}, "unjudged", path)
+            unjudged[one["test"]] = one
+            judged.pop(one["test"], None)
+        elif isinstance(line.get("end"), dict):
+            end = line["end"]
     return document(
-        _run(end.get("run", header.get("run"))),
+        _run(_held(end if "run" in end else header, "run", path)),
         judged.values(),
         unjudged=unjudged.values(),
-        changes=end.get("changes"),
-        trends=end.get("trends"),
-        warnings=[*warnings, *end.get("warnings", ())],
+        changes=_held(end, "changes", path),
+        trends=_held(end, "trends", path),
+        warnings=[*warnings, *(_held(end, "warnings", path) or ())],
     )
 
 
@@ -115,6 +114,32 @@ def _lines(rest: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
             yield number, None
 
 
+def _test(short: Any, path: Path) -> DocumentTest:
+    """One test, whole, of which renderers need not doubt what it holds."""
+    if said := wrong("test", short):
+        raise _damaged(path, said)
+    inputs, prompts = len(short.get("inputs", ())), len(short.get("prompts", ()))
+    for each in (*short["trials"], *short.get("drift", ())):
+        case, original = each.get("case") or 0, each.get("original", 0)
+        if case < 0 or (inputs and case >= inputs):
+            raise _damaged(path, f"test {safe(short['test'])}: it has no input {case}, of which a trial is")
+        if original < 0 or (original and original >= prompts):
+            raise _damaged(
+                path, f"test {safe(short['test'])}: it has no prompt {original}, which a trial changes"
+            )
+        if any(len(tier) != 3 for tier in each.get("tiers", ())):
+            raise _damaged(path, f"test {safe(short['test'])}: tiers are name, similarity and note")
+    return unpacked(short)
+
+
+def _held(content: Mapping[str, Any], key: str, path: Path) -> Any:
+    """A part of a document or ``None`` where it is not there, and has not to be."""
+    value = content.get(key)
+    if (value is not None or key == "run") and (said := wrong(key, value)):
+        raise _damaged(path, said)
+    return value
+
+
 def _run(found: Any) -> RunReport:
     return cast("RunReport", {**_RUN, **(found or {})})
 
@@ -127,8 +152,8 @@ def _check_format(content: Mapping[str, Any], path: Path) -> None:
         )
 
 
-def _damaged(path: Path, error: Exception) -> StoreError:
-    return StoreError(f"{path} is a damaged report ({type(error).__name__}: {error}). {_MEND}")
+def _damaged(path: Path, why: str) -> StoreError:
+    return StoreError(f"{path} is a damaged report: {why}. {_MEND}")
 
 
 def _json(text: str) -> Any:

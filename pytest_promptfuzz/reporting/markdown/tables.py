@@ -108,7 +108,7 @@ def _deviations(test: DocumentTest) -> str:
 def _change(found: ChangeReport | None) -> str:
     if found is None:
         return "-"
-    said = _MOVED[found["status"]]
+    said = _MOVED.get(found["status"]) or cell(found["status"])  # a later version may know more
     if (
         not found["difference"]
         and found["verdict"] != found["verdict_before"]
