@@ -29,6 +29,7 @@ _TITLES = {
     "inconclusive": "Inconclusive",
     "unjudged": "Not judged",
     "failed": "Failed test",
+    "condition": "Condition met",
     "worse": "Worse than the base",
     "drift": "Drift",
 }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.document import Document
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS = {"brittle": "error", "unjudged": "error", "failed": "error"}
+_LEVELS = {"brittle": "error", "unjudged": "error", "failed": "error", "condition": "error"}
 
 
 def sarif_report(document: Document) -> str:

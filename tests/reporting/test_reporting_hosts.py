@@ -91,13 +91,33 @@ def test_a_condition_that_is_met_is_an_error_and_worse_without_one_a_warning() -
     name = document["tests"][0]["test"]
     document["changes"]["conditions"] = [{"expression": "score drop > 0.05", "tests": [name]}]
     (found,) = findings(document)
-    assert (found.level, found.kind, found.line) == ("error", "worse", 12)
+    assert (found.level, found.kind, found.line) == ("error", "condition", 12)
+    (told,) = commands("\n".join(github_report(document).annotations))
+    assert told.properties["title"].startswith("Condition met: ")
     assert found.message == "meets the condition 'score drop > 0.05' of --promptfuzz-fail-on"
     assert values(github_report(document).outputs)["verdict"] == "failed"
     document["changes"]["conditions"] = []
     assert values(github_report(document).outputs)["verdict"] == "passed"
     (found,) = findings(document)
     assert (found.level, found.kind, found.message) == ("warning", "worse", "x")
+
+
+def test_drift_that_meets_a_condition_is_told_once_and_as_an_error() -> None:
+    drifted = named(handmade.passing, "test_a", drift=[drift("warn"), drift("warn", "prompt")])
+    document: Any = with_text(made(drifted), "x")
+    document["unjudged"], document["changes"]["tests"] = [], []
+    document["tests"][0]["drift"] = [drift("warn"), drift("warn", "prompt")]
+    name = document["tests"][0]["test"]
+
+    def told(expression: str) -> list[tuple[str, str, bool]]:
+        document["changes"]["conditions"] = [{"expression": expression, "tests": [name]}]
+        return [(each.level, each.kind, repr(expression) in each.message) for each in findings(document)]
+
+    assert told("Prompt drift") == [("error", "drift", True), ("warning", "drift", False)]
+    assert told("drift") == [("error", "drift", True), ("error", "drift", True)]
+    both = [("warning", "drift", False), ("warning", "drift", False)]
+    assert told("any cost") == [("error", "condition", True), *both]
+    assert told("comparator drift") == [("error", "condition", True), *both]
 
 
 def test_a_fingerprint_stays_while_the_finding_does() -> None:
