@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.job import Job
+    from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.history.snapshot import Snapshot
     from pytest_promptfuzz.plugin.engine import Engine
     from pytest_promptfuzz.plugin.state import State
@@ -70,7 +71,7 @@ def accept(job: Job, item: pytest.Item, state: State) -> None:
         UsageError: It cannot be read, and the test cannot do without.
     """
     job.accepted.updates = bool(state.config.getoption("promptfuzz_update"))
-    job.accepted.hide = functools.partial(_hidden, job)
+    job.accepted.hide = functools.partial(_hidden, job.session)  # the job would wait for the collector
     module, _, test = item.nodeid.partition("::")
     path = state.config.rootpath / module
     if job.contract.gate == "no-worse":
@@ -93,11 +94,11 @@ def accept(job: Job, item: pytest.Item, state: State) -> None:
         job.accepted.gone = _gone(state, path, test)
 
 
-def _hidden(job: Job, value: Any) -> Any:
+def _hidden(session: Session, value: Any) -> Any:
     """Plain data as it is stored: without what looks like a secret."""
     from pytest_promptfuzz.plugin.redacting import redaction_of
 
-    return redaction_of(job.session).json(value, names=False)
+    return redaction_of(session).json(value, names=False)
 
 
 def kept_of(engine: Engine) -> Callable[[Robustness], dict[str, Any]]:
