@@ -31,6 +31,7 @@ class Accepted:
         gone: Snapshots of tests that are not there any more: first those of the same function, then of its module. One
             that asks the same prompt is this test's under its former name, if there is no other.
         moved: The name that the test had, where its snapshot is one of those.
+        unread: Whether there is one that cannot be used.
         updates: Whether this run writes snapshots: it asks no more than it stores.
         hide: Takes what is not stored out of an answer.
         told: What today's answers are beside those that were accepted; ``None`` where they were not compared.
@@ -41,6 +42,7 @@ class Accepted:
     snapshot: Snapshot | None = None
     gone: Sequence[Sequence[Snapshot]] = field(default=())
     moved: str = ""
+    unread: bool = False
     updates: bool = False
     hide: Callable[[Any], Any] = _as_it_is
     told: Told | None = None

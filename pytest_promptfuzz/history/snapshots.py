@@ -96,6 +96,11 @@ def read(path: Path) -> Snapshot | None:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
+    except NotADirectoryError:
+        raise StoreError(
+            f"{path.parent} is no folder, and snapshots of its module belong into one of that name. Remove "
+            "the file, and store them anew with --promptfuzz-update."
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} cannot be read ({error}). {_MEND}") from None
     return parsed(text, path)
@@ -200,8 +205,9 @@ def claimed_twice(paths: Iterable[Path]) -> list[str]:
         if each is not None:
             found.setdefault(each.test, []).append(path)
     return [
-        f"{' and '.join(str(each) for each in those)} both claim to be the snapshot of {test}; it is read from "
-        f"{slug(test)}.json: delete the other"
+        f"{', '.join(str(each) for each in those[:-1])} and {those[-1]} {'both' if len(those) == 2 else 'all'} "
+        f"claim to be the snapshot of {test}; it is read from {slug(test)}.json: delete the "
+        f"{'other' if len(those) == 2 else 'others'}"
         for test, those in found.items()
         if len(those) > 1
     ]

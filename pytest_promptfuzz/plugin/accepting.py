@@ -87,6 +87,7 @@ def accept(job: Job, item: pytest.Item, state: State) -> None:
         if needs(job.contract):
             raise UsageError(f"{item.nodeid}: {error}") from None
         job.notes.append(f"its snapshot was not used: {error}")
+        job.accepted.unread = True
         return
     if found is not None:
         take(job, found)
@@ -107,7 +108,7 @@ def kept_of(engine: Engine) -> Callable[[Robustness], dict[str, Any]]:
     It is made before that, for the answers are gone afterwards.
     """
     if not engine.state.config.getoption("promptfuzz_update"):
-        return lambda _: {"moved": engine.job.accepted.moved} if engine.job.accepted.moved else {}
+        return lambda _: _unstored(engine)
     from pytest_promptfuzz.evaluating.behaviour import inputs_of, snapshot_of
 
     job, hide = engine.job, engine.job.accepted.hide
@@ -122,6 +123,25 @@ def kept_of(engine: Engine) -> Callable[[Robustness], dict[str, Any]]:
         return {"snapshot": snapshot.to_json(), "moved": job.accepted.moved}
 
     return kept
+
+
+def _unstored(engine: Engine) -> dict[str, Any]:
+    """The name that a test had before; that it has no snapshot, and whether drift is to fail it."""
+    from pytest_promptfuzz.evaluating.contract import DRIFTS
+
+    accepted = engine.job.accepted
+    if accepted.moved:
+        return {"moved": accepted.moved}
+    policies = {getattr(engine.job.contract, name) for name in DRIFTS}
+    if (
+        accepted.snapshot
+        or accepted.unread
+        or engine.examples
+        or engine.state.trial
+        or policies == {"ignore"}
+    ):
+        return {}
+    return {"bare": "fail" in policies}
 
 
 def needs(contract: Contract) -> bool:

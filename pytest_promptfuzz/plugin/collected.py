@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     import pytest
 
 VARIABLE = "PROMPTFUZZ_COLLECTED"
-"""The environment variable that names the file: JSON, a list of pairs of path and test."""
+"""The environment variable that names the file: JSON, a list of path, test, and whether it may have a snapshot."""
 
-_found: list[tuple[str, str]] = []
+_found: list[tuple[str, str, bool]] = []
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Note a test, by the names that its recording would have."""
-    _found.append((str(item.path), item.nodeid.partition("::")[2] or item.name))
+    keeps = item.get_closest_marker("robust") is not None and not hasattr(
+        getattr(item, "obj", None), "hypothesis"
+    )
+    _found.append((str(item.path), item.nodeid.partition("::")[2] or item.name, keeps))
 
 
 def pytest_collection_finish() -> None:

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.plugin.marks import is_robust
+from pytest_promptfuzz.plugin.updating import some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable, Mapping
 
     import pytest
 
@@ -23,19 +25,22 @@ class Gone:
 
     Attributes:
         unused: Their files by module, as reports name it; where a whole module was not collected, nothing is known.
+        bare: The tests of such modules that may have a snapshot and have none: one of those may be theirs.
         problems: A sentence for each test that two files claim to be of.
     """
 
     unused: dict[str, dict[str, str]] = field(default_factory=dict)
+    bare: dict[str, list[str]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    _names: dict[str, set[str]] = field(default_factory=dict)
+    _names: dict[str, dict[str, bool]] = field(default_factory=dict)
     _files: dict[Path, list[Path]] = field(default_factory=dict)
     _read: dict[Path, tuple[Snapshot, ...]] = field(default_factory=dict)
 
     def collected(self, item: pytest.Item) -> None:
         """An item was collected, whether or not it is deselected afterwards."""
         module, _, test = item.nodeid.partition("::")
-        self._names.setdefault(module, set()).add(test)
+        keeps = is_robust(item) and not hasattr(getattr(item, "obj", None), "hypothesis")
+        self._names.setdefault(module, {})[test] = keeps
 
     def finished(self, session: pytest.Session) -> None:
         """All items were collected: look which snapshots belong to none of them."""
@@ -51,7 +56,7 @@ class Gone:
                 continue
             self._look(path, module, tests)
 
-    def _look(self, path: Path, module: str, tests: Iterable[str]) -> None:
+    def _look(self, path: Path, module: str, tests: Mapping[str, bool]) -> None:
         from pytest_promptfuzz.history.snapshots import claimed_twice, files_in, folder_of, slug
 
         files = files_in(folder_of(path))
@@ -67,6 +72,10 @@ class Gone:
             found = _test_of(each)
             if found not in known.values():
                 self.unused.setdefault(module, {})[each.name] = found
+        have = {each.stem for each in files}
+        bare = [f"{module}::{test}" for name, test in known.items() if tests[test] and name not in have]
+        if bare and module in self.unused:
+            self.bare[module] = bare
 
     def of(self, module: Path) -> tuple[Snapshot, ...]:
         """The snapshots of a module's tests that are gone, as far as they can be read."""
@@ -74,17 +83,33 @@ class Gone:
             self._read[module] = tuple(_readable(self._files.get(module, ())))
         return self._read[module]
 
-    def lines(self, taken: Iterable[str]) -> list[str]:
+    def lines(self, taken: Iterable[str], judged: Container[str]) -> list[str]:
         """What the summary shows.
 
         Args:
             taken: The tests whose snapshots were found to be of tests with another name, by node ID.
+            judged: The tests whose prompts are known by now, by node ID.
         """
         said = [f"{each}." for each in self.problems]
         left = set(taken)
+        open_ = {
+            module: those
+            for module, tests in sorted(self.bare.items())
+            if (those := [each for each in tests if each not in judged])
+        }
+        for module, those in open_.items():
+            maybe = [
+                each for each in self.unused[module].values() if each and f"{module}::{each}" not in left
+            ]
+            if maybe:
+                said.append(
+                    f"{module} has a snapshot of {', '.join(maybe)}, which pytest does not collect any more; it may be "
+                    f"that of a test which has none and another name: run {some(those)} before it is removed"
+                )
         unused = [
             f"{module}::{test}" if test else f"{module} ({file}, which cannot be read)"
             for module, files in sorted(self.unused.items())
+            if module not in open_
             for file, test in sorted(files.items())
             if f"{module}::{test}" not in left
         ]
@@ -102,11 +127,12 @@ class Gone:
 
     def to_json(self) -> dict[str, Any]:
         """What a worker of xdist knows, for the process that started it."""
-        return {"unused": self.unused, "problems": self.problems}
+        return {"unused": self.unused, "bare": self.bare, "problems": self.problems}
 
     def add(self, known: dict[str, Any]) -> None:
         """What a worker knows; all of them know the same."""
         self.unused |= known["unused"]
+        self.bare |= known["bare"]
         self.problems = [*dict.fromkeys([*self.problems, *known["problems"]])]
 
 

@@ -254,6 +254,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         return
     if state.updates:
         state.accepted.write(session.config.rootpath, state.pins.pinned)
+        if state.accepted.lost and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
     if state.settings["mode"] == "record":
         from pytest_promptfuzz.plugin.recording import write
 

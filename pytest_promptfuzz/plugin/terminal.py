@@ -116,7 +116,9 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
         names = ", ".join(state.unmutated)
         say(reporter, f"failed on the unmutated prompt, so nothing was mutated: {names}")
     pins = state.pins.lines(state.config.rootpath, updates=state.updates)
-    updates = [*state.accepted.lines(), *state.gone.lines(state.accepted.taken)]
+    updates = [*state.accepted.lines(), *state.gone.lines(state.accepted.taken, state.reports)]
+    for sentence, loud in state.accepted.unwatched(state.config.rootpath):
+        say(reporter, sentence, "warn" if loud else "plain")
     for line in [
         *state.written.lines(),
         *updates,

@@ -10,7 +10,7 @@ from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.plugin.options import UPDATE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import pytest
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Pinned = Callable[[str, tuple[Known, ...]], tuple[Known, ...]]
 
+_NAMED = 3
 _RANKS = {"E": 0, "M": 1, "D": 2}
 
 
@@ -41,6 +42,8 @@ class Updates:
     Attributes:
         which: Of which tests: ``all``, those that ``failed`` (or drifted, or became worse), ``new`` ones; or none.
         done: A sentence for each folder that was written, each drift that was accepted, and what went wrong.
+        bare: The tests without a snapshot that could have one, and whether drift is to fail them.
+        lost: The tests whose snapshot was to be written and could not be, each with what was said, by cause.
         refused: Why a test's is not written, by node ID.
         moved: The name in its module that a test had, where its snapshot has another name, by node ID.
     """
@@ -49,6 +52,8 @@ class Updates:
     done: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     moved: dict[str, str] = field(default_factory=dict)
+    lost: dict[str, dict[str, str]] = field(default_factory=dict)
+    bare: dict[str, bool] = field(default_factory=dict)
     _candidates: dict[str, _Candidate] = field(default_factory=dict)
 
     def see(self, report: pytest.TestReport) -> None:
@@ -57,6 +62,10 @@ class Updates:
         kept: dict[str, Any] | None = getattr(report, "promptfuzz_snapshot", None)
         if kept is not None and kept.get("moved"):
             self.moved[report.nodeid] = kept["moved"]
+        if data is not None:
+            self.bare.pop(report.nodeid, None)
+            if kept is not None and "bare" in kept and data["verdict"] in {"pass", "brittle"}:
+                self.bare[report.nodeid] = kept["bare"]
         if not self.which:
             return
         if data is not None and kept is not None and "refused" not in kept:
@@ -88,7 +97,7 @@ class Updates:
             root: Of the project.
             pinned: The counterexamples that are to be pinned of a test, by node ID and what was pinned before.
         """
-        from pytest_promptfuzz.history.snapshots import folder_of
+        from pytest_promptfuzz.history.snapshots import folder_of, path_of
 
         written: dict[str, Counter[str]] = {}
         for nodeid, each in self._candidates.items():
@@ -98,7 +107,9 @@ class Updates:
             try:
                 counts = self._written(nodeid, module, each, pinned)
             except PromptfuzzError as error:
-                self.done.append(f"not stored: {nodeid}: {error}")
+                # A folder that cannot be written names each test's file; what is wrong with it is one thing.
+                cause = str(error).replace(str(path_of(module, each.snapshot["test"])), str(folder))
+                self.lost.setdefault(cause, {})[nodeid] = str(error)
                 continue
             written.setdefault(name, Counter()).update(counts)
         self.done[:0] = [_told(name, counts) for name, counts in sorted(written.items())]
@@ -135,14 +146,45 @@ class Updates:
         """The former names of tests that have another one by now, as node IDs."""
         return [f"{test.partition('::')[0]}::{before}" for test, before in self.moved.items()]
 
+    def unwatched(self, root: Path) -> Iterator[tuple[str, bool]]:
+        """That tests have no snapshot, where others have, or drift is to fail them; and whether it is.
+
+        Args:
+            root: Of the project.
+        """
+        if not self.bare:
+            return
+        from pytest_promptfuzz.history.snapshots import files_in, folder_of
+
+        loud = any(self.bare.values())
+        modules = dict.fromkeys(root / each.partition("::")[0] for each in self.bare)
+        if loud or any(files_in(folder_of(each)) for each in modules):
+            yield (
+                f"no snapshot yet, so drift cannot be seen: {some(list(self.bare))}; {UPDATE}=new stores them",
+                loud,
+            )
+
     def lines(self) -> Iterator[str]:
         """What the summary shows."""
         yield from self.done
+        for cause, lost in self.lost.items():
+            said = cause if len(lost) > 1 else next(iter(lost.values()))
+            yield f"not stored: {some(list(lost))}: {said}"
         if not self.which:
             for test, before in self.moved.items():
                 yield f"the snapshot of {before} was taken for that of {test}; {UPDATE} renames it"
+        refused: dict[str, list[str]] = {}
         for test, why in self.refused.items():
-            yield f"not stored: {test} ({why})"
+            refused.setdefault(why, []).append(test)
+        for why, tests in refused.items():
+            yield f"not stored: {some(tests)} ({why})"
+
+
+def some(tests: Sequence[str]) -> str:
+    """The first of some tests by name, and how many there are."""
+    if len(tests) <= _NAMED:
+        return ", ".join(tests)
+    return f"{len(tests)} tests, among them {', '.join(tests[:_NAMED])}"
 
 
 _PHASES = {"setup": "failed in its setup", "call": "failed", "teardown": "failed in its teardown"}

@@ -70,3 +70,21 @@ def test_one_is_removed_by_its_name(folder):
     assert code == 0
     assert left(folder) == ["test_there.json", "test_lost.json"]
     assert prune(folder, "--test", "test_it.py::test_nothing")[0] == 2
+
+
+def test_one_that_a_renamed_test_may_take_over_stays(folder):
+    module = folder / "test_it.py"
+    module.write_text(
+        f"{module.read_text()}\n\nfrom pytest_promptfuzz import robust\n\n"
+        '@robust("Rate {it}.")\ndef test_renamed(prompt):\n    return prompt\n'
+    )
+    before = left(folder)
+    code, shown = prune(folder, "test_it.py", "--yes")
+    assert code == 0
+    assert left(folder) == before
+    assert "Kept the snapshots of 2 tests, which may have another name by now:" in shown
+    assert "test_it.py::test_gone: test_renamed of that module has none of its own" in shown
+    write(module, snapshot("test_renamed"))
+    code, shown = prune(folder, "test_it.py", "--yes", "--json")
+    assert json.loads(shown)["kept"] == {}
+    assert left(folder) == ["test_renamed.json", "test_there.json", "test_lost.json"]

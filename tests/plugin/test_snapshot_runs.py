@@ -378,6 +378,7 @@ def test_two_files_that_claim_a_test_and_a_file_that_cannot_be_written_are_said(
     (folder / "test_app.json").mkdir()
     refused = project(APP, "--promptfuzz-update")
     refused.assert_outcomes(passed=1)
+    assert refused.ret == pytest.ExitCode.TESTS_FAILED, "what was asked for was not done"
     refused.stdout.fnmatch_lines(
         ["promptfuzz: not stored: test_it.py::test_app: *test_app.json cannot be read *"]
     )
@@ -400,3 +401,58 @@ def test_what_cannot_be_told_is_said_only_to_whoever_asks_for_details(project, p
     said = "whether the model drifted cannot be told: too few answers are known to tell it from noise"
     result.stdout.fnmatch_lines([f"note test_it.py::test_app: {said}"])
     assert said not in project(APP).stdout.str()
+
+
+FIVE = """
+import pytest
+
+@pytest.mark.parametrize("n", range(5))
+@robust(TRIAGE, mutations=2)
+def test_many(prompt, n):
+    return str(len(prompt.format(ticket=TICKET)) > n)
+"""
+
+
+def test_a_file_in_the_folders_place_is_said_once_and_ends_the_run_with_an_error(project, pytester):
+    (pytester.path / FOLDER).parent.mkdir()
+    (pytester.path / FOLDER).write_text("mine")
+    result = project(FIVE, "--promptfuzz-update")
+    result.assert_outcomes(passed=5)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    said = [line for line in result.outlines if "not stored" in line]
+    assert len(said) == 1
+    assert "5 tests, among them test_it.py::test_many[0]" in said[0]
+    assert sum("is no folder" in line for line in result.outlines) == 2, "the note, and what was not stored"
+
+
+def test_a_test_without_a_snapshot_is_named_where_others_have_one_or_drift_is_to_fail(project, pytester):
+    more = APP + APP[APP.index("@robust") :].replace("test_app", "test_second")
+    said = "no snapshot yet, so drift cannot be seen: "
+    assert said not in project(more).stdout.str()
+    strict = project(more, "--promptfuzz-model-drift=fail")
+    strict.stdout.fnmatch_lines([f"promptfuzz: {said}test_it.py::test_app, test_it.py::test_second; *"])
+    project(APP, "--promptfuzz-update").assert_outcomes(passed=1)
+    one = project(more)
+    one.stdout.fnmatch_lines(
+        [f"promptfuzz: {said}test_it.py::test_second; --promptfuzz-update=new stores them"]
+    )
+    project(more, "--promptfuzz-update=new").assert_outcomes(passed=2)
+    assert said not in project(more).stdout.str()
+
+
+def test_a_snapshot_that_a_test_may_take_over_is_not_called_unused_by_a_run_without_that_test(
+    project, pytester
+):
+    more = APP + APP[APP.index("@robust") :].replace("test_app", "test_second")
+    project(more, "--promptfuzz-update").assert_outcomes(passed=2)
+    renamed = more.replace("test_second", "test_renamed")
+    partly = project(renamed, "-k", "app")
+    assert "unused snapshot" not in partly.stdout.str()
+    partly.stdout.fnmatch_lines(
+        ["*a snapshot of test_second*run test_it.py::test_renamed before it is removed*"]
+    )
+    whole = project(renamed)
+    assert "before it is removed" not in whole.stdout.str()
+    whole.stdout.fnmatch_lines(
+        ["*the snapshot of test_second was taken for that of test_it.py::test_renamed*"]
+    )

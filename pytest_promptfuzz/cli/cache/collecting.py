@@ -22,8 +22,8 @@ _NO_TESTS = 5  # pytest's exit code
 _SHOWN = 12
 
 
-def collected(recordings: Iterable[Path]) -> dict[Path, set[str]]:
-    """The tests that exist, by recording; of a module that is gone, none.
+def collected(recordings: Iterable[Path]) -> dict[Path, dict[str, bool]]:
+    """The tests that exist, by recording, as :func:`existing` has them; of a module that is gone, none.
 
     Raises:
         UsageError: pytest cannot collect them, so that nothing is known of what exists.
@@ -31,8 +31,8 @@ def collected(recordings: Iterable[Path]) -> dict[Path, set[str]]:
     return existing({path: module_of(path) for path in recordings})
 
 
-def existing(modules: Mapping[Path, Path]) -> dict[Path, set[str]]:
-    """The tests that exist, by what is kept of them.
+def existing(modules: Mapping[Path, Path]) -> dict[Path, dict[str, bool]]:
+    """The tests that exist, by what is kept of them, each with whether it may have a snapshot.
 
     Args:
         modules: The test module of each.
@@ -41,13 +41,13 @@ def existing(modules: Mapping[Path, Path]) -> dict[Path, set[str]]:
         UsageError: As :func:`collected`.
     """
     there = sorted({module for module in modules.values() if module.is_file()})
-    found: dict[Path, set[str]] = {}
-    for name, test in _ask(there) if there else ():
-        found.setdefault(Path(name).resolve(), set()).add(test)
-    return {path: found.get(module.resolve(), set()) for path, module in modules.items()}
+    found: dict[Path, dict[str, bool]] = {}
+    for name, test, keeps in _ask(there) if there else ():
+        found.setdefault(Path(name).resolve(), {})[test] = keeps
+    return {path: found.get(module.resolve(), {}) for path, module in modules.items()}
 
 
-def _ask(modules: list[Path]) -> list[tuple[str, str]]:
+def _ask(modules: list[Path]) -> list[tuple[str, str, bool]]:
     with tempfile.TemporaryDirectory(prefix="promptfuzz-") as folder:
         answer = Path(folder) / "collected.json"
         done = subprocess.run(  # noqa: S603 - our own interpreter, and files that exist
@@ -65,5 +65,5 @@ def _ask(modules: list[Path]) -> list[tuple[str, str]]:
                 "pytest cannot collect the recorded tests, so nothing is known of which still exist (name those to be "
                 f"removed with --test). It said:\n{said}"
             )
-        pairs: list[tuple[str, str]] = json.loads(answer.read_text(encoding="utf-8"))
-        return pairs
+        found: list[tuple[str, str, bool]] = json.loads(answer.read_text(encoding="utf-8"))
+        return found

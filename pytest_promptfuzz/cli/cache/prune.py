@@ -82,7 +82,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         raise UsageError(f"{name} is for the local cache; write --cache with it.")
     if options.test and (options.paths or options.older_than is not None):
         raise UsageError("--test names what goes; leave the paths and --older-than out.")
-    snapshots = _snapshots(options)
+    snapshots, stay = _snapshots(options)
     going = _named(options.test, snapshots) if options.test else _found(options)
     if options.yes:
         for path, tests in going.items():
@@ -92,18 +92,37 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     if options.json:
         gone = {str(path): {each[0]: each[1]} for path, each in snapshots.items()}
         recorded = {str(path): those for path, those in going.items()}
-        output.json({"removed": options.yes, "tests": recorded, "snapshots": gone})
+        output.json({"removed": options.yes, "tests": recorded, "snapshots": gone, "kept": stay})
     else:
-        output.lines(_lines(going, snapshots, done=options.yes))
+        output.lines(_lines(going, snapshots, done=options.yes) + _kept_lines(stay))
     return 0
 
 
-def _snapshots(options: argparse.Namespace) -> dict[Path, tuple[str, str]]:
-    """The snapshots that go: by file, the test and why; none by age, for they have none."""
+def _snapshots(options: argparse.Namespace) -> tuple[dict[Path, tuple[str, str]], dict[str, list[str]]]:
+    """The snapshots that go, by file the test and why, and those that stay; none by age, for they have none."""
     if options.test:
-        return named_in(options.test)
+        return named_in(options.test), {}
     folders = folders_in(options.paths) if options.older_than is None else []
-    return gone_in(folders) if folders else {}
+    return gone_in(folders) if folders else ({}, {})
+
+
+def _kept_lines(stay: dict[str, list[str]]) -> list[Line]:
+    """The snapshots that may be of a test with another name."""
+    if not stay:
+        return []
+    said = f"Kept the snapshots of {counted(len(stay), 'test')}, which may have another name by now:"
+    return [
+        [(said, "heading")],
+        *(
+            [
+                ("  ", "plain"),
+                HANG,
+                (f"{test}: {', '.join(bare)} of that module has none of its own", "plain"),
+            ]
+            for test, bare in stay.items()
+        ),
+        [("Run pytest --promptfuzz-update on them first, or name the snapshot with --test.", "plain")],
+    ]
 
 
 def _found(options: argparse.Namespace) -> dict[Path, dict[str, str]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.cli.cache.collecting import existing
 from pytest_promptfuzz.errors import StoreError
-from pytest_promptfuzz.history.snapshots import files_in, folder_of, folders_below, module_of, read
+from pytest_promptfuzz.history.snapshots import files_in, folder_of, folders_below, module_of, path_of, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,27 +37,37 @@ def without_snapshots_alone(paths: Sequence[str]) -> list[str]:
     ]
 
 
-def gone_in(folders: Sequence[Path]) -> dict[Path, tuple[str, str]]:
-    """The snapshots of tests that pytest does not collect any more: by file, the test and why.
+def gone_in(folders: Sequence[Path]) -> tuple[dict[Path, tuple[str, str]], dict[str, list[str]]]:
+    """The snapshots of tests that pytest does not collect any more.
 
-    A file that cannot be read stays, whatever it holds.
+    A file that cannot be read stays, whatever it holds, and so does one that a test of its module without a snapshot
+    may have had under another name.
+
+    Returns:
+        By file, the test and why; and those tests whose snapshots stay, each with the ones that may be it by now.
 
     Raises:
         UsageError: pytest cannot collect them, so that nothing is known of what exists.
     """
     exist = existing({folder: module_of(folder) for folder in folders})
     found: dict[Path, tuple[str, str]] = {}
+    stay: dict[str, list[str]] = {}
     for folder in folders:
         module = module_of(folder)
+        bare = [each for each, keeps in exist[folder].items() if keeps and not path_of(module, each).exists()]
         why = "pytest does not collect it" if module.is_file() else f"{module} is gone"
         for path in files_in(folder):
             try:
                 snapshot = read(path)
             except StoreError:
                 continue
-            if snapshot is not None and snapshot.test not in exist[folder]:
+            if snapshot is None or snapshot.test in exist[folder]:
+                continue
+            if bare:
+                stay[f"{module}::{snapshot.test}"] = bare
+            else:
                 found[path] = (f"{module}::{snapshot.test}", why)
-    return found
+    return found, stay
 
 
 def named_in(names: Sequence[str]) -> dict[Path, tuple[str, str]]:
