@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.cli.output import Output
     from pytest_promptfuzz.history.bases import Places
+    from pytest_promptfuzz.history.changes import ChangesReport
     from pytest_promptfuzz.history.conditions import Condition
     from pytest_promptfuzz.history.entries import Entry
     from pytest_promptfuzz.history.runs import Run
@@ -88,11 +89,17 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     else:
         operators = {test: entry["operators"] for test, entry in now.items()}
         lines = change_lines(found, operators, most=len(found["tests"]))
-        output.lines(lines or [[(f"{count(len(now), 'test')} as in {base_text(base.report)}.", "good")]])
+        output.lines(lines or [[(_unchanged(found, base_text(base.report)), "good")]])
         for sentence in condition_lines(found["conditions"], "--fail-on"):
             output.lines([[(sentence, "bad")]])
     worse = any(each["status"] == "worse" for each in found["tests"])
     return _AGAINST if found["conditions"] or (worse and not conditions) else _AS_HOPED
+
+
+def _unchanged(found: ChangesReport, base: str) -> str:
+    new = sum(each["status"] == "new" for each in found["tests"])
+    same = count(len(found["tests"]) - new, "test")
+    return f"{same} as in {base}" + (f", {new} new." if new else ".")
 
 
 def _conditions(written: list[str]) -> list[Condition]:

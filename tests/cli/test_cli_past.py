@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_promptfuzz.cli.compare import _unchanged
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.history.runs import Runs
 from tests.history.past import entry_of, kept
@@ -98,6 +99,13 @@ def test_a_run_that_is_worse_is_a_verdict_against(runs: Runs, capsys: pytest.Cap
     assert f"lower {TWO}" in capsys.readouterr().out
     assert main(["compare", "0003", "0003"]) == 0
     assert "1 test as in the run 0003 (of " in capsys.readouterr().out
+
+
+def test_new_tests_are_counted_apart() -> None:
+    found: Any = {"tests": [{"status": "same"}, {"status": "new"}, {"status": "new"}]}
+    assert _unchanged(found, "the run x") == "1 test as in the run x, 2 new."
+    found["tests"] = [{"status": "same"}, {"status": "same"}]
+    assert _unchanged(found, "the run x") == "2 tests as in the run x."
 
 
 def test_a_run_is_never_its_own_base(runs: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
