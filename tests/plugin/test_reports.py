@@ -322,6 +322,7 @@ def test_wrong_commands_are_told(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good = tmp_path / "good.json"
-    good.write_text('{"promptfuzz": "report", "format": 1, "run": {}, "tests": []}')
+    run = '{"id": "a", "started": "2026-03-01T08:00:00Z"}'
+    good.write_text(f'{{"promptfuzz": "report", "format": 1, "run": {run}, "tests": []}}')
     assert main(["report", *(each.replace("{good}", str(good)) for each in arguments)]) == 2
     assert message in capsys.readouterr().err
