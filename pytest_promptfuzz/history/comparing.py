@@ -107,8 +107,8 @@ def _pairs(before: Entry, now: Entry, semantic: Semantic | None) -> _Pairs:
         if name in before["trials"]
     }
     told = [each for each in agreement.values() if each is not None]
-    found.left_out = sum(not each for each in told)
-    found.baseline = UNKNOWN if not told else CHANGED if found.left_out else SAME
+    found.left_out = sum(not each for each in agreement.values())
+    found.baseline = UNKNOWN if not told else SAME if all(told) else CHANGED
     clusters: dict[tuple[str, str], int] = {}
     every: tuple[list[int], list[int]] = ([], [])
     for name, agreed in agreement.items():
@@ -153,14 +153,14 @@ def _mean(letters: str, agreed: int) -> int | None:
 def _agreement(
     before: Mapping[str, Any], now: Mapping[str, Any], name: str, task: str, semantic: Semantic | None
 ) -> int | None:
-    """How far the answers to the unmutated prompt agree: 2, 1 (minor), 0; ``None`` where one is not known."""
+    """How far the answers to the unmutated prompt agree: 2, 1 (minor), 0; ``None`` where nothing can tell."""
     if name not in before or name not in now:
         return None
     one, other = before[name], now[name]
     if one == other and isinstance(one, bool) == isinstance(other, bool):
         return _ALIKE
     if any(isinstance(each, dict) and DIGEST in each for each in (one, other)):
-        return 0
+        return None
     from pytest_promptfuzz.comparing.compare import compare
     from pytest_promptfuzz.comparing.profiles import TASKS
 
@@ -171,8 +171,8 @@ def _agreement(
         if outcome == "undecided" and semantic is not None and (embedder := semantic()) is not None:
             outcome = compare(one, other, task=named, semantic=embedder).outcome
     except PromptfuzzError:
-        return 0
-    return {"equivalent": _ALIKE, "minor": _NEARLY}.get(outcome, 0)
+        return None
+    return {"equivalent": _ALIKE, "minor": _NEARLY, "deviation": 0}.get(outcome)
 
 
 def _row(
@@ -263,7 +263,7 @@ def _explained(row: ChangeReport, found: _Pairs, before: Entry, now: Entry) -> s
         said.append(_why_unpaired(found, before, now))
     elif found.left_out:
         inputs = f"{found.left_out} input" + ("" if found.left_out == 1 else "s")
-        said.append(f"{inputs} left out, whose unmutated answer is another")
+        said.append(f"{inputs} left out, whose unmutated answer is another, or cannot be compared")
     if row["prompt_changed"]:
         said.append("the prompt was changed")
     if row["model"] != row["model_before"] and row["model"] and row["model_before"]:
@@ -284,7 +284,9 @@ def _why_unpaired(found: _Pairs, before: Entry, now: Entry) -> str:
         return "one of the runs decided none of its trials"
     if not set(before["trials"]) & set(now["trials"]):
         return "the inputs are other ones"
-    return "the base does not say what the unmutated prompt was answered"
+    if not set(before["baselines"]) & set(now["baselines"]):
+        return "the base does not say what the unmutated prompt was answered"
+    return "whether the unmutated prompt is answered as before, no installed comparison can tell"
 
 
 def _decided(entry: Entry) -> bool:

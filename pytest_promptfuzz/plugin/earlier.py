@@ -9,6 +9,7 @@ import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError
 from pytest_promptfuzz.plugin.options import place_of
+from pytest_promptfuzz.plugin.outcome import end_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -163,7 +164,7 @@ class Earlier:
         if not any(test in base.tests for test in self.entries):
             if base.tests and self.base is not None:
                 self._said.append((f"{COMPARE}: {self._shares_none()}", True))
-                _fail(session, pytest.ExitCode.USAGE_ERROR)
+                end_with(session, pytest.ExitCode.USAGE_ERROR)
             elif self.base is None and (conditions or state.settings["compare"]):
                 self._said.append(
                     (f"{_option(state)}: there is no earlier run of these tests to compare with yet", False)
@@ -173,7 +174,7 @@ class Earlier:
         found = changes(base.report, base.tests, self.entries, gone=gone, semantic=_embedder(state))
         found["conditions"] = met(conditions, found, self.entries)
         if found["conditions"]:
-            _fail(session, pytest.ExitCode.TESTS_FAILED)
+            end_with(session, pytest.ExitCode.TESTS_FAILED)
         return found
 
     def _gone(self, base: Base, config: pytest.Config) -> list[str]:
@@ -282,9 +283,3 @@ def _embedder(state: State) -> Any:
 
 def _option(state: State) -> str:
     return FAIL_ON if state.settings["fail_on"] else COMPARE
-
-
-def _fail(session: pytest.Session, status: pytest.ExitCode) -> None:
-    """Let the run end with this status, if it would have ended as hoped."""
-    if session.exitstatus == pytest.ExitCode.OK:
-        session.exitstatus = status

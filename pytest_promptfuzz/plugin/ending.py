@@ -17,6 +17,7 @@ from pytest_promptfuzz.plugin.commanded import RESULTS
 from pytest_promptfuzz.plugin.earlier import Earlier
 from pytest_promptfuzz.plugin.offering import register_offered
 from pytest_promptfuzz.plugin.options import place_of
+from pytest_promptfuzz.plugin.outcome import end_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -98,8 +99,8 @@ class Ending:
 
     def _missed(self, session: pytest.Session) -> None:
         """A report that was asked for is not there: whoever reads it must not take an older one for it."""
-        if self.wanted and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self.wanted:
+            end_with(session, pytest.ExitCode.TESTS_FAILED)
 
     def _write(self, source: Path, document: Any, session: pytest.Session, state: State) -> None:
         from pytest_promptfuzz.reporting.publishing import publish

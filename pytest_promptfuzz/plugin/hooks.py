@@ -11,6 +11,7 @@ from pytest_promptfuzz.plugin.limiting import RUN
 from pytest_promptfuzz.plugin.marks import MARK, is_robust
 from pytest_promptfuzz.plugin.modes import WORKER_KEY
 from pytest_promptfuzz.plugin.options import add_options
+from pytest_promptfuzz.plugin.outcome import end_with
 from pytest_promptfuzz.plugin.state import STATE, State
 from pytest_promptfuzz.testing.fixtures import promptfuzz_proxy, promptfuzz_server
 
@@ -254,8 +255,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         return
     if state.updates:
         state.accepted.write(session.config.rootpath, state.pins.pinned)
-        if state.accepted.lost and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if state.accepted.lost:
+            end_with(session, pytest.ExitCode.TESTS_FAILED)
     if state.settings["mode"] == "record":
         from pytest_promptfuzz.plugin.recording import write
 

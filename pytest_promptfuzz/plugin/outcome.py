@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.plugin.saying import write
 
 if TYPE_CHECKING:
+    import pytest
+
     from pytest_promptfuzz.reporting.model import TestReport
 
 
@@ -32,6 +34,12 @@ class BehaviourDrift(Exception):  # noqa: N818 - as above
     def __init__(self, message: str, report: TestReport | None = None) -> None:
         super().__init__(message)
         self.report = report
+
+
+def end_with(session: pytest.Session, status: int) -> None:
+    """Let a run end with this exit status, if it would have ended as hoped."""
+    if session.exitstatus == 0:
+        session.exitstatus = status
 
 
 class _Crash:

@@ -127,7 +127,7 @@ def test_another_answer_to_the_unmutated_prompt_is_drift_and_its_input_is_left_o
         (None, "BILLING", "changed"),
         (True, 1, "changed"),
         ({"promptfuzz-digest": "a"}, {"promptfuzz-digest": "a"}, "same"),
-        ({"promptfuzz-digest": "a"}, {"promptfuzz-digest": "b"}, "changed"),
+        ({"promptfuzz-digest": "a"}, {"promptfuzz-digest": "b"}, "unknown"),
     ],
 )
 def test_answers_to_the_unmutated_prompt_are_compared_as_all_answers_are(
@@ -135,6 +135,14 @@ def test_answers_to_the_unmutated_prompt_are_compared_as_all_answers_are(
 ) -> None:
     found = one(entry_of("t", "EE", baselines={"0": before}), entry_of("t", "EE", baselines={"0": now}))
     assert found["baseline"] == baseline
+
+
+def test_an_answer_that_nothing_can_compare_is_not_called_another() -> None:
+    before = "The parcel is late and the customer wants a refund."
+    now = "The weather in Spain is sunny and warm."
+    found = one(entry_of("t", "EE", baselines={"0": before}), entry_of("t", "DD", baselines={"0": now}))
+    assert (found["status"], found["baseline"]) == ("unpaired", "unknown")
+    assert "no installed comparison can tell" in found["explanation"]
 
 
 def test_where_the_unmutated_answer_is_a_minor_variation_only_deviations_are_told_apart() -> None:
