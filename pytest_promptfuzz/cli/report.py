@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.cli.kept import add_store
 from pytest_promptfuzz.cli.options import add_output_options, plain
 from pytest_promptfuzz.errors import UsageError
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.cli.output import Output
     from pytest_promptfuzz.reporting.document import Document
 
-_STORE = ".promptfuzz"
 _TO = "FORMAT:PATH,…"
 
 
@@ -62,12 +62,7 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a JSON report, or a file of .promptfuzz/report (the last run here)",
     )
-    parser.add_argument(
-        "--cache-dir",
-        default=_STORE,
-        metavar="DIR",
-        help=f"the folder of stored answers, in this folder or above ({_STORE})",
-    )
+    add_store(parser)
 
 
 def _add_to(parser: argparse.ArgumentParser, *, required: bool = False) -> None:

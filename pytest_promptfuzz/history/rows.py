@@ -13,13 +13,24 @@ _NUMBERS = expression(
 _ROWS = expression(r",\n\s+")
 
 
-def encoded(row: Any, *, indent: int | None = None) -> bytes:
-    """JSON as people read it, or in ASCII where it holds what UTF-8 cannot; without a line feed at its end."""
-    text = json.dumps(row, ensure_ascii=False, indent=indent)
+def as_text(value: Any) -> str:
+    """JSON on one row as people read it, or in ASCII where it holds what UTF-8 cannot."""
+    return _readable(value, separators=(",", ":"))
+
+
+def encoded(value: Any, *, indent: int | None = None) -> bytes:
+    """The same as bytes, or indented; without a line feed at its end."""
+    text = as_text(value) if indent is None else _numbers_together(_readable(value, indent=indent))
+    return text.encode("utf-8")
+
+
+def _readable(value: Any, **layout: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, **layout)
     try:
-        return _numbers_together(text).encode("utf-8")
+        text.encode("utf-8")
     except UnicodeEncodeError:
-        return _numbers_together(json.dumps(row, indent=indent)).encode("ascii")
+        return json.dumps(value, **layout)
+    return text
 
 
 def _numbers_together(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from pytest_promptfuzz.comparing.registry import Registry
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.reporting.stored import encoded
+from pytest_promptfuzz.history.rows import as_text
 
 GITHUB = "github"
 """The format that is written where the environment of GitHub Actions says."""
@@ -78,8 +78,8 @@ def json_report(document: Document) -> str:
     """The document as it is published: packed, one test a line."""
     from pytest_promptfuzz.reporting.packing import packed
 
-    rows = ",\n".join(encoded(packed(test)) for test in document["tests"])
-    parts = [f"{encoded(key)}: {encoded(value)}" for key, value in document.items() if key != "tests"]
+    rows = ",\n".join(as_text(packed(test)) for test in document["tests"])
+    parts = [f"{as_text(key)}: {as_text(value)}" for key, value in document.items() if key != "tests"]
     parts.append(f'"tests": [\n{rows}\n]' if rows else '"tests": []')
     return "{" + ",\n".join(parts) + "}\n"
 

@@ -12,10 +12,10 @@ was known by then::
 from __future__ import annotations
 
 import contextlib
-import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.history.rows import as_text
 from pytest_promptfuzz.reporting.document import FORMAT
 from pytest_promptfuzz.reporting.packing import packed
 from pytest_promptfuzz.wire.folder import make_directory
@@ -32,16 +32,6 @@ FOLDER = "report"
 """The folder, in that of stored answers."""
 _KEPT = 3
 _ENDING = ".jsonl"
-
-
-def encoded(value: Any) -> str:
-    """JSON on one line, as people read it, or in ASCII where it holds what UTF-8 cannot."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"))
-    return text
 
 
 class Stored:
@@ -105,7 +95,7 @@ class Stored:
 
     def _write(self, line: Mapping[str, Any]) -> None:
         try:
-            self._file.write(encoded(line) + "\n")
+            self._file.write(as_text(line) + "\n")
             self._file.flush()
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written ({error.strerror or error}).") from None
