@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.judging.model import Judge
     from pytest_promptfuzz.mutations.operator import Operator
     from pytest_promptfuzz.reporting.formats import Reporter
+    from pytest_promptfuzz.wire.redact import Redactor
 
 
 def pytest_promptfuzz_operators(config: pytest.Config) -> Iterable[Operator]:  # type: ignore[empty-body]  # a hook's specification
@@ -78,6 +79,35 @@ def pytest_promptfuzz_judges(config: pytest.Config) -> Iterable[Judge]:  # type:
     Returns:
         Judges, each under a name of its own: functions decorated with ``@judge("name")``, or objects with a ``name``
         and ``rate(pair)``.
+    """
+
+
+def pytest_promptfuzz_redactors(config: pytest.Config) -> Iterable[Redactor]:  # type: ignore[empty-body]  # a hook's specification
+    r"""Functions that take out of texts what must not be stored: names, addresses, numbers of customers.
+
+    Every text that is stored, shown or made into a key passes them, after credentials were hidden in it: texts of
+    requests and answers, recordings, local answers, snapshots, history, reports, test IDs::
+
+        # conftest.py
+        import re
+
+        def personal(text, name):
+            if name == "customer":
+                return "[customer]"
+            return re.sub(r"[\w.]+@example\.com", "[mail]", text)
+
+        def pytest_promptfuzz_redactors(config):
+            return [personal]
+
+    A function is given the text and the name of the field it stands in, empty where it stands in none. It has to give
+    the same for the same text in every run, or recordings are not found again; and to leave alone what it made itself.
+    The hook may be called more than once.
+
+    Args:
+        config: The session's configuration.
+
+    Returns:
+        Functions of ``(text, name)`` that return the text.
     """
 
 

@@ -1,11 +1,13 @@
-"""What a test's report shows is redacted, as what is stored is."""
+"""What a test's report shows is redacted, as what is stored is, and holds what another process can be sent."""
 
 from __future__ import annotations
 
+import json
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from pytest_promptfuzz.plugin.outcome import RobustnessRepr
+from pytest_promptfuzz.reporting.safe import escape_surrogates, has_surrogates
 from pytest_promptfuzz.scoring.score import TrialOutcome
 from pytest_promptfuzz.wire.cut_secrets import hide_cut
 
@@ -25,6 +27,27 @@ _OURS = frozenset(get_args(TrialOutcome))
 def redaction_of(session: Session) -> Redaction:
     """What is hidden: shapes of keys, configured patterns, and the credentials that this run has used."""
     return session.redaction.with_values(tuple(sorted(session.secrets - _OURS)))
+
+
+def hide_in_id(item: pytest.Item, redaction: Redaction) -> None:
+    """Take what looks like a key out of the name of a parametrized test, which stands in files and on the terminal.
+
+    The numbers of its parameters take its place, so that two tests stay two.
+    """
+    name = redaction.text(item.name)
+    if name == item.name:
+        return
+    indices = getattr(getattr(item, "callspec", None), "indices", {})
+    name = f"{name.removesuffix(']')}-{'-'.join(map(str, indices.values()))}]"
+    known: Any = item  # pytest has no public way
+    whole = item.nodeid.removesuffix(item.name) + name
+    if hasattr(known, "_id"):  # pytest 9.1 and later
+        known._id = type(known._id).parse(whole)  # noqa: SLF001
+    else:
+        known._nodeid = whole  # noqa: SLF001
+    known.keywords._markers.pop(item.name, None)  # noqa: SLF001 - it is copied into every report
+    item.name = name
+    item.keywords[name] = True
 
 
 class Hides(Protocol):
@@ -60,6 +83,45 @@ def hide(report: pytest.TestReport, redaction: Hides) -> None:
             if hidden != whole:
                 report.longrepr = hidden
     report.sections = [(name, shown.text(content)) for name, content in report.sections]
+
+
+_EXACT = "promptfuzz_exact"
+
+
+def pack(data: dict[str, Any]) -> None:
+    r"""Make a report in plain data one that xdist can send: its texts are UTF-8, which lone surrogates are not.
+
+    What is ours arrives as it was, so that answers stay equal to themselves; pytest's own texts hold an escape
+    (``\ud800``) in a surrogate's place.
+    """
+    ours = {name: each for name, each in data.items() if name.startswith("promptfuzz")}
+    text = json.dumps(ours, ensure_ascii=False) if ours else ""
+    if has_surrogates(text):
+        data[_EXACT] = text.encode("utf-8", "surrogatepass")
+        for name in ours:
+            del data[name]
+    for name in data.keys() - ours.keys() - {_EXACT}:
+        data[name] = sendable(data[name])
+
+
+def unpack(data: dict[str, Any]) -> None:
+    """Give a report in plain data back what ``pack`` could not leave in it."""
+    exact = data.pop(_EXACT, None)
+    if exact is not None:
+        data.update(json.loads(exact.decode("utf-8", "surrogatepass")))
+
+
+def sendable(value: Any) -> Any:
+    r"""Plain data whose texts hold escapes (``\ud800``) in the place of lone surrogates."""
+    if isinstance(value, str):
+        return escape_surrogates(value)
+    if isinstance(value, dict):
+        return {sendable(name): sendable(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [sendable(each) for each in value]
+    if type(value) is tuple:
+        return tuple(sendable(each) for each in value)
+    return value
 
 
 class _Shown:

@@ -20,6 +20,7 @@ _SHAPE = re.compile(
     rf"(?<![A-Za-z0-9]){_STARTS}(?:[\w\-]*{_CUT}[\w\-]{{{_FEWEST},}}|[\w\-]{{{_FEWEST},}}{_CUT})"
 )
 _ANY = re.compile(_CUT)
+_WORD = re.compile(r"[\w\-]*")
 
 
 def hide_cut(text: str, values: Iterable[str] = ()) -> str:
@@ -33,7 +34,7 @@ def hide_cut(text: str, values: Iterable[str] = ()) -> str:
     >>> hide_cut("assert 'a' == 'use sk-p...7890ABCD'"), hide_cut("it was hunt...-two", ["hunter-and-two"])
     ("assert 'a' == 'use [redacted]'", 'it was [redacted]...[redacted]')
     """
-    text = _SHAPE.sub(_HIDDEN, text)
+    text = _hide_shapes(text)
     known = [each for each in values if len(each) > _FEWEST]
     if not known:
         return text
@@ -51,6 +52,23 @@ def hide_cut(text: str, values: Iterable[str] = ()) -> str:
         if after:
             pieces[at + 1] = _HIDDEN + pieces[at + 1][after:]
     return "".join(pieces)
+
+
+def _hide_shapes(text: str) -> str:
+    """The text without keys that are known by how they begin; only what touches a cut is looked at."""
+    pieces: list[str] = []
+    end = 0  # of what was kept or hidden
+    seen = 0
+    for cut in _ANY.finditer(text):
+        word = _WORD.match(text[max(end, seen) : cut.start()][::-1])
+        begin = cut.start() - (word.end() if word else 0)
+        after = _WORD.match(text, cut.end())
+        seen = cut.end()
+        found = _SHAPE.search(text, begin, after.end() if after else cut.end()) if begin >= end else None
+        if found:
+            pieces += [text[end : found.start()], _HIDDEN]
+            end = found.end()
+    return "".join([*pieces, text[end:]])
 
 
 def _beginning(text: str, value: str) -> int:

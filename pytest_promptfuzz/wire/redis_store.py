@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import importlib
 import threading
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from pytest_promptfuzz.clocks import sleep
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, UsageError, unstopped
 from pytest_promptfuzz.wire.answers import StoredAnswer, StoreStats, decode_answer, encode_answer
+from pytest_promptfuzz.wire.network_guard import following
 from pytest_promptfuzz.wire.redact import without_credentials
 from pytest_promptfuzz.wire.redis_claims import RedisClaim, RedisClaims
 from pytest_promptfuzz.wire.tally import Tally
@@ -205,7 +206,8 @@ class RedisStore:
             if not self._usable:
                 break
             try:
-                done = action(self._connected(redis))
+                with following():
+                    done = action(self._connected(redis))
             except redis.exceptions.AuthenticationError:
                 self._give_up("it does not accept the user or password")
             except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, OSError) as error:
@@ -214,7 +216,7 @@ class RedisStore:
                     self._give_up(f"it cannot be reached ({type(error).__name__})")
                     break
                 self._connected(redis).connection_pool.disconnect(inuse_connections=False)
-                time.sleep(pause)
+                sleep(pause)
                 continue
             except redis.exceptions.RedisError as error:
                 self._refused(redis, error, what)

@@ -7,7 +7,7 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.wire.redact import HIDDEN
+from pytest_promptfuzz.wire.secrets import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,11 +55,15 @@ def hidden_in_stream(text: str, redaction: Redaction) -> str:
     """
     parts = _EVENT_END.split(text)
     events = [_data(block) for block in parts[::2]]
+    changed = False
+    for event in events:  # fields that repeat what was asked: tools with their headers
+        hidden = redaction.json(event[0], names=False, texts=False)
+        changed |= hidden != event[0]
+        event[0] = hidden
     tracks: dict[Track, list[Place]] = {}
     for event in events:
         for track, place in _texts(event):
             tracks.setdefault(track, []).append(place)
-    changed = False
     for places in tracks.values():
         changed |= _hide(places, redaction)
     if not changed:
@@ -125,15 +129,28 @@ def _walk(owner: Any, key: Any, track: Track) -> Iterator[tuple[Track, Place]]:
 def _hide(places: Sequence[Place], redaction: Redaction) -> bool:
     """Hide the secrets in the texts of a track, read as one; whether there were any."""
     pieces = [owner[key] for owner, key in places]
-    spans = redaction.spans("".join(pieces))
+    whole = "".join(pieces)
+    if redaction.redactors:
+        name = next((key for _, key in places if isinstance(key, str)), "")
+        if (hidden := redaction.text(whole, name)) == whole:
+            return False
+        # What a project's function made has no places in the text that it was given: the first event says it all.
+        for number, (owner, key) in enumerate(places):
+            owner[key] = "" if number else hidden
+        return True
+    spans = redaction.spans(whole)
     if not spans:
         return False
+    first = 0  # of the spans that have not ended yet
     for (owner, key), piece, end in zip(places, pieces, accumulate(map(len, pieces)), strict=True):
         begin = end - len(piece)
         kept, at = "", begin
-        for start, stop in spans:
-            if stop <= begin or start >= end:
-                continue
+        while first < len(spans) and spans[first][1] <= begin:
+            first += 1
+        for number in range(first, len(spans)):
+            start, stop = spans[number]
+            if start >= end:
+                break
             kept += piece[at - begin : max(start, begin) - begin] + (HIDDEN if start >= begin else "")
             at = min(stop, end)
         owner[key] = kept + piece[at - begin :]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.files import read_bytes
 from pytest_promptfuzz.wire.recordings.checking import check, secrets_of, why_not
 from pytest_promptfuzz.wire.recordings.entry import answer_of_json, answer_to_json, sealed, unsealed
 from pytest_promptfuzz.wire.recordings.places import is_recording
 from pytest_promptfuzz.wire.recordings.reading import Problem
 from pytest_promptfuzz.wire.recordings.writing import write_whole
+from pytest_promptfuzz.wire.unpacking import UNREADABLE, unpacked_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,9 +46,8 @@ def read_answers(path: Path) -> tuple[dict[str, StoredAnswer], list[Problem]]:
         checked = check(path)
         return {each.key: each.answer for each in checked.entries}, checked.problems
     try:
-        content = path.read_bytes()
-        content = gzip.decompress(content) if path.name.endswith(".gz") else content
-    except (OSError, EOFError, zlib.error) as error:
+        content = unpacked_file(path) if path.name.endswith(".gz") else read_bytes(path)
+    except UNREADABLE as error:
         raise StoreError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
     header, _, rest = content.partition(b"\n")
     _check_header(path, header)

@@ -52,7 +52,7 @@ def test_a_traceback_with_a_key_stays_a_traceback(pytester, monkeypatch, style, 
     if ci:
         monkeypatch.setenv("CI", "true")
     pytester.makepyfile(test_it=PROMPT + TESTS)
-    result = pytester.runpytest_subprocess(
+    result = pytester.runpytest(
         f"--tb={style}", "-rsf", "-l", "--color=yes", "--promptfuzz-mode=live", *workers
     )
     out = result.stdout.str()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from tests.in_process import promptfuzz
 
 SUITE = """
 @robust(TRIAGE, mutations=2, threshold=0.0)
@@ -21,19 +20,13 @@ def test_other(prompt, llm):
 
 
 def cache(*arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_promptfuzz.cli", "cache", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    done = promptfuzz("cache", *arguments, together=True)
     return done.returncode, done.stdout
 
 
 def test_the_answers_of_one_test_are_exported_and_found(pytester, suite, models):
     suite(SUITE)
-    pytester.runpytest_subprocess().assert_outcomes(passed=3)
+    pytester.runpytest().assert_outcomes(passed=3)
     paid = models.calls
     for test in ("test_chain", "test_declared"):
         status, out = cache("export", f"{test}.jsonl", "--test", f"test_it.py::{test}")
@@ -43,10 +36,10 @@ def test_the_answers_of_one_test_are_exported_and_found(pytester, suite, models)
         assert status == 0, out
     assert models.calls == paid
     for test in ("test_chain", "test_declared"):
-        result = pytester.runpytest_subprocess(f"--promptfuzz-cache-dir={test}", f"test_it.py::{test}")
+        result = pytester.runpytest(f"--promptfuzz-cache-dir={test}", f"test_it.py::{test}")
         result.assert_outcomes(passed=1)
     assert models.calls == paid, "all that they ask was carried"
-    pytester.runpytest_subprocess("--promptfuzz-cache-dir=test_chain", "test_it.py::test_other")
+    pytester.runpytest("--promptfuzz-cache-dir=test_chain", "test_it.py::test_other")
     assert models.calls == paid + 3, "and nothing of other tests"
 
 
@@ -56,7 +49,7 @@ def test_what_is_missing_of_a_test_is_said(pytester, suite, models):
     assert status == 2, out
     assert "3 calls that nothing stored answers" in " ".join(out.split())
     assert models.calls == 0
-    pytester.runpytest_subprocess("test_it.py::test_other").assert_outcomes(passed=1)
+    pytester.runpytest("test_it.py::test_other").assert_outcomes(passed=1)
     status, out = cache("export", "out.jsonl", "--test", "test_it.py")
     assert status == 1, out
     assert "Exported 3 answers" in out
@@ -67,12 +60,12 @@ def test_what_jobs_exported_makes_one_cache(pytester, suite, models):
     suite(SUITE)
     for number, test in enumerate(("test_chain", "test_declared", "test_other")):
         folder = f"--promptfuzz-cache-dir=job{number}"
-        pytester.runpytest_subprocess(folder, f"test_it.py::{test}").assert_outcomes(passed=1)
+        pytester.runpytest(folder, f"test_it.py::{test}").assert_outcomes(passed=1)
         status, out = cache(
             "export", f"answers-{number}.jsonl.gz", "--newer-than", "1h", "--cache-dir", f"job{number}"
         )
         assert status == 0, out
         assert cache("import", f"answers-{number}.jsonl.gz")[0] == 0
     paid = models.calls
-    pytester.runpytest_subprocess().assert_outcomes(passed=3)
+    pytester.runpytest().assert_outcomes(passed=3)
     assert models.calls == paid

@@ -308,7 +308,7 @@ def start(pytester, *arguments):
 
 
 def until(condition):
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from pytest_promptfuzz.testing.faults import Unauthorized
+from tests.in_process import promptfuzz
 
 SUITE = """
 from pathlib import Path
@@ -40,14 +41,13 @@ def start(*arguments):
 
 
 def prefill(*arguments):
-    process = start(*arguments)
-    out, _ = process.communicate(timeout=120)
-    return process.returncode, out
+    done = promptfuzz("prefill", "--poll", "0.05", *arguments, together=True)
+    return done.returncode, done.stdout
 
 
 def passes_without_a_call(pytester, models, tests, *more):
     models.fail(Unauthorized())
-    result = pytester.runpytest_subprocess("--promptfuzz-attempts=1", *more)
+    result = pytester.runpytest("--promptfuzz-attempts=1", *more)
     result.assert_outcomes(passed=tests)
     assert models.calls == 0, "every answer is in the store"
 
@@ -73,7 +73,7 @@ def test_killed_while_it_waits_it_goes_on(pytester, suite, models):
     suite(SUITE)
     models.batches.polls = 10**6
     process = start()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while len(models.batches.submitted) < 2:
         assert process.poll() is None
         assert time.monotonic() < deadline
@@ -289,7 +289,7 @@ def test_the_cost_is_shown_at_half_the_price(pytester, suite, models):
     )
     _, out = prefill("--dry-run", "test_it.py::test_openai")
     line = next(each for each in out.splitlines() if "requests to make" in each)
-    full = pytester.runpytest_subprocess("--promptfuzz-dry-run", "test_it.py::test_openai")
+    full = pytester.runpytest("--promptfuzz-dry-run", "test_it.py::test_openai")
     low, high = re.search(r"\$([0-9.]+) to \$([0-9.]+)", full.stdout.str()).groups()
     half_low, half_high = re.search(r"\$([0-9.]+) to \$([0-9.]+) at half the price", line).groups()
     assert float(half_low) == pytest.approx(float(low) / 2, abs=1e-4)

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-from types import SimpleNamespace
 
 import pytest
 
@@ -132,7 +131,7 @@ def test_a_server_that_was_never_there_is_not_waited_for(redis_server, monkeypat
     def waited(_: float) -> None:
         pytest.fail("it waited for a server that never answered")
 
-    monkeypatch.setattr(redis_store, "time", SimpleNamespace(sleep=waited))
+    monkeypatch.setattr(redis_store, "sleep", waited)
     ours = store(redis_server.url, notes)
     assert ours.get("a-0-0") is None
     assert len(notes) == 1

@@ -44,7 +44,7 @@ def test_a_full_disk_costs_no_test(pytester, suite, models, size):
     assert done.returncode == 0, done.stdout
     assert "The response cache" in done.stdout
     assert models.calls == 4 * 4
-    again = pytester.runpytest_subprocess()
+    again = pytester.runpytest()
     again.assert_outcomes(passed=4)
     assert models.calls <= 2 * 4 * 4
 
@@ -54,7 +54,7 @@ def test_what_a_full_disk_does_not_keep_redis_does(pytester, suite, models, redi
     shared = f"--promptfuzz-store={redis_server.url}"
     assert limited(pytester, 4096, shared).returncode == 0
     assert models.calls == 4 * 4
-    pytester.runpytest_subprocess(shared, "--promptfuzz-cache-dir=other").assert_outcomes(passed=4)
+    pytester.runpytest(shared, "--promptfuzz-cache-dir=other").assert_outcomes(passed=4)
     assert models.calls == 4 * 4
 
 
@@ -68,7 +68,7 @@ def test_what_a_full_disk_does_not_keep_of_a_batch_is_not_lost(pytester, suite, 
     assert done.returncode == 0, done.stdout
     assert "16 answers stored" in done.stdout
     assert models.batches.submitted == [16]
-    pytester.runpytest_subprocess().assert_outcomes(passed=4)
+    pytester.runpytest().assert_outcomes(passed=4)
     assert models.calls == 0
 
 

@@ -48,7 +48,7 @@ def ended(process):
 def test_two_workers_share_the_local_store(pytester, suite, models):
     pytest.importorskip("xdist")
     suite(SUITE)
-    result = pytester.runpytest_subprocess("-n", "2")
+    result = pytester.runpytest("-n", "2")
     result.assert_outcomes(passed=5)
     # What the tests share, two workers may want at the same moment: one of them asks.
     assert len(bodies(models)) == models.calls == CALLS
@@ -56,8 +56,8 @@ def test_two_workers_share_the_local_store(pytester, suite, models):
     store = ResponseStore(pytester.path / ".promptfuzz")
     assert store.stats().entries == CALLS
     store.close()
-    pytester.runpytest_subprocess("-n", "2").assert_outcomes(passed=5)
-    pytester.runpytest_subprocess().assert_outcomes(passed=5)
+    pytester.runpytest("-n", "2").assert_outcomes(passed=5)
+    pytester.runpytest().assert_outcomes(passed=5)
     assert models.calls == paid
 
 
@@ -121,12 +121,12 @@ def kill(pid, signal):
 """,
         )
     )
-    result = pytester.runpytest_subprocess(f"--promptfuzz-store={redis_server.url}")
+    result = pytester.runpytest(f"--promptfuzz-store={redis_server.url}")
     result.assert_outcomes(passed=4)
     shown = " ".join(result.stdout.str().split())
     assert shown.count("is not used from here on") == 1
     assert models.calls == 16
-    pytester.runpytest_subprocess().assert_outcomes(passed=4)
+    pytester.runpytest().assert_outcomes(passed=4)
     assert models.calls == 16, "all was kept on this machine"
 
 
@@ -142,7 +142,7 @@ def test_label(response, request):
 """
     )
     url = f"redis://:{password}@127.0.0.1:{server.port}"
-    result = pytester.runpytest_subprocess(f"--promptfuzz-store={url}", "--junitxml=out.xml", "-rA")
+    result = pytester.runpytest(f"--promptfuzz-store={url}", "--junitxml=out.xml", "-rA")
     shown = result.stdout.str() + result.stderr.str()
     assert f"and redis://127.0.0.1:{server.port}/0" in shown
     assert "does not accept the user or password" in " ".join(shown.split())
@@ -153,7 +153,7 @@ def test_label(response, request):
 
 def test_a_wrong_store_is_refused_before_anything_runs(pytester, suite, models):
     suite(SUITE)
-    result = pytester.runpytest_subprocess("--promptfuzz-store=redis//:s3cr3t@host")
+    result = pytester.runpytest("--promptfuzz-store=redis//:s3cr3t@host")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     shown = result.stdout.str() + result.stderr.str()
     assert "--promptfuzz-store: A shared store is named by a URL" in shown
@@ -164,7 +164,7 @@ def test_a_wrong_store_is_refused_before_anything_runs(pytester, suite, models):
 def test_a_replay_asks_no_shared_store(pytester, suite, models, redis_server):
     suite(SUITE)
     redis_server.stop()
-    result = pytester.runpytest_subprocess(
+    result = pytester.runpytest(
         "--promptfuzz-mode=replay", f"--promptfuzz-store={redis_server.url}", "-k", "declared"
     )
     assert "is not used" not in result.stdout.str()

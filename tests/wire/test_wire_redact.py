@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.wire.redact import DEFAULT, HIDDEN, Redaction, credentials, redact_text
+from pytest_promptfuzz.targets.model import WireRequest
+from pytest_promptfuzz.wire.key import request_digest
+from pytest_promptfuzz.wire.redact import DEFAULT, Redaction, credentials, redact_text
+from pytest_promptfuzz.wire.secrets import HIDDEN, of_environment, secrets_in
 
 SECRETS = [
     "sk-proj-Ab12Cd34Ef56",
@@ -158,3 +161,148 @@ def test_a_private_key_that_is_cut_off_is_hidden_to_the_end() -> None:
     cut = "see -----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\nIB9x"
     assert redact_text(cut) == "see [redacted]"
     assert redact_text(cut + "\n-----END EC PRIVATE KEY----- and more") == "see [redacted] and more"
+
+
+INNOCENT = [
+    {"max_tokens": 4096, "max_completion_tokens": 12, "usage": {"prompt_tokens": 1, "completion_tokens": 2}},
+    {
+        "token_type": "bearer",
+        "tokens": 12,
+        "pad_token": "<pad>",
+        "stop_token": "</s>",
+        "next_page_token": "CAUQAA1234567890abcd",
+    },
+    {"logprobs": {"content": [{"token": "Hello", "top_logprobs": [{"token": " world", "bytes": [32]}]}]}},
+    {
+        "prompt_cache_key": "tenant-7f3a9b2c4d5e6f70",
+        "idempotency_key": "7f3a9b2c4d5e6f70",
+        "key": "C4",
+        "public_key": "n",
+    },
+    {"type": "thinking", "thinking": "…", "signature": "EqQBCkYIBBgCKkD5x0Zq0123456789abcdefABCDEF=="},
+    {"properties": {"password": {"type": "string", "minLength": 8}}, "required": ["password", "token"]},
+    {"authorization_required": True, "secret": None, "password": {"type": "string"}, "user": "jane"},
+    "password must have 8 characters, and the token is expired",
+    "The secret is 42. Password: at least 12 characters; api_key=api_key, token=get_token(user1)",
+    "Use sk-learn, basic authentication, and https://docs.example/a?page=2&key=name#token=x",
+    "mailto:jane@example.com at 12:30:45, http://localhost:8080/a@b, SELECT token FROM t WHERE key = 'a1'",
+    "commit 5d41402abc4b2a76b9719d911017c592 with id 550e8400-e29b-41d4-a716-446655440000",
+]
+
+
+@pytest.mark.parametrize("names", [True, False], ids=["asked", "answered"])
+@pytest.mark.parametrize("value", INNOCENT, ids=lambda value: str(value)[:30])
+def test_innocents_are_untouched(value: object, names: bool) -> None:
+    assert Redaction().json(value, names=names) == value
+    assert list(secrets_in(value, asked=names)) == []
+
+
+WORDS = st.sampled_from(
+    [
+        "max",
+        "token",
+        "tokens",
+        "key",
+        "type",
+        "password",
+        "must",
+        "have",
+        "secret",
+        "prompt",
+        "is",
+        "the",
+        "8",
+        "12",
+        "=",
+        ":",
+        "page",
+        ".",
+        "user",
+        "at",
+    ]
+)
+
+
+@given(st.lists(WORDS, max_size=30).map(" ".join))
+def test_prose_about_credentials_is_untouched(text: str) -> None:
+    assert redact_text(text) == text
+
+
+NAMES = [
+    "token",
+    "sessionToken",
+    "user_password",
+    "api_secret",
+    "authorization",
+    "x",
+    "key",
+    "note",
+    "connection_string",
+]
+PIECES = st.sampled_from(
+    [
+        *SECRETS,
+        "Ab3dEf6hIj9kLm2nOp5q",
+        "hunter2hunter",
+        "token=",
+        "?sig=",
+        "postgres://a:b4c5@h ",
+        "password: ",
+        "Bearer ",
+        "a b",
+        ";Pwd=",
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=5).map("".join)
+BODIES = st.recursive(
+    TEXTS | st.integers(),
+    lambda inner: st.dictionaries(st.sampled_from(NAMES), inner, max_size=4) | st.lists(inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(BODIES, st.booleans())
+def test_what_is_hidden_and_what_a_check_refuses_are_one_list(value: object, asked: bool) -> None:
+    hidden = Redaction().json(value, names=asked)
+    assert list(secrets_in(hidden, asked=asked)) == []
+    assert (list(secrets_in(value, asked=asked)) != []) == (hidden != value)
+    assert Redaction().json(hidden, names=asked) == hidden
+
+
+@given(BODIES)
+def test_a_secret_is_no_part_of_a_key_and_all_else_is(value: object) -> None:
+    def key(token: str, said: str, **more: object) -> str:
+        tools = [
+            {"type": "mcp", "server_url": f"https://m.example/?token={token}1", "headers": {"X-A": token}}
+        ]
+        return request_digest(
+            WireRequest(
+                f"https://h.example/v1?sas={token}",
+                {"v": value, "said": said, "session_token": token, "tools": tools, **more},
+            )
+        )
+
+    one = key("Ab3dEf6hIj9kLm2nOp5q", "hello")
+    assert one == key("Zz9yXx8wVv7uTt6sRr5q", "hello")
+    assert (
+        len({one, key("Ab3dEf6hIj9kLm2nOp5q", "hallo"), key("Ab3dEf6hIj9kLm2nOp5q", "hello", page_token="b")})
+        == 3
+    )
+
+
+def test_encoded_forms_of_a_known_value_are_hidden() -> None:
+    redaction = Redaction(values=("pa/ss+word 1",))
+    for form in ("pa/ss+word 1", "pa%2Fss%2Bword%201", "pa%2Fss%2Bword+1", "cGEvc3Mrd29yZCAx"):
+        assert redaction.text(f"<{form}>") == "<[redacted]>"
+    assert "me:Open-Sesame" in credentials({"authorization": "Basic bWU6T3Blbi1TZXNhbWU="})
+    assert "Open-Sesame" in credentials({"authorization": "Basic bWU6T3Blbi1TZXNhbWU="})
+
+
+def test_the_environments_credentials_are_those_that_look_like_one() -> None:
+    environment = {
+        "BILLING_KEY": "e9Nv1r0nM3nt-Qw7Er5Ty3",
+        "CI_TOKEN": "production",
+        "SSH_KEY": "/home/me/.ssh/id_ed25519_0123456789",
+        "PATH": "e9Nv1r0nM3nt-Qw7Er5Ty4",
+    }
+    assert of_environment(environment) == ("e9Nv1r0nM3nt-Qw7Er5Ty3",)

@@ -17,7 +17,8 @@ from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.answers import MemoryStore
 from pytest_promptfuzz.wire.exchange import begin
 from pytest_promptfuzz.wire.intercept import intercepting
-from pytest_promptfuzz.wire.redact import HIDDEN, Redaction
+from pytest_promptfuzz.wire.redact import Redaction
+from pytest_promptfuzz.wire.secrets import HIDDEN
 from pytest_promptfuzz.wire.storable import storable
 from pytest_promptfuzz.wire.streamed_secrets import hidden_in_stream
 from pytest_promptfuzz.wire.watch import Watch, watching

@@ -15,7 +15,8 @@ from pytest_promptfuzz.wire.recordings.entry import EditedError, Entry, PlanEntr
 from pytest_promptfuzz.wire.recordings.part import BESIDE
 from pytest_promptfuzz.wire.recordings.reading import Problem, RecordingFile
 from pytest_promptfuzz.wire.recordings.writing import ordered
-from pytest_promptfuzz.wire.secrets import Secret, secrets_in
+from pytest_promptfuzz.wire.redact import DEFAULT
+from pytest_promptfuzz.wire.secrets import VERSIONS, Secret, secrets_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,14 +69,22 @@ def why_not(key: str, answer: StoredAnswer) -> str:
     found = _KEY.fullmatch(key)
     if found is None:
         return f"the key {key[:24]!r} is no key of an answer"
+    if answer.rules not in VERSIONS:
+        return (
+            f"it was written under version {answer.rules} of the redaction rules, and this release knows "
+            f"{', '.join(map(str, VERSIONS))}; use the release that wrote it"
+        )
     try:
         digest = request_digest(
             WireRequest(answer.url, answer.request, answer.headers),
             ignore=answer.ignore,
             backend=answer.backend,
+            redaction=DEFAULT.under(answer.rules),
         )
     except (UsageError, ValueError) as error:
         return f"the request cannot be read: {error}"
+    except RecursionError:
+        return "the request is nested too deeply to be read"
     if digest != found["digest"]:
         return "the request is not the one that was answered: its key, computed anew, is another"
     return ""
@@ -83,7 +92,11 @@ def why_not(key: str, answer: StoredAnswer) -> str:
 
 def secrets_of(answer: StoredAnswer) -> Iterator[Secret]:
     """What looks like a credential in an answer or its request; in a stream, also what its events spell together."""
-    found = list(secrets_in(_shown(answer)))
+    found = [
+        secret
+        for name, value in _shown(answer).items()
+        for secret in secrets_in(value, f"$.{name}", asked=name != "answer")
+    ]
     yield from found
     if answer.streamed and not any(each.path.startswith("$.answer") for each in found):
         try:
@@ -91,7 +104,7 @@ def secrets_of(answer: StoredAnswer) -> Iterator[Secret]:
         except (TargetError, ValueError, RecursionError):
             return
         if response is not None:
-            for each in secrets_in(response.text, "$.answer (its text)"):
+            for each in secrets_in(response.text, "$.answer (its text)", asked=False):
                 yield each
                 return
 
@@ -187,6 +200,13 @@ def _trials(trials: list[str]) -> str:
 
 def _secrets_of_line(line: bytes) -> list[Secret]:
     """What looks like a credential anywhere in a line, whether or not the line can be used."""
+    try:
+        return _looked_into(line)
+    except RecursionError:
+        return [Secret("the line", "values nested too deeply to be searched for credentials")]
+
+
+def _looked_into(line: bytes) -> list[Secret]:
     try:
         entry = from_line(line)
         if isinstance(entry, Entry):

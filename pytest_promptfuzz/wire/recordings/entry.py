@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, TypeGuard
 
 from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.files import to_json
 from pytest_promptfuzz.wire.answers import StoredAnswer
+from pytest_promptfuzz.wire.secrets import OLD
 
 VERSION = 1
 KIND = "calls"
@@ -19,11 +20,6 @@ HEADER = {"promptfuzz": KIND, "version": VERSION}
 _STREAM = "text/event-stream"
 _JSON = "application/json"
 _CHECK_DIGITS = 16
-# What an editor or a web page would hide, reorder or break a line at; and what UTF-8 cannot hold.
-_UNSEEN = re.compile(
-    "[\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f"
-    "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +160,8 @@ def answer_to_json(key: str, answer: StoredAnswer) -> dict[str, Any]:
         value["ignore"] = list(answer.ignore)
     if answer.backend != "live":
         value["backend"] = answer.backend
+    if answer.rules != OLD.version:
+        value["redaction"] = answer.rules
     return {**value, "answered": to_time(answer.created), "key": key}
 
 
@@ -182,6 +180,7 @@ def answer_of_json(value: dict[str, Any]) -> tuple[str, StoredAnswer]:
         "headers": value.get("headers", {}),
         "ignore": value.get("ignore", []),
         "backend": value.get("backend", "live"),
+        "redaction": value.get("redaction", OLD.version),
     }
     kinds = {
         "key": str,
@@ -191,6 +190,7 @@ def answer_of_json(value: dict[str, Any]) -> tuple[str, StoredAnswer]:
         "headers": dict,
         "ignore": list,
         "backend": str,
+        "redaction": int,
     }
     for name, kind in kinds.items():
         if not isinstance(found[name], kind):
@@ -209,6 +209,7 @@ def answer_of_json(value: dict[str, Any]) -> tuple[str, StoredAnswer]:
         backend=found["backend"],
         headers=found["headers"],
         ignore=tuple(found["ignore"]),
+        rules=found["redaction"],
     )
 
 
@@ -239,12 +240,7 @@ def _check(value: dict[str, Any]) -> str:
 
 
 def _dumps(value: Any) -> bytes:
-    text = json.dumps(value, ensure_ascii=False)
-    return _UNSEEN.sub(_escaped, text).encode("utf-8")
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return json.dumps(match[0])[1:-1]
+    return to_json(value).encode("utf-8")
 
 
 def _sorted(value: Any) -> Any:

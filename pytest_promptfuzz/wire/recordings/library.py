@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.wire.recordings.entry import to_time
 from pytest_promptfuzz.wire.recordings.places import recording_of
 from pytest_promptfuzz.wire.recordings.reading import Recorded, RecordingFile
 from pytest_promptfuzz.wire.recordings.tape import Tape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
     from pathlib import Path
 
     from pytest_promptfuzz.wire.answers import AnswerStore
@@ -40,6 +40,11 @@ class Recordings:
         self._files: dict[Path, RecordingFile] = {}
         self._said: set[str] = set()
         self._begun: set[tuple[Path, str]] = set()
+
+    @property
+    def records(self) -> bool:
+        """Whether this run writes recordings."""
+        return self._mode == "record"
 
     def tape(self, module: Path, test: str, where: str) -> Tape | None:
         """The tape of a test; ``None`` where nothing is recorded and nothing has to be.
@@ -75,8 +80,13 @@ class Recordings:
         if spool.kept and (path, test) not in self._begun:
             kept = "1 answer of it is" if spool.kept == 1 else f"{spool.kept} answers of it are"
             tape.notes.append(
-                f"an interrupted recording goes on: {kept} kept, and only the rest is asked "
-                f"(to ask for everything anew, remove {spool.path})"
+                f"an interrupted recording of {to_time(spool.since)[:10]} goes on: {kept} kept, and only the rest is "
+                f"asked (to ask for everything anew, remove {spool.path})"
+            )
+        if spool.aside is not None:
+            tape.notes.append(
+                f"what an interrupted recording left cannot be read: it was set aside as {spool.aside.name} in "
+                f"{self._spools}, and everything is asked anew"
             )
         self._begun.add((path, test))
         return tape
@@ -88,12 +98,15 @@ class Recordings:
                 self._warn(str(problem))
 
 
-def write_finished(spools: Path, warn: Callable[[str], None]) -> list[str]:
+def write_finished(spools: Path, warn: Callable[[str], None], *, over: Container[str]) -> list[str]:
     """Put every complete recording into its file; what cannot be written stays in its spool.
 
     Args:
         spools: The folder of what recording runs have been answered.
         warn: Called with each sentence on what is wrong.
+        over: The names of the spools that are not needed once they are written: of tests that a run recorded which came
+            to its end. The answers of the others are kept beside the recordings, so that the next recording run, which
+            goes on with an interrupted one, asks for none of them again.
 
     Returns:
         A sentence for each file written.
@@ -110,13 +123,14 @@ def write_finished(spools: Path, warn: Callable[[str], None]) -> list[str]:
             for each in finished(spools):
                 files.setdefault(each.recording, []).append(each)
             for path in sorted(files):
-                done += _write(path, files[path], warn)
+                done += _write(path, files[path], warn, over)
     except (StoreError, OSError, sqlite3.Error) as error:
         warn(f"The recordings could not be written ({error}); the next recording run does it.")
     return done
 
 
-def _write(path: Path, tests: list[Finished], warn: Callable[[str], None]) -> list[str]:
+def _write(path: Path, tests: list[Finished], warn: Callable[[str], None], over: Container[str]) -> list[str]:
+    from pytest_promptfuzz.wire.recordings.spool import written
     from pytest_promptfuzz.wire.recordings.writing import merge, ordered
 
     try:
@@ -127,8 +141,7 @@ def _write(path: Path, tests: list[Finished], warn: Callable[[str], None]) -> li
     if note:
         warn(note)
     for each in tests:
-        with contextlib.suppress(OSError):
-            each.path.unlink()
+        written(each.path, over=each.path.name in over)
     calls = sum(len(each.entries) for each in tests)
     one = len(tests) == 1
     return [
