@@ -58,7 +58,7 @@ class Rehearsal(Job):
         del expected  # nothing is answered
         self.cases += 1
         self.names.append(name)
-        watches = self.session.test()
+        watches = self.session.test(self.network)
         (first,) = yield [Step(prompt, self._noting(watches, concurrent=self.together))]
         (again,) = yield [Step(prompt, self._noting(watches, concurrent=self.together))]
         self.unknown = self.unknown or _unknown(first, again)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.errors import ConfigurationError
-from pytest_promptfuzz.wire.unseen import FOLLOWED, suspects
+from pytest_promptfuzz.errors import ConfigurationError, NotRecordedError
+from pytest_promptfuzz.wire.network import OWN_SOCKETS, loaded
+from pytest_promptfuzz.wire.network_guard import FOLLOWED
+from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.wire.network import Unseen
+    from pytest_promptfuzz.wire.recordings.tape import Tape
 
 _MOST = 4
 WAY_OUT = (
@@ -31,13 +35,47 @@ def refuse_unseen(run: Run, where: str) -> None:
     found = [each for each in run.watch.unseen if each.asks_model]
     asking = list(dict.fromkeys(map(str, found)))
     if asking:
-        way_out = OTHER_PROTOCOL if found[0].by in FOLLOWED else WAY_OUT
+        way_out = _followed_by(found) or (OTHER_PROTOCOL if found[0].by in FOLLOWED else WAY_OUT)
         if found[0].is_websocket:
             way_out = WEBSOCKET
         raise ConfigurationError(
             f"{where}: a model was asked through {', '.join(asking[:_MOST])}. That is not seen: its answers cannot be "
             f"stored, limited or mutated on the wire. {way_out}"
         )
+
+
+def refuse_unreplayable(tape: Tape | None, run: Run, unrecorded: NotRecordedError | None, where: str) -> None:
+    """Refuse to replay a baseline that was kept from a connection, where that is why it cannot be replayed.
+
+    Args:
+        tape: The test's recording.
+        run: The baseline's.
+        unrecorded: Why there is no plan, where there is none.
+        where: The test, for messages.
+
+    Raises:
+        NotRecordedError: It was refused; the message has what was, and the mend.
+        ConfigurationError: As ``refuse_unseen``.
+    """
+    if tape is None or not tape.strict:
+        return
+    refuse_unseen(run, where)
+    missing = unrecorded is not None or any(fault.kind == NOT_RECORDED for fault in run.watch.faults)
+    if run.watch.refused and (missing or run.exception is not None):
+        raise NotRecordedError(f"{where}: this test cannot be replayed. {run.watch.refused[0]}")
+
+
+def _followed_by(found: list[Unseen]) -> str:
+    """The line that makes requests followed, ready to be pasted; empty where none does."""
+    lines = list(dict.fromkeys(each.endpoint for each in found if each.endpoint))
+    if not lines:
+        return ""
+    what = "this line makes it" if len(lines) == 1 else "these lines make them"
+    pasted = "".join(f"\n    {each}" for each in lines[:_MOST])
+    return (
+        f"Its protocol is none of those that are followed by themselves. In the ini file, {what} followed "
+        f"(docs/unchanged-applications.md, Other protocols):\n\npromptfuzz_endpoints ={pasted}\n"
+    )
 
 
 def perhaps_unseen(run: Run) -> list[str]:
@@ -53,6 +91,7 @@ def nothing_seen(run: Run) -> str:
     """What to say of a run in which no model call was seen at all."""
     begun = list(dict.fromkeys(map(str, run.watch.unseen)))
     said = f" Begun, and not seen further: {', '.join(begun[:_MOST])}." if begun else ""
-    loaded = suspects()
-    also = f" Loaded, and not noticed when it asks: {', '.join(loaded)}." if loaded else ""
-    return f"No model call was seen; seen are those through httpx and httpx2, which the SDKs use.{said}{also} {WAY_OUT}"
+    hidden = loaded(OWN_SOCKETS)
+    also = f" Loaded, and not noticed when it asks: {', '.join(hidden)}." if hidden else ""
+    mend = _followed_by(run.watch.unseen) or WAY_OUT
+    return f"No model call was seen; seen are those through httpx and httpx2, which the SDKs use.{said}{also} {mend}"

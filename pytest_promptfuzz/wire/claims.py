@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import threading
-import time
 from typing import TYPE_CHECKING, Protocol
+
+from pytest_promptfuzz.clocks import monotonic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,14 +104,14 @@ class Turn:
         self._claim = claim
         self._look = look
         self._release = release
-        self._until = time.monotonic() + PATIENCE
+        self._until = monotonic() + PATIENCE
         self._pause = _FIRST_LOOK
 
     def delay(self) -> float:
         """Seconds to sleep before asking this again; 0.0 once the call is to be made, or ``answer`` is there."""
         if self._claim is None:
             return 0.0
-        over = self._claim.take() or time.monotonic() > self._until
+        over = self._claim.take() or monotonic() > self._until
         # Also after it was taken: whoever had it before may have stored an answer since we last looked.
         self.answer = self._look()
         if self.answer is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,20 @@ _ANSWERS = (
 )
 _SHAPES = {"choices": "/chat/completions", "content": "/messages", "output": "/responses"}
 _KEYS = ("text", "system", "answer")
+# What is to be said of protocols of others, by the end of their path.
+_PROTOCOLS = {
+    r":(streamG|g)enerateContent$": "text=$.contents[*].parts[*].text system=$.systemInstruction.parts[*].text "
+    "answer=$.candidates[0].content.parts[*].text",
+    r"/model/[^/]+/converse$": "text=$.messages[*].content[*].text system=$.system[*].text "
+    "answer=$.output.message.content[0].text",
+    r"/api/generate$": "text=$.prompt system=$.system answer=$.response",
+    r"/api/chat$": "answer=$.message.content",
+    r"/v2/chat$": "answer=$.message.content[0].text",
+    r"/completions$": "text=$.prompt answer=$.choices[0].text",
+}
+_NAME = re.compile(r"[A-Za-z_][\w-]*")
+_SYSTEM = re.compile(r"system|instruction|context|preamble", re.IGNORECASE)
+_NOT_SAID = {"model", "role", "type", "id", "user", "format", "version", "name"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +147,15 @@ def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
     return tuple(Endpoint.parse(line) for line in text.splitlines() if line.strip())
 
 
-def configure(endpoints: Iterable[Endpoint]) -> None:
-    """Take these endpoints for models from now on, and no others."""
-    global _configured  # noqa: PLW0603 - transports are process-wide, and so is what they look for
-    _configured = tuple(endpoints)
+def configure(endpoints: Iterable[Endpoint]) -> tuple[Endpoint, ...]:
+    """Take these endpoints for models from now on, and no others.
+
+    Returns:
+        Those that were taken for models before.
+    """
+    global _configured  # the transports are process-wide, and so is what they look for
+    before, _configured = _configured, tuple(endpoints)
+    return before
 
 
 def endpoint_of(url: str) -> Endpoint | None:
@@ -145,6 +165,45 @@ def endpoint_of(url: str) -> Endpoint | None:
     parts = urlsplit(url)
     place = (parts.hostname or "") + parts.path.rstrip("/")
     return next((each for each in _configured if fnmatchcase(place, each.glob.rstrip("/"))), None)
+
+
+def line_for(host: str, path: str, body: dict[str, Any]) -> str:
+    """The line that would make requests like one followed.
+
+    >>> line_for("10.0.0.1", "/ask", {"model": "m", "turn": [{"says": "Where is it?"}], "context": "Be brief."})
+    '10.0.0.1/ask text=$.turn[*].says system=$.context'
+
+    Args:
+        host: Where it goes.
+        path: Its path.
+        body: Its JSON.
+    """
+    for end, rest in _PROTOCOLS.items():
+        if re.search(end, path):
+            place = re.sub(r"[^/]*(:\w+)$", r"*\1", re.sub(r"/model/[^/]+/", "/model/*/", path))
+            return f"{host}{place} {rest}"
+    known = Endpoint("")
+    found = [] if request_texts(body) or any(known.places(body)) else [*_leaves(body, "$")]
+    systems = [each for each in found if _SYSTEM.search(each[0])]
+    users = [each for each in found if each not in systems]
+    line = f"{host}{path}"
+    for key, places in (("text", users), ("system", systems)):
+        if places:
+            line += f" {key}={max(places, key=lambda each: (len(each[1].split()), len(each[1])))[0]}"
+    return line
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The texts of a JSON value that somebody may have said, each with its path, any item's for a list's."""
+    if isinstance(value, str) and value.strip():
+        yield path, value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            if _NAME.fullmatch(key) and key not in _NOT_SAID:
+                yield from _leaves(each, f"{path}.{key}")
+    elif isinstance(value, list):
+        for each in value:
+            yield from _leaves(each, f"{path}[*]")
 
 
 def texts_of(endpoint: Endpoint | None, body: dict[str, Any]) -> tuple[str, ...]:

@@ -51,8 +51,8 @@ class Passage(Protocol):
         """
         ...
 
-    def answered(self, status: int, headers: Mapping[str, str]) -> bool:
-        """The provider answered; whether the call is to be made again."""
+    def answered(self, status: int, headers: Mapping[str, str], *, lasting: bool = False) -> bool:
+        """The provider answered; whether the call is to be made again. ``lasting`` is what no other try mends."""
         ...
 
     def failed(self, *, passing: bool) -> bool:

@@ -9,8 +9,19 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pytest_promptfuzz.wire.network_guard import (
+    guarding,
+    patch_aiohttp,
+    patch_getaddrinfo,
+    patch_gethostbyname,
+    patch_loop_connect,
+    patch_loop_lookup,
+    patch_process,
+    patch_putrequest,
+    patch_thread,
+    patch_websocket,
+)
 from pytest_promptfuzz.wire.transports import patch_async, patch_sync
-from pytest_promptfuzz.wire.unseen import patch_aiohttp, patch_popen, patch_putrequest, patch_websocket
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,19 +32,23 @@ _TRANSPORTS: _Methods = (
     ("HTTPTransport", "handle_request", patch_sync),
     ("AsyncHTTPTransport", "handle_async_request", patch_async),
 )
-# Class, method and patch by module: the transports that are followed, and what is only noticed.
+# Class (none: a function of the module), method and patch by module: transports that are followed, and what is noticed.
 _METHODS: dict[str, _Methods] = {
     "httpx2": _TRANSPORTS,
     "httpx": _TRANSPORTS,
     "http.client": (("HTTPConnection", "putrequest", patch_putrequest),),
     "aiohttp.client": (("ClientSession", "_request", patch_aiohttp),),
     "websockets.client": (("ClientProtocol", "__init__", patch_websocket),),
-    "subprocess": (("Popen", "__init__", patch_popen),),
+    "threading": (("Thread", "start", patch_thread),),
+    "multiprocessing.process": (("BaseProcess", "start", patch_process),),
+    "socket": (("", "getaddrinfo", patch_getaddrinfo), ("", "gethostbyname", patch_gethostbyname)),
+    "asyncio.base_events": (("BaseEventLoop", "getaddrinfo", patch_loop_lookup),),
+    "asyncio.proactor_events": (("BaseProactorEventLoop", "sock_connect", patch_loop_connect),),
 }
 
 _lock = threading.RLock()
 _depth = 0
-_patched: list[tuple[type, str, Any, Any]] = []
+_patched: list[tuple[Any, str, Any, Any]] = []
 
 
 @contextlib.contextmanager
@@ -42,9 +57,8 @@ def intercepting() -> Iterator[None]:
 
     The transports of httpx2 and httpx are patched on their classes, so clients made before the block are
     seen as well as later ones; a library not yet loaded is patched when somebody imports it. What cannot be
-    followed (``unseen``) is noted on the watch. Blocks may be
-    nested and overlap; the last one to end restores everything. Outside ``watching(watch)`` all requests
-    pass through.
+    followed is noticed by the network guard. Blocks may be nested and overlap; the last one to end restores
+    everything. Outside ``watching(watch)`` all requests pass through.
     """
     global _depth  # noqa: PLW0603 - the transports are process-wide, so is the count of their patchers
     with _lock:
@@ -55,7 +69,8 @@ def intercepting() -> Iterator[None]:
                     _patch(name, sys.modules[name])
             sys.meta_path.insert(0, _finder)
     try:
-        yield
+        with guarding():
+            yield
     finally:
         with _lock:
             _depth -= 1
@@ -66,14 +81,17 @@ def intercepting() -> Iterator[None]:
 
 def _patch(name: str, library: ModuleType) -> None:
     for class_name, method, patch in _METHODS[name]:
-        transport = getattr(library, class_name, None)
+        holder: Any = getattr(library, class_name, None) if class_name else library
+        # Another tool may have put a class of its own there (vcrpy does), which inherits the method.
+        homes = holder.__mro__ if isinstance(holder, type) else [holder]
+        owner = next((each for each in homes if method in vars(each)), None) if holder is not None else None
         # httpx may be an alias of httpx2: the same class under two names.
-        if transport is None or any(each is transport for each, *_ in _patched):
+        if owner is None or any(each is owner and name == method for each, name, *_ in _patched):
             continue
-        original = transport.__dict__[method]
+        original = vars(owner)[method]
         replacement = patch(library, original)
-        setattr(transport, method, replacement)
-        _patched.append((transport, method, original, replacement))
+        setattr(owner, method, replacement)
+        _patched.append((owner, method, original, replacement))
 
 
 def _restore() -> None:

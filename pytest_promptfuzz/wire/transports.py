@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.wire import exchange as exchanges
 from pytest_promptfuzz.wire.calls import Fault
-from pytest_promptfuzz.wire.confining import keep_local
-from pytest_promptfuzz.wire.custom import endpoint_of
+from pytest_promptfuzz.wire.custom import endpoint_of, line_for
 from pytest_promptfuzz.wire.endpoints import is_exempt, is_json, is_model_path
 from pytest_promptfuzz.wire.in_flight import passed_on, resent
 from pytest_promptfuzz.wire.making import amade, error_answer, made, served
+from pytest_promptfuzz.wire.network_guard import following, keep_local, notice
 from pytest_promptfuzz.wire.simulating import simulated
-from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded
+from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response
 from pytest_promptfuzz.wire.trace import Passed, Way
-from pytest_promptfuzz.wire.unseen import notice
+from pytest_promptfuzz.wire.unpacking import unpacked_body
 from pytest_promptfuzz.wire.watch import Watch, attributed, likely
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
     from types import ModuleType
 
 
@@ -35,20 +35,24 @@ _UNATTRIBUTED = (
 def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:
     """``HTTPTransport.handle_request`` with model calls watched."""
 
+    def send(transport: Any, request: Any) -> Any:
+        with following():
+            return original(transport, request)
+
     @functools.wraps(original)
     def handle_request(self: Any, request: Any) -> Any:
         if not _is_model_call(request):
             _pass(library, request)
-            return original(self, request)
+            return send(self, request)
         watch, others = attributed()
         if watch is None:
-            return _refuse(library, request, others) if others else original(self, request)
+            return _refuse(library, request, others) if others else send(self, request)
         content = _plain(library, request, request.read())
         exchange = exchanges.begin(watch, str(request.url), request.headers, content)
         if exchange is None:
             keep_local(library, request)
-            return original(self, request)
-        _trace(exchange, content, Way(library, self, request, original))
+            return send(self, request)
+        _trace(exchange, content, Way(library, self, request, send))
         if exchange.rewritten:
             request, content = resent(library, request, exchange.wire.body)
         early = watch.early.pop((exchange.digest, exchange.nth), None)
@@ -57,7 +61,7 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
             response = _without_network(library, exchange, request, content)
         if response is not None:
             return response
-        return made(library, exchange, request, content, lambda: original(self, request))
+        return made(library, exchange, request, content, lambda: send(self, request))
 
     return handle_request
 
@@ -67,26 +71,30 @@ def patch_async(
 ) -> Callable[..., Awaitable[Any]]:
     """``AsyncHTTPTransport.handle_async_request`` with model calls watched."""
 
+    async def send(transport: Any, request: Any) -> Any:
+        with following():
+            return await original(transport, request)
+
     @functools.wraps(original)
     async def handle_async_request(self: Any, request: Any) -> Any:
         if not _is_model_call(request):
             _pass(library, request)
-            return await original(self, request)
+            return await send(self, request)
         watch, others = attributed()
         if watch is None:
-            return _refuse(library, request, others) if others else await original(self, request)
+            return _refuse(library, request, others) if others else await send(self, request)
         content = _plain(library, request, await request.aread())
         exchange = exchanges.begin(watch, str(request.url), request.headers, content)
         if exchange is None:
             keep_local(library, request)
-            return await original(self, request)
+            return await send(self, request)
         _trace(exchange, content, None)
         if exchange.rewritten:
             request, content = resent(library, request, exchange.wire.body)
         response = _without_network(library, exchange, request, content)
         if response is not None:
             return response
-        return await amade(library, exchange, request, content, lambda: original(self, request))
+        return await amade(library, exchange, request, content, lambda: send(self, request))
 
     return handle_async_request
 
@@ -107,15 +115,26 @@ def _pass(library: ModuleType, request: Any) -> None:
     keep_local(library, request)
     url = request.url
     if not _goes_to_a_model(request):
-        notice(library.__name__, request.method, url.host, url.port or 0, url.path)
+        port = url.port or (443 if url.scheme == "https" else 80)
+        line = _endpoint_line(request) if request.method == "POST" and is_json(request.headers) else ""
+        notice(library.__name__, request.method, url.host, port, url.path, line)
     elif (watch := likely()) is not None:
         passed_on(watch, str(url), request.headers)
+
+
+def _endpoint_line(request: Any) -> str:
+    """The line of ``promptfuzz_endpoints`` that would make a request followed; empty where its body cannot be read."""
+    try:
+        body = json.loads(request.content)
+    except Exception:  # noqa: BLE001 - not read yet (the library's RequestNotRead), encoded, or no JSON
+        return ""
+    return line_for(request.url.host, request.url.path, body) if isinstance(body, dict) else ""
 
 
 def _plain(library: ModuleType, request: Any, content: bytes) -> bytes:
     """A request's body without its content encoding; as it is where that cannot be undone."""
     try:
-        return decoded(library, request.headers.get("content-encoding", ""), content)
+        return unpacked_body(library, request.headers.get("content-encoding", ""), content)
     except Exception:  # noqa: BLE001 - the library's DecodingError: whoever reads the body says that it is none
         return content
 
@@ -152,9 +171,13 @@ def _without_network(library: ModuleType, exchange: exchanges.Exchange, request:
 
 def _refuse(library: ModuleType, request: Any, running: tuple[Watch, ...]) -> Any:
     """Answer a call that cannot be attributed: no SDK repeats it, and each trial it may be of says so."""
+    said = note_unattributed(running, str(request.url))
+    return error_answer(library, said, "promptfuzz_unattributed")
+
+
+def note_unattributed(running: Iterable[Watch], url: str) -> str:
+    """Let each trial that a call may be of know that it cannot be attributed; what is to be said of it."""
     for watch in running:
         watch.lost_context()
-        watch.fault(
-            Fault("unattributed", None, f"{_UNATTRIBUTED} ({watch.redaction.url(str(request.url))})", "")
-        )
-    return error_answer(library, _UNATTRIBUTED, "promptfuzz_unattributed")
+        watch.fault(Fault("unattributed", None, f"{_UNATTRIBUTED} ({watch.redaction.url(url)})", ""))
+    return _UNATTRIBUTED

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import sys
 import threading
+import weakref
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.wire.calls import CallOrder
 from pytest_promptfuzz.wire.claims import Claims, claim_in
 from pytest_promptfuzz.wire.key import exchange_key
+from pytest_promptfuzz.wire.network import Network
 from pytest_promptfuzz.wire.recordings.part import Part
 from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 
@@ -23,10 +28,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.early import Early
     from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.in_flight import InFlight
+    from pytest_promptfuzz.wire.network import Unseen
     from pytest_promptfuzz.wire.notebook import Notebook
     from pytest_promptfuzz.wire.recordings.tape import Tape
     from pytest_promptfuzz.wire.trace import Trace
-    from pytest_promptfuzz.wire.unseen import Unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,8 @@ class Watch:
         ignore: JSON paths of request bodies that are left out of keys.
         simulated: Answers instead of the network.
         redaction: What is hidden before anything is stored, shown or hashed.
+        keying: What is hidden before keys are computed, where that is not ``redaction``: the rules that a test's
+            recording was written under may be older.
         concurrent: Other trials run at the same time, so that a call from a thread that lost its context
             cannot be told to be this trial's.
         sealed: Nothing is asked that ``fresh`` does not hold, so that a control trial is free: a call that
@@ -64,12 +71,13 @@ class Watch:
         apart: It sees calls of ours in the background: no call that has lost its context is one of them.
         in_flight: Looks on what the requests say, and puts other words in their place.
         gate: What live calls pass on their way out; ``None`` lets them out as they are.
+        network: What it may reach beside its model calls, and what it reached; its test's.
 
     Attributes:
         calls: Answered calls in the order in which they were answered.
         faults: What went wrong, in order.
         notes: Sentences the person must see.
-        unseen: Requests and processes that were begun and cannot be followed.
+        refused: Connections that it must not make, a sentence each.
         unattributed: Calls from threads that had lost their context. Above 0 the trials of this test are to
             run in sequence; with ``concurrent`` the calls were refused, and this trial must be run again.
         retries: Calls that were made once more after a failure, by the gate's decision.
@@ -90,12 +98,13 @@ class Watch:
         ignore: Sequence[str] = (),
         simulated: SimulatedBackend | None = None,
         redaction: Redaction = DEFAULT,
+        keying: Redaction | None = None,
         concurrent: bool = False,
         sealed: bool = False,
         apart: bool = False,
         tape: Tape | None = None,
         part: Part = UNNAMED,
-        confined: bool = False,
+        network: Network | None = None,
         secrets: set[str] | None = None,
         in_flight: InFlight | None = None,
         gate: Gate | None = None,
@@ -107,19 +116,20 @@ class Watch:
         self.ignore = tuple(ignore)
         self.simulated = simulated
         self.redaction = redaction
+        self.keying = keying or redaction
         self.concurrent = concurrent
         self.sealed = sealed
         self.apart = apart
         self.tape = tape
         self.part = part
-        self.confined = confined
+        self.network = network if network is not None else Network()
         self.secrets = secrets if secrets is not None else set()
         self.in_flight = in_flight
         self.gate = gate
         self.calls: list[Call] = []
         self.faults: list[Fault] = []
         self.notes: list[str] = []
-        self.unseen: list[Unseen] = []
+        self.refused: list[str] = []
         self.unattributed = 0
         self.retries = 0
         self.given_up: dict[str, Exception] = {}
@@ -128,12 +138,24 @@ class Watch:
         self.trace: Trace | None = None
         self.early: dict[tuple[str, int], Early] = {}
         self._taken: dict[str, set[int]] = {}
+        self._line: tuple[int, Any] | None = None
+        self._asked = 0
+        self._key = object()
         self._lock = threading.RLock()
 
     @property
     def backend(self) -> str:
         """Who answers: ``live``, or the simulated model's version."""
         return self.simulated.version if self.simulated is not None else "live"
+
+    def keyed(self, secrets: tuple[str, ...]) -> Redaction:
+        """What is hidden before the key of a request is computed that carries these credentials."""
+        return self.keying.with_values(secrets) if self.keying.rules.credentials else self.keying
+
+    @property
+    def unseen(self) -> list[Unseen]:
+        """Requests and processes that its test began and that cannot be followed."""
+        return self.network.begun
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -152,6 +174,24 @@ class Watch:
         """Calls that were really made."""
         with self._lock:
             return sum(not call.hit for call in self.calls)
+
+    def begin_line(self) -> None:
+        """The body begins here: the calls of this thread, and in it of this task, are made one after the other."""
+        task = _task()
+        # Not the task itself: its result is the run, which holds this watch.
+        self._line = threading.get_ident(), None if task is None else weakref.ref(task)
+        _passed.set(None)
+
+    def order_here(self) -> CallOrder:
+        """Where a call that is made here stands in the program of the run."""
+        on_line = self._line is None or _is_on(*self._line)
+        passed = _passed.get()
+        with self._lock:
+            number = self._asked
+            self._asked += 1
+        if on_line:
+            _passed.set((self._key, number))
+        return CallOrder(number, on_line, passed[1] if passed is not None and passed[0] is self._key else -1)
 
     def reserve(self, digest: str) -> int:
         """The lowest index not yet taken by an identical request of this trial, now taken."""
@@ -257,6 +297,11 @@ class Watch:
             if text not in self.notes:
                 self.notes.append(text)
 
+    def refuse(self, text: str) -> None:
+        """Add a connection that it must not make, and say so."""
+        self.refused.append(text)
+        self.note(text)
+
     def unrecovered(self) -> tuple[Fault, ...]:
         """The faults after which the same request was never answered: the last of each request."""
         with self._lock:
@@ -280,6 +325,8 @@ class Watch:
 
 
 current: ContextVar[Watch | None] = ContextVar("promptfuzz_watch", default=None)
+# The last call of the body's own line that is known here. A task or a copied context takes it along when it is begun.
+_passed: ContextVar[tuple[object, int] | None] = ContextVar("promptfuzz_passed", default=None)
 _active: list[Watch] = []
 _active_lock = threading.Lock()
 
@@ -324,12 +371,10 @@ def is_running(watch: Watch) -> bool:
         return any(each is watch for each in _active)
 
 
-def confining() -> Watch | None:
-    """A watch that confines the running code to this machine; ``None`` where none does."""
-    watch = current.get()
+def running() -> list[Watch]:
+    """The watches of the runs that go on."""
     with _active_lock:
-        running = [watch] if watch is not None else _active
-        return next((each for each in running if each.confined), None)
+        return [*_active]
 
 
 def attributed() -> tuple[Watch | None, tuple[Watch, ...]]:
@@ -348,3 +393,40 @@ def attributed() -> tuple[Watch | None, tuple[Watch, ...]]:
         running[0].lost_context()
         return running[0], ()
     return None, running
+
+
+def _is_on(thread: int, task: weakref.ref[Any] | None) -> bool:
+    """Whether the running code is the line that began in this thread and task: nothing of it overlaps itself."""
+    if threading.get_ident() != thread:
+        return False
+    now = _task()
+    if task is None:
+        return now is None or now is _driven()
+    return now is not None and now is task()
+
+
+def _task() -> Any:
+    """The task that is running in this thread; ``None`` for none. Neither library is loaded to find out."""
+    for name in ("asyncio", "trio.lowlevel"):
+        current_task = getattr(sys.modules.get(name), "current_task", None)
+        if current_task is not None:
+            with contextlib.suppress(RuntimeError):  # no loop of this kind runs here
+                return current_task()
+    return None
+
+
+def _driven() -> Any:
+    """The task for which sync code runs a loop in this thread and waits (``asyncio.run``); ``None`` if it is not known.
+
+    Nothing public tells it from the tasks that it begins, and the order of calls must not depend on which of them is
+    the first to ask. The loop's own frame holds it; a loop that is written in C has none.
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        if (
+            frame.f_code.co_name == "run_until_complete"
+            and frame.f_globals.get("__name__") == "asyncio.base_events"
+        ):
+            return frame.f_locals.get("future")
+        frame = frame.f_back
+    return None

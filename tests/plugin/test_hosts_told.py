@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_promptfuzz.reporting.markdown import MARKER
+from tests.in_process import Done, promptfuzz
 from tests.reporting.workflow_commands import commands, values
 
 if TYPE_CHECKING:
@@ -179,15 +177,5 @@ def test_elsewhere_captured_output_is_left_alone(project, monkeypatch):
     assert "\n::set-output name=verdict::passed\n" in result.stdout.str()
 
 
-def _promptfuzz(pytester: pytest.Pytester, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest_promptfuzz.cli", *arguments]
-    environment: dict[str, Any] = {**os.environ, "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(
-        command,
-        cwd=pytester.path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+def _promptfuzz(pytester: pytest.Pytester, *arguments: str) -> Done:
+    return promptfuzz(*arguments, folder=pytester.path)
