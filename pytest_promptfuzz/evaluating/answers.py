@@ -72,20 +72,22 @@ class Answers:
 
     Args:
         judge: Compares them.
+        baseline: The run that shows which calls the others are matched with.
 
     Attributes:
         judge: As above.
         matrix: Their credits.
     """
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, baseline: Run) -> None:
         self.judge = judge
+        self._baseline = baseline
         self._credits = _Credits(judge)
         self.matrix = Matrix(self._credits)
 
     def add(self, run: Run) -> int:
         """The number of the answer of a run."""
-        subject = None if self.judge.oracle_only else subject_of(run, self.judge.where)
+        subject = None if self.judge.oracle_only else subject_of(run, self.judge.where, self._baseline)
         answers = self._credits.answers
         answers.append(_Answer(subject, shown(subject), run.exception is not None))
         return len(answers) - 1
@@ -96,7 +98,7 @@ class Answers:
 
     def aside(self, hide: Callable[[Any], Any]) -> Answers:
         """The same answers as they would be stored, compared without asking a judge."""
-        other = Answers(replace(self.judge, bench=None))
+        other = Answers(replace(self.judge, bench=None), self._baseline)
         for each in self._credits.answers:
             value = hide(each.value)
             same = value == each.value

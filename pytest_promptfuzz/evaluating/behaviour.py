@@ -129,6 +129,8 @@ def compared_as(job: Job, result: Robustness) -> dict[str, Any]:
         found["own"] = [*(each.name for each in contract.tiers), *(each.name for each in contract.guards)]
     if contract.judge is not None:
         found["judge"] = contract.judge.name
+    if job.compared_calls > 1:
+        found["calls"] = job.compared_calls
     if contract.schema is not None:
         found["schema"] = hashlib.sha256(contract.schema.text.encode()).hexdigest()[:_DIGITS]
     return found

@@ -59,7 +59,9 @@ class Bench:
     _grades: dict[tuple[str, str], int | None] = field(default_factory=dict)
     _noted: dict[JudgedPair, None] | None = None
 
-    def decided(self, found: Comparison, baseline: Any, response: Any, relation: str) -> Comparison:
+    def decided(
+        self, found: Comparison, baseline: Any, response: Any, relation: str, *, prompt: str | None = None
+    ) -> Comparison:
         """A comparison, as the judge decides it where it is asked.
 
         Args:
@@ -67,6 +69,7 @@ class Bench:
             baseline: What was compared, as ``compare`` takes it.
             response: Likewise.
             relation: What must hold.
+            prompt: What was asked, where it is one call of several.
 
         Raises:
             PartError, TargetError: The judge could not be asked, or said nonsense.
@@ -75,7 +78,8 @@ class Bench:
         """
         if not open_to_judge(found, relation, always=self.always):
             return found
-        pair = self._known(JudgedPair(self._text(baseline), self._text(response), self.prompt, relation))
+        asked = self.prompt if prompt is None else prompt
+        pair = self._known(JudgedPair(self._text(baseline), self._text(response), asked, relation))
         if self._noted is not None:
             self._noted[pair] = None
             return found

@@ -104,8 +104,8 @@ def said_of(job: Job) -> list[str]:
         why = f"the stored run made none of these trials (another prompt, plan or seed), {_POINT}; {store}"
     elif not tells(found):
         why = (
-            f"{found.pairs} trials could not show that a run is worse (p is {found.least:.2g} at least, held against "
-            f"{found.alpha:.2g}), {_POINT}; more mutations could"
+            f"{found.pairs} trials could not show that a run is worse (p is at least {found.least:.2g}, and the "
+            f"significance level is {found.alpha:.2g}), {_POINT}; more mutations could"
         )
     else:
         return []

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.evaluating.call_matching import calls_of
 from pytest_promptfuzz.evaluating.judge import spent_on
 from pytest_promptfuzz.judging.model import Grader, Rating
 from pytest_promptfuzz.scoring.agreement import Agreement
@@ -34,14 +35,14 @@ def bench_of(contract: Contract, watches: TestWatches, baseline: Run, prompt: st
     Args:
         contract: The test's settings.
         watches: Make the watches of the judge's calls.
-        baseline: Its last request shows what was asked.
+        baseline: Its requests show what was asked.
         prompt: What was asked, where no request shows it.
     """
     if contract.judge is None:
         return None
     from pytest_promptfuzz.evaluating.bench import Bench
 
-    texts = baseline.watch.calls[-1].texts if baseline.watch.calls else ()
+    texts = [text for call in calls_of(baseline) for text in call.texts]
     return Bench(
         contract.judge,
         contract.judge_when == "always",

@@ -1,0 +1,417 @@
+"""The answers of a run that returns nothing: of its last call, or of several, matched by what they ask.
+
+The calls of the body's own thread or task are made one after the other, and the last one's answer is what they come
+to. Calls of other threads and tasks finish in any order, which says nothing: each of them is compared with the call
+of the unmutated prompt that asks the same, unless a later request holds its answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import weakref
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from pytest_promptfuzz.comparing.comparison import Comparison, decided
+from pytest_promptfuzz.comparing.plain import plain
+from pytest_promptfuzz.wire.custom import endpoint_of, texts_of
+from pytest_promptfuzz.wire.paths import without
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.targets.model import Response
+    from pytest_promptfuzz.wire.calls import Call
+    from pytest_promptfuzz.wire.watch import Watch
+
+NOT_MATCHED = "calls-not-matched"
+_WHY = (
+    "the test made other calls at once than for the unmutated prompt, and it cannot be told which answers belong "
+    "together; return what is to be compared"
+)
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")  # a CJK sign is a word
+_QUOTED = 20  # characters of an answer that no other request holds by chance
+_ALIKE = 0.5  # the share of the words by which calls differ that a changed request must keep
+_MOST = 32  # changed requests that are held against each other
+_SHOWN = 60
+_RANKS = {"equivalent": 0, "minor": 1, "undecided": 2, "deviation": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelAnswer:
+    """One of several answers.
+
+    Attributes:
+        response: The answer.
+        name: What its request says that the others do not, for messages.
+        digest: The ``request_digest`` of the request.
+        prompt: All texts of the request.
+    """
+
+    response: Response
+    name: str
+    digest: str
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelAnswers:
+    """The answers of calls that may have been made at once, in the order of the baseline's requests.
+
+    Attributes:
+        each: The answers.
+        matched: Whether they are those of the baseline's calls.
+    """
+
+    each: tuple[ParallelAnswer, ...]
+    matched: bool = True
+
+    @property
+    def value(self) -> list[Any]:
+        """The answers as plain data."""
+        return [plain(one.response) for one in self.each]
+
+
+Subject: TypeAlias = Any
+"""What a run is compared by: a ``Response``, ``ParallelAnswers``, plain data, or ``None`` for nothing."""
+
+
+def answer_of(run: Run, baseline: Run | None = None) -> Response | ParallelAnswers | None:
+    """What the calls of a run came to: an answer, or several where calls may have been made at once.
+
+    Neither the order in which calls are made nor that in which they are answered makes a difference, but for those
+    of the body's own thread or task.
+
+    Args:
+        run: The run.
+        baseline: The unmutated prompt's run; ``None`` where ``run`` is it.
+    """
+    mine = _made(run)
+    its = mine if baseline is None else _made(baseline)
+    if len(its.ends) < 2 and len(mine.ends) < 2:
+        return mine.ends[0].call.response if mine.ends else None
+    pairs = {each: each for each in its.ends} if its is mine else dict(_pairs(mine.tails, its.tails))
+    matched = all(each in pairs for each in its.ends)
+    chosen = [pairs[each] for each in its.ends] if matched else mine.ends
+    if matched and len(chosen) == 1:
+        return chosen[0].call.response
+    return ParallelAnswers(tuple(_answered(each, mine.tails) for each in chosen), matched)
+
+
+def calls_of(run: Run) -> list[Call]:
+    """The calls whose answers a run is compared by, where it returns nothing."""
+    return [each.call for each in _made(run).ends]
+
+
+def pairs_of(one: Subject, other: Subject) -> list[tuple[Any, Any, ParallelAnswer | None, bool]] | None:
+    """The answers that are compared with each other; ``None`` where that cannot be told.
+
+    Args:
+        one: Answers, or the values of some that were stored.
+        other: Likewise.
+
+    Returns:
+        Two answers, the first one's request where it is known, and whether the requests differ.
+    """
+    if not all(each.matched for each in (one, other) if isinstance(each, ParallelAnswers)):
+        return None
+    first, second = ([*each.each] if isinstance(each, ParallelAnswers) else each for each in (one, other))
+    if not isinstance(first, list) or not isinstance(second, list) or len(first) != len(second):
+        return None
+    found: list[tuple[Any, Any, ParallelAnswer | None, bool]] = []
+    for left, right in zip(first, second, strict=True):
+        known = [each for each in (left, right) if isinstance(each, ParallelAnswer)]
+        values = [each.response if isinstance(each, ParallelAnswer) else each for each in (left, right)]
+        differ = len({each.digest for each in known}) > 1
+        found.append((values[0], values[1], known[0] if known else None, differ))
+    return found
+
+
+def worst_of(
+    found: Iterable[tuple[Comparison, ParallelAnswer | None]], *, must_change: bool = False
+) -> Comparison:
+    """What the comparisons of several answers come to: the worst; the best where only some change is wanted."""
+    ranked = sorted(found, key=lambda each: (_RANKS[each[0].outcome], -(each[0].similarity or 0.0)))
+    comparison, asked = ranked[0] if must_change else ranked[-1]
+    if comparison.outcome == "equivalent" or asked is None or not asked.name:
+        return comparison
+    explanation = f"in the answer to {asked.name}: {comparison.explanation}"
+    return Comparison(
+        comparison.outcome, comparison.similarity, comparison.reason, explanation, comparison.tiers
+    )
+
+
+def not_matched(*, checked: bool) -> Comparison:
+    """The comparison of answers that cannot be matched: the test's own checks have passed, if it has some."""
+    if checked:
+        return decided("equivalent", NOT_MATCHED, f"only the test's own checks judged: {_WHY}")
+    return Comparison("undecided", None, NOT_MATCHED, _WHY)
+
+
+def said_of_matching(comparisons: Iterable[Comparison | None]) -> list[str]:
+    """The note on trials whose answers could not be matched; nothing where there is none."""
+    known = [each for each in comparisons if each is not None]
+    lost = [each for each in known if each.reason == NOT_MATCHED]
+    if not lost:
+        return []
+    judged = (
+        "only the test's own checks judged them" if lost[0].outcome == "equivalent" else "nothing judged them"
+    )
+    note = (
+        f"on {len(lost)} of {len(known)} mutations the test made other calls at once than for the unmutated prompt: "
+        f"their answers were not compared, and {judged}. Return what is to be compared"
+    )
+    return [note]
+
+
+class _Request:
+    """What one call asks, read when somebody wants to know.
+
+    Attributes:
+        call: The call.
+        texts: What it says, with what was mutated in flight undone.
+        key: All that it asks.
+        words: Its words, without those of the prompt.
+    """
+
+    def __init__(self, call: Call, run: Run) -> None:
+        watch = run.watch
+        body = without(call.body, watch.ignore)
+        texts = texts_of(endpoint_of(call.url), body) if watch.ignore else call.texts
+        said, outside = frozenset(texts), watch.in_flight is None and run.prompt is not None
+        self.call = call
+        self.texts = texts if watch.in_flight is None else watch.in_flight.undone(texts)
+        self.frame = json.dumps(
+            [call.url, {name: value for name, value in body.items() if said.isdisjoint(_strings(value))}],
+            sort_keys=True,
+            default=repr,
+        )
+        self.key = (self.frame, self.texts)
+        self.all = tuple(_words("\n".join(self.texts)))
+        left = Counter(_words(run.prompt.text) if outside and run.prompt is not None else ())
+        words = []
+        for word in self.all:
+            if left[word]:
+                left[word] -= 1
+            else:
+                words.append(word)
+        self.words = tuple(words)
+        self.redacted = watch.redaction.text
+
+
+class _Made(NamedTuple):
+    """The calls of a run that were answered in words.
+
+    Attributes:
+        tails: Those that the program does not follow by another, by what they ask.
+        ends: Those of them whose answers no other request holds.
+    """
+
+    tails: list[_Request]
+    ends: list[_Request]
+
+
+_known: weakref.WeakKeyDictionary[Watch, _Made] = weakref.WeakKeyDictionary()
+
+
+def _made(run: Run) -> _Made:
+    if run.watch not in _known:
+        calls = [call for call in list(run.watch.calls) if call.response is not None]
+        tails = [call for call in calls if not any(_follows(other, call) for other in calls)]
+        ends = tails
+        if len(tails) > 1:
+            quoted = [
+                each for each in tails if any(_holds(other, each) for other in calls if other is not each)
+            ]
+            ends = [each for each in tails if each not in quoted] or tails
+        requests = [_Request(call, run) for call in tails]
+        if len(requests) > 1:
+            requests.sort(key=lambda each: (each.key, json.dumps(plain(each.call.response), sort_keys=True)))
+        _known[run.watch] = _Made(
+            requests, [each for each in requests if any(each.call is end for end in ends)]
+        )
+    return _known[run.watch]
+
+
+def _follows(later: Call, call: Call) -> bool:
+    """Whether the program makes one call after the other, whatever the clock says."""
+    if not call.order.on_line:
+        return False
+    if later.order.on_line:
+        return later.order.number > call.order.number
+    return later.order.after >= call.order.number
+
+
+def _holds(later: Call, call: Call) -> bool:
+    """Whether a request holds the answer of another call, which its own request does not hold already."""
+    if call.response is None:
+        return False
+    ids = {each.id for each in call.response.tool_calls if each.id}
+    if ids and not ids.isdisjoint(_strings(later.body)) and ids.isdisjoint(_strings(call.body)):
+        return True
+    text = call.response.text.strip()
+    if not text or any(text in each for each in call.texts):
+        return False
+    if any(each.strip() == text for each in later.texts):
+        return True
+    forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+    return len(text) >= _QUOTED and any(form in each for each in later.texts for form in forms)
+
+
+def _pairs(mine: Sequence[_Request], its: Sequence[_Request]) -> Iterator[tuple[_Request, _Request]]:
+    """The baseline's requests, each with that of a run that asks the same; those that have one."""
+    ours, theirs = _groups(mine), _groups(its)
+    if sorted(map(len, ours)) != sorted(map(len, theirs)):
+        return
+    matched: list[tuple[list[_Request], list[_Request]]] = []
+    for what in (lambda each: each.key, lambda each: (each.frame, each.words)):
+        matched += _alike(ours, theirs, what)
+    matched += _nearest(ours, theirs, [_common(mine), _common(its)])
+    for group, other in matched:
+        yield from _interchangeable(group, other)
+
+
+def _groups(requests: Sequence[_Request]) -> list[list[_Request]]:
+    """Identical requests together: which of them has which answer is not determined."""
+    found: dict[Any, list[_Request]] = {}
+    for each in requests:
+        found.setdefault(each.key, []).append(each)
+    return [*found.values()]
+
+
+_Group: TypeAlias = "list[_Request]"
+_Nearness: TypeAlias = "tuple[bool, float, float, float]"
+
+
+def _alike(
+    ours: list[_Group], theirs: list[_Group], what: Callable[[_Request], Any]
+) -> list[tuple[_Group, _Group]]:
+    """The groups that are the same by one measure, and by it differ from all others; they are taken out."""
+    found = []
+    by_ours, by_theirs = (_by(what, groups) for groups in (ours, theirs))
+    for value, group in by_ours.items():
+        other = by_theirs.get(value)
+        if group is not None and other is not None and len(group) == len(other):
+            found.append((group, other))
+            ours.remove(group)
+            theirs.remove(other)
+    return found
+
+
+def _by(what: Callable[[_Request], Any], groups: Sequence[_Group]) -> dict[Any, _Group | None]:
+    found: dict[Any, _Group | None] = {}
+    for group in groups:
+        value = what(group[0])
+        found[value] = None if value in found else group
+    return found
+
+
+def _nearest(
+    ours: list[_Group], theirs: list[_Group], common: Sequence[Counter[str]]
+) -> Iterator[tuple[_Group, _Group]]:
+    """The groups of which each is nearer to the other than to any else, and near enough."""
+    if max(len(ours), len(theirs)) > _MOST:
+        return
+    near = {
+        (one, other): _nearness(ours[one][0], theirs[other][0], common)
+        for one in range(len(ours))
+        for other in range(len(theirs))
+        if len(ours[one]) == len(theirs[other])
+    }
+    while clear := [pair for pair, score in near.items() if score[1] >= _ALIKE and _stands_out(pair, near)]:
+        for one, other in clear:
+            yield ours[one], theirs[other]
+        taken = {one for one, _ in clear}, {other for _, other in clear}
+        near = {pair: near[pair] for pair in near if pair[0] not in taken[0] and pair[1] not in taken[1]}
+
+
+def _stands_out(pair: tuple[int, int], near: Mapping[tuple[int, int], _Nearness]) -> bool:
+    """Whether a pair is nearer than all others of which one side is the same."""
+    lines = [(pair[0], other) for _, other in near] + [(one, pair[1]) for one, _ in near]
+    return all(near[each] < near[pair] for each in {*lines} if each != pair and each in near)
+
+
+def _nearness(one: _Request, other: _Request, common: Sequence[Counter[str]]) -> _Nearness:
+    """How near two requests are: by model and parameters, the words by which calls differ, and all words."""
+    first, second = Counter(one.words), Counter(other.words)
+    return (
+        one.frame == other.frame,
+        _shared(first - common[0], second - common[1]),
+        _shared(first, second),
+        _shared(Counter(one.all), Counter(other.all)),
+    )
+
+
+def _common(requests: Sequence[_Request]) -> Counter[str]:
+    """The words that all requests of a run hold."""
+    first, *rest = (Counter(each.words) for each in requests)
+    for each in rest:
+        first &= each
+    return first if rest else Counter()
+
+
+def _shared(one: Counter[str], other: Counter[str]) -> float:
+    both = one.total() + other.total()
+    return 2 * (one & other).total() / both if both else 1.0
+
+
+def _interchangeable(mine: _Group, its: _Group) -> Iterator[tuple[_Request, _Request]]:
+    """Identical requests in pairs: first those that were answered the same, then the others by their answers."""
+    left = [*mine]
+    rest = []
+    for each in its:
+        same = next((one for one in left if one.call.response.text == each.call.response.text), None)  # type: ignore[union-attr]  # tails have one
+        if same is None:
+            rest.append(each)
+        else:
+            left.remove(same)
+            yield each, same
+    yield from zip(rest, left, strict=True)
+
+
+def _answered(request: _Request, tails: Sequence[_Request]) -> ParallelAnswer:
+    call = request.call
+    if call.response is None:
+        msg = "a call that was not answered in words is compared with nothing"
+        raise AssertionError(msg)
+    return ParallelAnswer(call.response, _name(request, tails), call.digest, "\n\n".join(call.texts))
+
+
+def _name(request: _Request, tails: Sequence[_Request]) -> str:
+    """What a request says that the others do not, in a few words; empty where it says nothing of its own."""
+    others = [each for each in tails if each is not request and each.key != request.key]
+    own = [text for text in request.texts if all(text not in each.texts for each in others)]
+    if not own:
+        return f"the model {request.call.model}" if request.call.model else ""
+    words = own[-1].split()
+    compared = [each.texts[-1].split() for each in others if each.texts]
+    start = max((_begin_alike(words, each) for each in compared), default=0)
+    said = " ".join(request.redacted(" ".join(words[start:] or words)).split())
+    return repr(said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…")
+
+
+def _begin_alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words at the beginning are the same."""
+    return next(
+        (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(other)),
+    )
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every string in plain data."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each)
