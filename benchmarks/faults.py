@@ -53,10 +53,11 @@ FAULTS = {
     "overloaded-within": lambda **more: faults.Overloaded(after=None, **more),
     "malformed": faults.Malformed,
     "html": faults.ContentTypeHtml,
+    "wrong-encoding": faults.WrongEncoding,
     "401": faults.Unauthorized,
     "400": faults.BadRequest,
 }
-LASTING = {"malformed", "html", "401", "400"}
+LASTING = {"malformed", "html", "wrong-encoding", "401", "400"}
 # Within the answer: of a stream, the application has been given a part.
 WITHIN = {"dropped-within", "truncated", "overloaded-within"}
 PROVIDERS = ("chat", "responses", "messages")

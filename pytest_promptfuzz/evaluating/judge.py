@@ -11,29 +11,51 @@ from pytest_promptfuzz.comparing.plain import plain
 from pytest_promptfuzz.embedding.embedder import CachedEmbedder
 from pytest_promptfuzz.embedding.wanted import Wanted
 from pytest_promptfuzz.errors import PartError, TargetError, UsageError, unstopped
+from pytest_promptfuzz.evaluating.call_matching import (
+    ParallelAnswers,
+    answer_of,
+    not_matched,
+    pairs_of,
+    worst_of,
+)
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.on_wire import not_found
-from pytest_promptfuzz.running.arrival import arrived, ignored
+from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.running.arrival import arrived, ignored, sent
 from pytest_promptfuzz.scoring.trial import OracleFailure, Spent, Trial, TrialError
 from pytest_promptfuzz.targets.model import Response, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping
 
     from pytest_promptfuzz.comparing.comparison import Comparison, Outcome
     from pytest_promptfuzz.embedding.embedder import Embedder
     from pytest_promptfuzz.evaluating.bench import Bench
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.mutations.mutation import Mutation
-    from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.wire.watch import Watch
 
-NOT_EXERCISED = (
-    "The mutated prompt was never seen: not in a model request, not by the target, not in a rendered Prompt. A cached "
-    "function, a prompt imported by name, or a client made at import keeps the old text. Name what the "
-    "application really reads with mutate=, or give the test the prompt."
+KEPT = (
+    "The requests hold the unmutated prompt: something keeps the old text. That may be a cached function, `from module "
+    "import PROMPT` in another module, or a client made at import. Name the text that the application reads, "
+    "mutate='module.PROMPT', or change it in the requests, mutate='role:system'."
 )
+ANOTHER = (
+    "The requests hold another text: neither the unmutated prompt nor the mutated one. Pass the prompt to the code "
+    "that makes the request, name the text that this code reads, mutate='module.PROMPT', or change it in the requests, "
+    "mutate='role:system'."
+)
+UNSEEN = (
+    "No request to a model was seen, and the body rendered no Prompt. If it calls a model, name the model's address in "
+    "promptfuzz_endpoints, or give the application the address of promptfuzz_proxy. If it calls none, it has to use "
+    "the prompt: prompt.format(...)."
+)
+CACHED = (
+    "The unmutated prompt made a request, and the mutated one made none: the application answers from a cache of its "
+    "own. Switch this cache off in the test, or clear it at the beginning of the body."
+)
+_MISSED = frozenset({KEPT, ANOTHER, UNSEEN, CACHED})
 UNDONE = (
     "The application asked the model exactly what it asks for the unmutated prompt, though other mutations reached the "
     "model: it undoes this change itself (changes the case, strips or joins lines, say). It tells nothing about the "
@@ -53,7 +75,7 @@ class Baseline:
 
     Attributes:
         run: The run.
-        subject: What is compared: the body's return value, or the last response seen; ``None`` if neither.
+        subject: What is compared: the body's return value, or what its calls came to; ``None`` if neither.
         value: The same as plain data, for reports.
         repeatable: Whether the control trial asked the models exactly the same.
         again: The control trial, where it is one more answer.
@@ -66,8 +88,16 @@ class Baseline:
     again: Run | None = None
 
 
-def subject_of(run: Run, where: str) -> Any:
-    """What a run is compared by: a ``Response`` or plain JSON-able data; ``None`` where nothing came back.
+def subject_of(run: Run, where: str, baseline: Run | None = None) -> Any:
+    """What a run is compared by; ``None`` where nothing came back.
+
+    Args:
+        run: The run.
+        where: The test, for messages.
+        baseline: What it is compared with; ``None`` for the baseline itself.
+
+    Returns:
+        A ``Response``, plain JSON-able data, or ``ParallelAnswers``.
 
     Raises:
         UsageError: The body returned something that cannot be compared.
@@ -79,12 +109,13 @@ def subject_of(run: Run, where: str) -> Any:
             return plain(run.returned)
         except UsageError as error:
             raise UsageError(f"{where}: the body's return value cannot be compared: {error}") from None
-    answers = [call.response for call in run.watch.calls if call.response is not None]
-    return answers[-1] if answers else None
+    return answer_of(run, baseline)
 
 
 def shown(subject: Any) -> Any:
     """A subject as plain data for reports."""
+    if isinstance(subject, ParallelAnswers):
+        return subject.value
     return None if subject is None else plain(subject)
 
 
@@ -113,13 +144,22 @@ def spent_by(run: Run, *, counts_runs: bool) -> Spent:
 
 def told_undone(trials: list[Trial]) -> list[Trial]:
     """The trials, with what kept a mutation from arriving named as it is where others of the plan arrived."""
-    missed = [trial.error is not None and trial.error.message == NOT_EXERCISED for trial in trials]
+    missed = [trial.error is not None and trial.error.message in _MISSED for trial in trials]
     if all(missed):
         return trials
     return [
         replace(trial, error=TrialError("not-exercised", UNDONE)) if miss else trial
         for trial, miss in zip(trials, missed, strict=True)
     ]
+
+
+def _missed(run: Run, baseline: Run, mutation: Mutation, prompt: Prompt) -> str:
+    """Why a mutation did not arrive, and what to do, told from the requests of its run and of the unmutated one."""
+    if ignored(run, prompt):
+        return IGNORED
+    if not run.watch.calls:
+        return CACHED if baseline.watch.calls else UNSEEN
+    return KEPT if sent(run, mutation.source or Prompt(mutation.original)) else ANOTHER
 
 
 def _promised(mutation: Mutation) -> dict[str, Any]:
@@ -157,6 +197,7 @@ class Judge:
         contract: The test's settings.
         embedder: For the semantic tier, or ``None``.
         oracle_only: Nothing is compared.
+        checks: Whether the body is known to check something itself.
         skips: Whether an exception is the test runner's skip.
         describe: A traceback for people.
         counts_runs: Whether a run is itself a call of the target.
@@ -172,11 +213,17 @@ class Judge:
     describe: Callable[[BaseException], str]
     counts_runs: bool
     where: str
+    checks: bool = False
     bench: Bench | None = None
     given: Mapping[Watch, Any] = field(default_factory=dict)
 
     def ahead(
-        self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline, repeats: Iterable[Run] = ()
+        self,
+        runs: Iterable[tuple[Run, Mutation]],
+        baseline: Baseline,
+        repeats: Iterable[Run] = (),
+        *,
+        caused: Container[str] = (),
     ) -> None:
         """Embed all texts that judging the runs needs, and ask the judge about them, all at once; ``trial`` finds both.
 
@@ -184,18 +231,23 @@ class Judge:
             runs: Made runs, and the mutation of each.
             baseline: What they are compared with.
             repeats: Made runs of the unmutated prompt; their texts are embedded, too.
+            caused: IDs of the mutations that are known to be what a model refuses.
 
         Raises:
             UsageError: As ``trial``.
             ConfigurationError: A model that is needed cannot be loaded, or asked.
             NotRecordedError: Only the recording may be used, and does not have what a judge says.
         """
-        made = [(run, mutation) for run, mutation in runs if run.exception is None]
+        made = [
+            (run, mutation)
+            for run, mutation in runs
+            if run.exception is None and infrastructure_error(run, caused=mutation.id in caused) is None
+        ]
         self._embed(made, baseline, [run for run in repeats if run.exception is None])
         if self.bench is not None:
             with self.bench.ahead():
                 for run, mutation in made:
-                    self.trial(run, mutation, mutation.prompt, baseline, case=0)
+                    self.trial(run, mutation, mutation.prompt, baseline, case=0, caused=True)
 
     def _embed(
         self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline, repeats: Iterable[Run]
@@ -207,22 +259,31 @@ class Judge:
         wanted = Wanted(self.embedder.name)
         dry = replace(self, embedder=wanted, bench=None)
         for run, mutation in runs:
-            dry.trial(run, mutation, mutation.prompt, baseline, case=0)
+            dry.trial(run, mutation, mutation.prompt, baseline, case=0, caused=True)
         for run in repeats:
-            if (subject := subject_of(run, self.where)) is not None:
+            if (subject := subject_of(run, self.where, baseline.run)) is not None:
                 dry.compare(baseline.subject, subject)
         if wanted.texts:
             with contextlib.suppress(TargetError):  # each trial that needs them says so
                 self.embedder.embed(list(wanted.texts))
 
-    def trial(self, run: Run, mutation: Mutation, prompt: Prompt, baseline: Baseline, *, case: int) -> Trial:
-        """The trial of one mutation."""
+    def trial(
+        self,
+        run: Run,
+        mutation: Mutation,
+        prompt: Prompt,
+        baseline: Baseline,
+        *,
+        case: int,
+        caused: bool = False,
+    ) -> Trial:
+        """The trial of one mutation; ``caused`` is whether it is known to be what a model refuses."""
         spent = spent_by(run, counts_runs=self.counts_runs)
 
         def failed(kind: str, message: str) -> Trial:
             return Trial(mutation, "error", error=TrialError(kind, message), spent=spent, case=case)
 
-        error = infrastructure_error(run, baseline=baseline.run)
+        error = infrastructure_error(run, caused=caused)
         if error is not None:
             return failed(error.kind, error.message)
         raised = run.exception
@@ -232,8 +293,8 @@ class Judge:
         if not raised_before_asking and not arrived(
             run, baseline.run, prompt, repeatable=baseline.repeatable
         ):
-            missed = IGNORED if ignored(run, prompt) else NOT_EXERCISED
-            return failed("not-exercised", not_found(run) if in_flight else missed)
+            missed = not_found(run) if in_flight else _missed(run, baseline.run, mutation, prompt)
+            return failed("not-exercised", missed)
         must_change = mutation.relation == "must-change"
         if raised is not None:
             if self.skips(raised):
@@ -247,7 +308,7 @@ class Judge:
         if self.oracle_only:
             outcome: Outcome = "deviation" if must_change else "equivalent"
             return Trial(mutation, outcome, value=self._seen(run), spent=spent, case=case)
-        subject = subject_of(run, self.where)
+        subject = subject_of(run, self.where, baseline.run)
         try:
             comparison = self.compare(
                 baseline.subject, subject, relation=mutation.relation, **_promised(mutation)
@@ -263,6 +324,13 @@ class Judge:
 
     def compare(self, baseline: Any, subject: Any, **promised: Any) -> Comparison:
         """Compare under the test's contract; ``promised`` is the relation and what belongs to it."""
+        if isinstance(baseline, ParallelAnswers) or isinstance(subject, ParallelAnswers):
+            return self._compare_each(baseline, subject, promised)
+        return self._compare(baseline, subject, promised)
+
+    def _compare(
+        self, baseline: Any, subject: Any, promised: Mapping[str, Any], prompt: str | None = None
+    ) -> Comparison:
         contract = self.contract
         found = compare(
             baseline,
@@ -280,13 +348,35 @@ class Judge:
         )
         if self.bench is None:
             return found
-        return self.bench.decided(found, baseline, subject, promised.get("relation", "invariance"))
+        return self.bench.decided(
+            found, baseline, subject, promised.get("relation", "invariance"), prompt=prompt
+        )
+
+    def _compare_each(self, baseline: Any, subject: Any, promised: Mapping[str, Any]) -> Comparison:
+        """Compare the answers of several calls, each with that of the call that asks the same."""
+        must_change = promised.get("relation") == "must-change"
+        pairs = pairs_of(baseline, subject)
+        if pairs is None:
+            return not_matched(checked=self.checks and not must_change)
+        found = []
+        for one, other, asked, differs in pairs:
+            # What a request does not say, its answer need not obey.
+            given = promised if differs or must_change else {}
+            prompt = None if asked is None else asked.prompt
+            found.append((self._compare(one, other, given, prompt), asked))
+        return worst_of(found, must_change=must_change)
 
     def likeness(self, one: Any, other: Any) -> Outcome:
         """The outcome of two answers of which neither need be the baseline: one that breaks the schema is no error."""
         contract = self.contract
         if contract.schema is None:
             return self.compare(one, other).outcome
+        if isinstance(one, ParallelAnswers) or isinstance(other, ParallelAnswers):
+            pairs = pairs_of(one, other)
+            if pairs is None:
+                return not_matched(checked=self.checks).outcome
+            found = [self.likeness(first, second) for first, second, *_ in pairs]
+            return max(found, key=["equivalent", "minor", "undecided", "deviation"].index)
         from pytest_promptfuzz.comparing.schema import one_breaks
 
         formats = getattr(contract.profile, "check_formats", False)

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.targets.credentials import credentials_for
+from pytest_promptfuzz.targets.failures import LASTING, status_kind
 from pytest_promptfuzz.targets.formats import parse_answer, parse_stream, request_texts
 from pytest_promptfuzz.targets.formats.reading import parse_json
 from pytest_promptfuzz.wire.endpoints import has_text, host_of
-from pytest_promptfuzz.wire.faults import describe_status, kind_of_status, may_pass, status_of_kind
+from pytest_promptfuzz.wire.faults import describe_status, may_pass, status_of_kind
 from pytest_promptfuzz.wire.gate import Outgoing, output_bound
-from pytest_promptfuzz.wire.redact import HIDDEN, Redaction, credentials
+from pytest_promptfuzz.wire.redact import Redaction, credentials
+from pytest_promptfuzz.wire.secrets import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -141,7 +143,7 @@ def _asked(answer: StoredAnswer, credentials: dict[str, str], gate: Gate) -> Res
             told = (
                 status if status >= 400 else 200 if error.kind in _UNREADABLE else status_of_kind(error.kind)
             )
-            if passage.answered(told, headers):
+            if passage.answered(told, headers, lasting=error.kind in LASTING):
                 continue
             passage.left()
             raise TargetError(f"{error}{passage.tries()}", kind=error.kind, status=error.status) from None
@@ -152,7 +154,8 @@ def _asked(answer: StoredAnswer, credentials: dict[str, str], gate: Gate) -> Res
 
 def _response(answer: StoredAnswer, status: int, content: bytes) -> Response:
     if status >= 400:
-        raise TargetError(describe_status(status, content), kind=kind_of_status(status), status=status)
+        kind = status_kind(status, content.decode("utf-8", "replace"))
+        raise TargetError(describe_status(status, content), kind=kind, status=status)
     try:
         return _read(answer.url, content, streamed=answer.streamed)
     except ValueError as error:

@@ -10,13 +10,14 @@ from pytest_promptfuzz.evaluating.classify import infrastructure_error, refused
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.scoring.repeats import LOOKS, Evidence, escalate, known
 from pytest_promptfuzz.scoring.score import EQUIVALENT_CREDIT
-from pytest_promptfuzz.scoring.trial import cluster
+from pytest_promptfuzz.scoring.trial import TrialError, cluster
 from pytest_promptfuzz.wire.recordings.tape import NOT_RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
 
     from pytest_promptfuzz.evaluating.case import Case
+    from pytest_promptfuzz.evaluating.job import Job
     from pytest_promptfuzz.evaluating.judge import Baseline, Judge
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.trial import Trial
 
 _LOOKED_AT_BY_JUDGES = 8
+_DOUBTS = 1 << 16  # repeats of runs that only tell what was refused: no other run has as many before it
+_ANSWERED = "It was answered when it was asked again."
 
 
 @dataclass(slots=True)
@@ -46,6 +49,9 @@ class Asked:
         waiting: Mutations of the plan that were not asked yet, in their order.
         refused: How a model refused the unmutated prompt when it was asked again (HTTP 400); empty where none did.
         refusals: The trials of mutations whose requests were refused, by ID.
+        caused: The mutations that are known to be what a model refuses, by ID: each was refused whenever it was asked,
+            and the unmutated prompt was answered.
+        doubted: Why a refusal may not be a mutation's doing, by the mutation's ID.
     """
 
     case: Case
@@ -62,11 +68,14 @@ class Asked:
     waiting: list[Mutation] = field(default_factory=list)
     refused: str = ""
     refusals: set[str] = field(default_factory=set)
+    caused: set[str] = field(default_factory=set)
+    doubted: dict[str, str] = field(default_factory=dict)
     _begun: bool = False
+    _doubts: int = 0
     _repeats: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.answers = Answers(self.judge)
+        self.answers = Answers(self.judge, self.baseline.run)
         self.answers.matrix.baseline.append(self.answers.add(self.baseline.run))
         if self.baseline.again is not None:
             self._sampled(self.baseline.again)
@@ -92,9 +101,9 @@ class Asked:
             self._sampled(run)
         pairs = [(mutation, sample) for mutation in mutations for sample in range(self.samples)]
         made = [(run, each) for (each, _), run in zip(pairs, runs, strict=True)]
-        self.judge.ahead(made, self.baseline, repeats)
+        self.judge.ahead(made, self.baseline, repeats, caused=self.caused)
         trials = [
-            replace(self._trial(mutation, run), sample=sample)
+            replace(self.trial(mutation, run), sample=sample)
             for (mutation, sample), run in zip(pairs, runs, strict=True)
         ]
         self.refusals |= {mutation.id for (mutation, _), run in zip(pairs, runs, strict=True) if refused(run)}
@@ -140,6 +149,7 @@ class Asked:
             [(run, mutation) for mutation, run in runs if mutation is not None],
             self.baseline,
             [run for mutation, run in runs if mutation is None],
+            caused=self.caused,
         )
 
     def ran(self, mutation: Mutation | None, run: Run) -> None:
@@ -147,7 +157,7 @@ class Asked:
         if mutation is None:
             self._sampled(run)
             return
-        trial = self._trial(mutation, run)
+        trial = self.trial(mutation, run)
         why = self._nothing(run) or (trial.error.message if trial.error is not None else "")
         if why:
             self.lost.append(why)
@@ -161,8 +171,20 @@ class Asked:
         watch = self.case.watch(repeat=repeat, concurrent=self.concurrent, mutation=mutation, spare=spare)
         return Step(prompt, watch, self.case.number)
 
-    def _trial(self, mutation: Mutation, run: Run) -> Trial:
-        return self.judge.trial(run, mutation, mutation.prompt, self.baseline, case=self.case.number)
+    def trial(self, mutation: Mutation, run: Run) -> Trial:
+        """What a run of a mutation shows."""
+        trial = self.judge.trial(
+            run,
+            mutation,
+            mutation.prompt,
+            self.baseline,
+            case=self.case.number,
+            caused=mutation.id in self.caused,
+        )
+        why = self.doubted.get(mutation.id)
+        if trial.error is None or trial.error.kind != "bad-request" or why is None:
+            return trial
+        return replace(trial, error=TrialError("bad-request", f"{trial.error.message} {why}"))
 
     def _sampled(self, run: Run) -> None:
         why = self._nothing(run, unmutated=True)
@@ -172,14 +194,72 @@ class Asked:
         else:
             self.answers.matrix.baseline.append(self.answers.add(run))
 
+    def doubts(self, made: Iterable[tuple[Mutation, Run]]) -> list[tuple[Step, Mutation | None]]:
+        """The runs that tell whether mutations are what a model refuses: each once more, then the unmutated prompt.
+
+        Nothing that is stored serves them: only what a provider says now tells whether the account, say, is to blame.
+        """
+        made = [
+            (each, run) for each, run in made if each.id not in self.caused and each.id not in self.doubted
+        ]
+        for mutation, run in made:
+            if not refused(run) and any(refused(other) for each, other in made if each.id == mutation.id):
+                self.doubted[mutation.id] = _ANSWERED
+        asked = {each.id: each for each, run in made if refused(run) and each.id not in self.doubted}
+        if not asked:
+            return []
+        self._doubts += 1
+        found: list[tuple[Step, Mutation | None]] = []
+        for each in (*asked.values(), None):
+            step = self._step(each, _DOUBTS + self._doubts)
+            step.watch.store = None
+            found.append((step, each))
+        return found
+
+    def settle(self, made: Sequence[tuple[Mutation | None, Run]]) -> None:
+        """What those runs tell. What a replay does not have was found out when it was recorded."""
+        why = ""
+        for mutation, run in reversed(made):  # the unmutated prompt's is the last
+            recorded = not any(fault.kind == NOT_RECORDED for fault in run.watch.faults)
+            error = infrastructure_error(run, caused=mutation is not None) if recorded else None
+            if mutation is None and error is not None:
+                kind = "refused" if error.kind == "bad-request" else "not answered"
+                why = f"The unmutated prompt, asked again, was {kind} as well: {error.message}"
+            elif mutation is not None and error is not None:
+                self.doubted[mutation.id] = f"Asked again, it got another error: {error.message}"
+            elif mutation is not None and recorded and not refused(run):
+                self.doubted[mutation.id] = _ANSWERED
+            elif mutation is not None and why:
+                self.doubted[mutation.id] = why
+            elif mutation is not None:
+                self.caused.add(mutation.id)
+
     def _nothing(self, run: Run, *, unmutated: bool = False) -> str:
         """Why a run has no answer: it is not recorded, was skipped, or failed on the wire; empty where it has one."""
         if any(fault.kind == NOT_RECORDED for fault in run.watch.faults):
             return "no more is recorded"
         if run.exception is not None and self.judge.skips(run.exception):
             return f"the body skipped: {run.exception}"
-        error = infrastructure_error(run, baseline=None if unmutated else self.baseline.run)
+        error = infrastructure_error(run, caused=not unmutated)
         return "" if error is None else error.message
+
+
+def confirming(
+    job: Job, asked: Asked, made: Iterable[tuple[Mutation, Run]]
+) -> Generator[list[Step], list[Run], int]:
+    """Ask again what a model refused, and the unmutated prompt: is the mutation what it refuses?
+
+    Returns:
+        How many runs that took.
+    """
+    doubts = asked.doubts(made)
+    if not doubts:
+        return 0
+    runs = yield [step for step, _ in doubts]
+    for run in runs:
+        job.count(run, asked.case)
+    asked.settle([(mutation, run) for (_, mutation), run in zip(doubts, runs, strict=True)])
+    return len(runs)
 
 
 def credited(cases: Sequence[Asked], evidence: Evidence) -> dict[str, tuple[str, float]]:

@@ -44,6 +44,11 @@ def ignored(run: Run, prompt: Prompt) -> bool:
     return run.watch.in_flight is None and bool(run.watch.ignore) and _seen(prompt, _texts(run))
 
 
+def sent(run: Run, prompt: Prompt) -> bool:
+    """Whether a prompt stands in the requests of a run."""
+    return _seen(prompt, _texts(run))
+
+
 def asks_more(run: Run, baseline: Run) -> bool:
     """Whether a run asked the models something, or more often, than the baseline did."""
     return bool(_asked(run) - _asked(baseline))

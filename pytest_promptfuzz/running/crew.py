@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from typing import Protocol
+
+from pytest_promptfuzz.clocks import monotonic
 
 GRACE = 0.3
 """Seconds that work under way is given to come to its end when the crew stops."""
@@ -49,9 +50,9 @@ class Crew:
         with self._lock:
             self._queue.clear()
             threads = [*self._under_way]
-        end = time.monotonic() + GRACE
+        end = monotonic() + GRACE
         for thread in threads:
-            thread.join(max(0.0, end - time.monotonic()))
+            thread.join(max(0.0, end - monotonic()))
         with self._lock:
             for errand in filter(None, self._under_way.values()):
                 errand.abandon()

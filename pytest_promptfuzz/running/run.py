@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import sys
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.wire.watch import watching
 
@@ -41,6 +41,7 @@ class Run:
         rendered: Whether the ``Prompt`` given to it was rendered.
         fillings: The values that its slots were filled with, once for each different set of them.
         seconds: How long it took.
+        prompt: What the body was given; ``None`` where nobody kept it.
     """
 
     returned: Any
@@ -49,6 +50,7 @@ class Run:
     rendered: bool
     seconds: float
     fillings: tuple[Mapping[str, object], ...] = ()
+    prompt: Prompt | None = None
 
 
 class _Rendered:
@@ -79,8 +81,9 @@ def run_once(body: Body, step: Step, ends: Ends = ends_everything) -> Run:
     """Run a sync body. Exceptions are kept, but for those that ``ends`` says end everything."""
     rendered = _Rendered()
     returned, exception = None, None
-    started = time.perf_counter()
+    started = monotonic()
     with watching(step.watch):
+        step.watch.begin_line()
         try:
             returned = body(step.prompt.observed(rendered))
         except BaseException as error:
@@ -95,8 +98,9 @@ def run_once(body: Body, step: Step, ends: Ends = ends_everything) -> Run:
         exception,
         step.watch,
         rendered.seen,
-        time.perf_counter() - started,
+        monotonic() - started,
         tuple(rendered.fillings),
+        step.prompt,
     )
 
 
@@ -106,8 +110,9 @@ async def arun_once(
     """Run an async body, as ``run_once``."""
     rendered = _Rendered()
     returned, exception = None, None
-    started = time.perf_counter()
+    started = monotonic()
     with watching(step.watch):
+        step.watch.begin_line()
         try:
             returned = await body(step.prompt.observed(rendered))
         except BaseException as error:
@@ -119,8 +124,9 @@ async def arun_once(
         exception,
         step.watch,
         rendered.seen,
-        time.perf_counter() - started,
+        monotonic() - started,
         tuple(rendered.fillings),
+        step.prompt,
     )
 
 

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,7 @@ def read_tool(root: Path) -> dict[str, Any]:
     """
     file = root / "pyproject.toml"
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:

@@ -89,7 +89,7 @@ def _no_worse(passed: Judgement, counts: Counts, evidence: Evidence, paired: Pai
 def _compared(paired: Paired) -> str:
     return (
         f"Of {paired.pairs} trials that the stored run made, too, {paired.worse} came out worse and {paired.better} "
-        f"better (p = {paired.p:.2g}, held against {paired.alpha:.2g})"
+        f"better (p = {paired.p:.2g})"
     )
 
 

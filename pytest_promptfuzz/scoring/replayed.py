@@ -117,15 +117,17 @@ def said_of(found: Sequence[Replayed]) -> list[str]:
             one = len(of[status]) == 1
             why = next((each.why for each in of[status] if each.why), "")
             parts.append(f"{len(of[status])} {words[not one]}" + (f" ({why.rstrip('.')})" if why else ""))
-    number = "1 counterexample" if len(found) == 1 else f"{len(found)} counterexamples"
-    return [f"{number} replayed: {', '.join(parts)}"]
+    number = "1 known counterexample" if len(found) == 1 else f"{len(found)} known counterexamples"
+    if len(parts) == 1:
+        return [f"{number} {parts[0].partition(' ')[2]}"]
+    return [f"{number}: {', '.join(parts)}"]
 
 
 _SAID: dict[Now, tuple[str, str]] = {
-    "breaks": ("still breaks", "still break"),
-    "varies": ("breaks now and then", "break now and then"),
-    "passes": ("passes now: retired", "pass now: retired"),
-    "gone": ("has no place any more: retired", "have no place any more: retired"),
-    "elsewhere": ("passes here", "pass here"),
+    "breaks": ("still breaks the test", "still break the test"),
+    "varies": ("sometimes breaks the test", "sometimes break the test"),
+    "passes": ("no longer fails and was removed", "no longer fail and were removed"),
+    "gone": ("no longer fits the prompt and was removed", "no longer fit the prompt and were removed"),
+    "elsewhere": ("of another target does not fail here", "of another target do not fail here"),
     "unanswered": ("could not be asked", "could not be asked"),
 }

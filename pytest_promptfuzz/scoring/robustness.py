@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.trial import Trial
     from pytest_promptfuzz.scoring.variance import Variance
     from pytest_promptfuzz.scoring.verdict import Reason, Verdict
+    from pytest_promptfuzz.wire.network import Unfollowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ class Robustness:
         counterexamples: The smallest changes known that break an answer, one for each way in which it breaks.
         replayed: What became of counterexamples that were known before; they are in no score.
         drift: How the test differs from its snapshot; it is in no verdict.
+        unfollowed: Connections and processes that the test began and that were not followed.
     """
 
     score: float | None
@@ -134,6 +136,7 @@ class Robustness:
     searched: Searched | None = None
     replayed: tuple[Replayed, ...] = ()
     drift: tuple[Drift, ...] = ()
+    unfollowed: tuple[Unfollowed, ...] = ()
 
     @property
     def floor(self) -> float | None:

@@ -185,11 +185,11 @@ def _asked(evidence: Evidence) -> str:
 
 
 def p_text(evidence: Evidence) -> str:
-    """The p of a test over labels, and what it was held against."""
+    """The p of a test over labels; its significance level stands in the report (``noise``)."""
     least = ""
     if evidence.least is not None and evidence.least > evidence.alpha:
-        least = f"; so few answers cannot show less than {evidence.least:.2g}"
-    return f"p = {evidence.p:.2g}, held against {evidence.alpha:.2g}{least}"
+        least = f"; so few answers cannot give less than {evidence.least:.2g}"
+    return f"p = {evidence.p:.2g}{least}"
 
 
 def _lower(sentence: str) -> str:

@@ -13,20 +13,28 @@ if TYPE_CHECKING:
 _SAID = 300
 _SEARCHED = 2000
 _DEPTH = 10
+LASTING = frozenset({"authentication", "billing"})
+"""Kinds that no waiting mends, whatever status says them."""
+
+_BAD_REQUEST = frozenset({400, 413})
 _STATUS_KINDS = {
     401: "authentication",
-    402: "authentication",
+    402: "billing",
     403: "authentication",
     404: "not-found",
+    407: "connection",
     408: "timeout",
     # A conflict that passes: both SDKs try it again.
     409: "server",
     429: "rate-limit",
+    504: "timeout",
     # Anthropic's "overloaded".
     529: "rate-limit",
 }
 _MENDS = {
     "authentication": "Check the key and what it may do.",
+    "billing": "Check the account's credit and its limits of spending.",
+    "refused": "Check the base URL, the model and what the account may do.",
     "not-found": "Check the model's name and the base URL.",
     "rate-limit": "Ask for fewer calls at once, or raise the account's limit.",
     "bad-request": "Check the parameters of the request.",
@@ -38,9 +46,73 @@ _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key|AIza)[-_]?[\w*.…-]*[\d*…][\w*.…
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
-def status_kind(status: int) -> str:
-    """The kind of a ``TargetError`` for an HTTP status of 400 or more."""
-    return _STATUS_KINDS.get(status) or ("server" if status >= 500 else "bad-request")
+# What providers say of an account that has run dry, in the words of their codes, types and messages: some do so with a
+# 400. Gemini says "exceeded your current quota" of a limit by the minute too: with a 429 that is not final.
+_DRY = re.compile(
+    r"insufficient[_ -]?(?:quota|credits?|balance|funds?)|credit balance|(?:run |is |are )?out of credits?\b"
+    r"|(?:any|enough|no|not enough|more) credits\b|billing[_ ](?:hard[_ ]limit|not[_ ]active|disabled)"
+    r"|check your billing|requires billing|billing to be enabled|spend(?:ing)?[_ ]limit|exceeded_current_quota_error"
+    r"|usage limits?\. you will regain|blocked_api_access|arrearage|account ?overdue"
+    r"|\u6b20\u8d39|\u4f59\u989d\u4e0d\u8db3",
+    re.IGNORECASE,
+)
+_QUOTA = re.compile(
+    r"exceeded your (?:\w+ )?(?:current |monthly |daily )?quota|quota[_ ]?exceeded|ServiceQuotaExceeded"
+    r"|specified api usage limits|key limit exceeded",
+    re.IGNORECASE,
+)
+_KEY = re.compile(
+    r"(?:incorrect|invalid|wrong|expired|missing|revoked|unknown)[_ ](?:x-)?api[_ -]?key"
+    r"|api[_ -]?key (?:is |was |has )?(?:not valid|not found|invalid|incorrect|expired|missing|revoked|been revoked)"
+    r"|api_key_invalid|unrecognizedclient|expiredtoken|(?:invalid|incomplete)signature|accessdenied"
+    r"|security token[^.]{0,40}(?:invalid|expired)|location is not supported|access_terminated"
+    r"|(?:account|organi[sz]ation|project)[_ ](?:has been |is |was )?"
+    r"(?:suspended|deactivated|disabled|restricted|archived)"
+    r"|account is in good standing",
+    re.IGNORECASE,
+)
+_BUSY = re.compile(
+    r"throttling(?:exception)?\b|too_?many_?requests|rate_limit_(?:exceeded|error)|overloaded_error",
+    re.IGNORECASE,
+)
+
+
+def status_kind(status: int, said: str = "") -> str:
+    """The kind of a ``TargetError`` for an HTTP status of 400 or more.
+
+    Only a 400 and a 413 may be the mutation's doing (``bad-request``), and these not where the provider speaks of the
+    account, its key or its load.
+
+    Args:
+        status: The HTTP status.
+        said: The body, or the provider's message.
+
+    >>> status_kind(429), status_kind(503), status_kind(409), status_kind(422)
+    ('rate-limit', 'server', 'server', 'refused')
+    >>> status_kind(400, "Your credit balance is too low to access the Anthropic API.")
+    'billing'
+    """
+    if status >= 500:
+        return _STATUS_KINDS.get(status, "server")
+    kind = _STATUS_KINDS.get(status) or ("bad-request" if status in _BAD_REQUEST else "refused")
+    if kind in {"bad-request", "rate-limit", "authentication"}:
+        return told_kind(said, limited=kind == "rate-limit") or kind
+    return kind
+
+
+def told_kind(said: str, *, limited: bool = False) -> str:
+    """What a provider's words say of account, key or load, whatever the status: a kind, or nothing.
+
+    Args:
+        said: Code, type and message, or the whole body.
+        limited: Whether the status says already that it is for a limit.
+    """
+    said = said[:_SEARCHED]
+    if _DRY.search(said) or (not limited and _QUOTA.search(said)):
+        return "billing"
+    if not limited and _KEY.search(said):
+        return "authentication"
+    return "rate-limit" if not limited and _BUSY.search(said) else ""
 
 
 def hide(text: str, secrets: Iterable[str]) -> str:
@@ -76,7 +148,7 @@ def failure(error: Exception, *, name: str, host: str, retries: int, secrets: It
     again = f" after up to {retries} retries" if retries else ""
     found: PromptfuzzError
     if isinstance(status, int) and "APIStatusError" in classes:
-        kind = status_kind(status)
+        kind = status_kind(status, f"{getattr(error, 'body', '')} {said}")
         tried = again if kind in {"rate-limit", "server", "timeout"} else ""
         mend = _MENDS.get(kind, "The provider has a problem; try again later.")
         msg = f"{name}: {host} answered {status}{tried}: {said} {mend}"

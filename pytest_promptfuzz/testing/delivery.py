@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.targets.serving import endpoint
 from pytest_promptfuzz.targets.serving.contract import compact, event
-from pytest_promptfuzz.testing.faults import Dropped, DroppedMidBody, Fault, Malformed, Overloaded, Truncated
+from pytest_promptfuzz.testing.faults import (
+    Dropped,
+    DroppedMidBody,
+    Empty,
+    Fault,
+    Malformed,
+    Overloaded,
+    Truncated,
+    TruncatedGzip,
+    WrongCharset,
+    WrongEncoding,
+)
 from pytest_promptfuzz.testing.http import chunk, head
 
 if TYPE_CHECKING:
@@ -39,6 +51,9 @@ async def deliver(
     """Send an answer as the fault leaves it; returns whether the connection can go on."""
     if isinstance(fault, Dropped):
         return False
+    if isinstance(fault, WrongEncoding | TruncatedGzip | WrongCharset | Empty):
+        await send(_spoiled(answer, fault), writer, keep_alive=keep_alive)
+        return True
     if not isinstance(fault, DroppedMidBody | Malformed | Truncated | Overloaded):
         await send(answer, writer, keep_alive=keep_alive)
         return True
@@ -70,6 +85,24 @@ async def deliver(
     if isinstance(fault, DroppedMidBody):
         writer.transport.abort()
     return False
+
+
+def _spoiled(answer: Answer, fault: Fault) -> Answer:
+    """An answer whose bytes are not what its headers or its format promise."""
+    streamed = not isinstance(answer.payload, bytes)
+    pieces = [answer.payload] if isinstance(answer.payload, bytes) else list(answer.payload)
+    headers = dict(answer.headers)
+    if isinstance(fault, WrongEncoding):
+        headers["content-encoding"] = fault.encoding
+    elif isinstance(fault, TruncatedGzip):
+        headers["content-encoding"] = "gzip"
+        packed = gzip.compress(b"".join(pieces), mtime=0)
+        pieces = [packed[: len(packed) // 2]]
+    elif isinstance(fault, WrongCharset):
+        pieces = [each[: len(each) // 2] + b"\xff\xfe\x80" + each[len(each) // 2 :] for each in pieces]
+    else:
+        pieces = [] if streamed else [b""]
+    return answer._replace(headers=headers, payload=iter(pieces) if streamed else pieces[0])
 
 
 def _error(fault: Overloaded, path: str, *, streamed: bool) -> bytes:

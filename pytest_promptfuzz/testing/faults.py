@@ -60,15 +60,16 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusFault(Fault):
-    """An HTTP error in the provider's shape.
+    """An HTTP error in the provider's shape, with any status of 400 or more.
 
     Attributes:
         status: The HTTP status.
         message: The provider's message.
     """
 
+    name: ClassVar[str] = "status"
     status: int = 500
-    message: str = "The server had an error while processing your request."
+    message: str = "The provider refused the request."
 
     def headers(self) -> dict[str, str]:
         """Headers that go with the error."""
@@ -96,6 +97,7 @@ class ServerError(StatusFault):
     """A failure on the provider's side: 500 unless ``status`` says 502, 503, 529."""
 
     name: ClassVar[str] = "server-error"
+    message: str = "The server had an error while processing your request."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,9 +206,46 @@ class ContentTypeHtml(Fault):
     page: str = "<!doctype html><title>Sign in</title><h1>Please sign in to the network</h1>"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongEncoding(Fault):
+    """The answer comes as it is, but ``Content-Encoding`` names an encoding that it does not have."""
+
+    name: ClassVar[str] = "wrong-encoding"
+    encoding: str = "gzip"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruncatedGzip(Fault):
+    """The answer is compressed with gzip, and half of that comes, in good order."""
+
+    name: ClassVar[str] = "truncated-gzip"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongCharset(Fault):
+    """The answer holds bytes that are not UTF-8: a stream in each of its events, and in its middle otherwise."""
+
+    name: ClassVar[str] = "wrong-charset"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Empty(Fault):
+    """Status 200 and nothing else: no body, or a stream without an event."""
+
+    name: ClassVar[str] = "empty"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherForm(Fault):
+    """A whole answer where a stream was asked for, and a stream where a whole answer was."""
+
+    name: ClassVar[str] = "other-form"
+
+
 KINDS: dict[str, type[Fault]] = {
     each.name: each
     for each in (
+        StatusFault,
         RateLimited,
         ServerError,
         Unauthorized,
@@ -220,6 +259,11 @@ KINDS: dict[str, type[Fault]] = {
         Truncated,
         Overloaded,
         ContentTypeHtml,
+        WrongEncoding,
+        TruncatedGzip,
+        WrongCharset,
+        Empty,
+        OtherForm,
     )
 }
 NUMBERS = {"times", "every", "status", "seconds", "retry_after", "after"}

@@ -124,13 +124,22 @@ def reported_in(response: Any, raw: bytes, path: str) -> TargetError | None:
     """The error that a whole answer of status 200 reports in the place of an answer, as gateways do."""
     if response.status_code != 200 or len(raw) > _LONGEST_REPORT:
         return None
-    encoding = response.headers.get("content-encoding", "identity")
     try:
-        if encoding != "identity":
-            raw = type(response)(200, headers={"content-encoding": encoding}, content=raw).content
-        return reported_error(path, raw)
+        return reported_error(path, unpacked(response, raw))
     except Exception:  # noqa: BLE001 - what cannot be read is no report; whoever reads the answer says what it is
         return None
+
+
+def unpacked(response: Any, raw: bytes) -> bytes:
+    """The body of a response without its content encoding; nothing where it has another than its headers say."""
+    encoding = response.headers.get("content-encoding", "identity")
+    if encoding == "identity":
+        return raw
+    try:
+        content: bytes = type(response)(200, headers={"content-encoding": encoding}, content=raw).content
+    except Exception:  # noqa: BLE001 - the library's DecodingError, a class we cannot name here
+        return b""
+    return content
 
 
 def is_stream(response: Any) -> bool:

@@ -8,24 +8,11 @@ import re
 _SHOWN = 300
 
 _PROXY_REFUSES = 407
-_BY_STATUS = {
-    400: "bad-request",
-    401: "authentication",
-    403: "authentication",
-    404: "not-found",
-    _PROXY_REFUSES: "connection",
-    408: "timeout",
-    413: "bad-request",
-    422: "bad-request",
-    429: "rate-limit",
-    504: "timeout",
-    409: "server",  # a conflict that passes: both SDKs try it again
-    529: "rate-limit",  # Anthropic: overloaded
-}
 
 _BY_KIND = {
     "bad-request": 400,
     "authentication": 401,
+    "billing": 402,
     "not-found": 404,
     "rate-limit": 429,
     "timeout": 504,
@@ -36,6 +23,7 @@ _BY_CLASS = {
     "TimeoutException": "timeout",
     "TimeoutError": "timeout",
     "DecodingError": "malformed",
+    "UnicodeError": "malformed",
     "TransportError": "connection",
     "OSError": "connection",
 }
@@ -55,15 +43,6 @@ NEVER_SENT = frozenset(
     }
 )
 """Kinds of faults of calls that did not leave."""
-
-
-def kind_of_status(status: int) -> str:
-    """The kind of an HTTP status of 400 or above.
-
-    >>> kind_of_status(429), kind_of_status(503), kind_of_status(409)
-    ('rate-limit', 'server', 'server')
-    """
-    return _BY_STATUS.get(status, "server" if status >= 500 else "bad-request")
 
 
 def status_of_kind(kind: str) -> int:

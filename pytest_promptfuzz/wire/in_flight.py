@@ -14,6 +14,7 @@ from pytest_promptfuzz.targets.formats.roles import Spoken, respoken, spoken
 from pytest_promptfuzz.wire.custom import endpoint_of
 from pytest_promptfuzz.wire.endpoints import is_json
 from pytest_promptfuzz.wire.paths import without
+from pytest_promptfuzz.wire.unpacking import MAX_BODY, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,11 +47,13 @@ class Asked:
         model: As asked for; empty where the body names none.
         messages: What it says, by role. What does not count may change from run to run, and is nothing to mutate.
         left_out: What it says where ``ignore=`` leaves it out.
+        on_line: Whether the body's own thread or task made it.
     """
 
     model: str
     messages: tuple[Spoken, ...]
     left_out: tuple[Spoken, ...] = ()
+    on_line: bool = True
 
 
 class InFlight:
@@ -99,7 +102,15 @@ class InFlight:
             self._replaced |= found
         return changed
 
-    def saw(self, digest: str, nth: int, wire: WireRequest, ignore: Sequence[str] = ()) -> None:
+    def undone(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """The texts of a request as the application wrote them."""
+        with self._lock:
+            known = {new: old for old, new in self._texts.items()}
+        return tuple(known.get(text, text) for text in texts)
+
+    def saw(
+        self, digest: str, nth: int, wire: WireRequest, ignore: Sequence[str] = (), *, on_line: bool = True
+    ) -> None:
         """Note a request, by its ``request_digest`` and index among identical ones."""
         places = _places_of(wire.url)
         messages = whole = spoken(wire.body, places)
@@ -111,6 +122,7 @@ class InFlight:
             model if isinstance(model, str) else "",
             messages,
             tuple(each.only(lambda path: path not in counted) for each in whole) if ignore else (),
+            on_line,
         )
         with self._lock:
             self._asked.setdefault((digest, nth), asked)
@@ -125,7 +137,10 @@ def passed_on(watch: Watch, url: str, headers: Mapping[str, str]) -> None:
     """Say of a request to a model that its body cannot be read, and so is neither stored nor changed."""
     kind, encoding = headers.get("content-type", ""), headers.get("content-encoding", "")
     if encoding not in {"", "identity"}:
-        why = f"is encoded with {encoding}, which cannot be undone here"
+        most = shown(MAX_BODY)
+        why = (
+            f"is encoded with {encoding}, which cannot be undone here (or is more than {most} once unpacked)"
+        )
     elif is_json(headers):
         why = "holds no readable JSON object"
     else:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.wire.unpacking import unpacked_pieces
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -117,16 +120,27 @@ def streams_of(library: ModuleType) -> Streams:
     return Streams(Tee, AsyncTee, Broken)
 
 
-def decoded(library: ModuleType, encoding: str, raw: bytes) -> bytes:
-    """A body without its content encoding (gzip, deflate, and what else the library knows).
+def breaks_in(library: ModuleType, encoding: str, raw: bytes) -> tuple[bytes, Exception | None]:
+    """The text of a stream that its reader left, and what is wrong in what came of it; half a stream is not wrong."""
+    pieces: list[bytes] = []
+    try:
+        # Before the library asks its decoder for an end that never came.
+        for each in unpacked_pieces(library, encoding, raw, then=_LeftEarly()):
+            pieces.append(each)  # noqa: PERF402 - what came before a failure is needed as well
+    except _LeftEarly:
+        pass
+    except Exception as error:  # noqa: BLE001 - the library's DecodingError, a class we cannot name here
+        return b"".join(pieces), error
+    text = b"".join(pieces)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(text)
+    except UnicodeDecodeError as error:
+        return text, error
+    return text, None
 
-    Raises:
-        Exception: The library's ``DecodingError``.
-    """
-    if not encoding or encoding == "identity":
-        return raw
-    content: bytes = library.Response(200, headers={"content-encoding": encoding}, content=raw).content
-    return content
+
+class _LeftEarly(Exception):  # noqa: N818 - nothing is wrong: the reader had enough
+    """There is no more of the stream."""
 
 
 def build_response(library: ModuleType, status: int, headers: dict[str, str], content: bytes) -> Any:

@@ -1,34 +1,42 @@
-"""The table of benchmarks/faults.py in small: every provider, mode and way of asking, for the faults that differ most."""
+"""What benchmarks/faults.py counts, in small: a fault that passes, one that stays, and one that a stream cannot mend."""
 
 from __future__ import annotations
 
-import os
-import subprocess
+import itertools
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).parents[2]
+from pytest_promptfuzz.running.limits import retries
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+import faults as calls
+
+if TYPE_CHECKING:
+    import pytest
 
 
-def test_no_fault_is_taken_for_an_answer_or_costs_a_call_too_many() -> None:
-    chosen = [f"--fault={each}" for each in ("overloaded-within", "dropped-at-once")]
-    done = subprocess.run(
-        [sys.executable, "benchmarks/faults.py", *chosen],
-        cwd=ROOT,
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert [line for line in done.stdout.splitlines() if line.startswith(("| over", "| drop"))] == [
-        "| overloaded-within | first 3 | recovered 4/4 | error 1/1 | recovered 4/4 | error 1/1 |",
-        "| overloaded-within | all | error 4/4 | error 1/1 | error 4/4 | error 1/1 |",
-        "| dropped-at-once | first 3 | recovered 4/4 | recovered 4/4 | recovered 4/4 | recovered 4/4 |",
-        "| dropped-at-once | all | error 4/4 | error 4/4 | error 4/4 | error 4/4 |",
-    ]
-    assert "144 calls of applications, 0 of them not as they should be." in done.stdout
+def test_no_fault_is_taken_for_an_answer_or_costs_a_call_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "FIRST_WAIT", 0.0)
+    monkeypatch.setattr(retries, "FIRST_PAUSE", 0.0)
+    for client in (calls.openai_client, calls.anthropic_client):
+        monkeypatch.setattr(client, "INITIAL_RETRY_DELAY", 0.0)
+        monkeypatch.setattr(client, "MAX_RETRY_DELAY", 0.0)
+    others = itertools.cycle(itertools.product(calls.PROVIDERS, calls.MODES))
+    for fault, times in itertools.product(
+        ("overloaded-within", "dropped-at-once", "wrong-encoding"), (3, None)
+    ):
+        for how, form in calls.SHAPES:
+            provider, mode = next(others)
+            found = calls.cell(fault, times, provider, mode, how, form)
+            once = fault == "wrong-encoding" or (fault == "overloaded-within" and form == "stream")
+            outcome = "error" if once or times is None else "recovered"
+            assert str(found) == f"{outcome} {'1/1' if once else '4/4'}", (
+                fault,
+                times,
+                provider,
+                mode,
+                how,
+                form,
+            )

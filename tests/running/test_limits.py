@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ from pytest_promptfuzz.running.limits.budget import Budget, Caps, Reserved
 from pytest_promptfuzz.running.limits.headers import Told, retry_after, told_limits
 from pytest_promptfuzz.running.limits.lane import Lane, Rule
 from pytest_promptfuzz.running.limits.limits import Limits
-from pytest_promptfuzz.running.limits.prices import Price, Prices
+from pytest_promptfuzz.running.limits.prices import Price, Prices, missing_price
 from pytest_promptfuzz.running.limits.settings import Settings
 from pytest_promptfuzz.running.limits.shared import SharedLedger
 from pytest_promptfuzz.running.limits.structured import prices_from, rules_from
@@ -348,11 +349,38 @@ def test_tokens_are_counted_from_when_a_call_leaves_and_corrected_when_it_ends()
 def test_a_model_without_a_price_is_refused_before_the_call():
     gate = Limits(Settings(caps=Caps(cost=1.0)))
     with pytest.raises(
-        TargetError, match=r"no price is known of the model 'm' at host.*tool.promptfuzz.prices"
+        TargetError, match=r"no price is known of the model 'm' at host.*Write .*tool.promptfuzz.prices"
     ) as error:
         gate.enter(outgoing()).delay()
     assert error.value.kind == "unpriced"
     assert gate.budget().calls == 0
+
+
+@pytest.mark.parametrize(
+    ("installed", "python", "url", "said"),
+    [
+        (
+            False,
+            (3, 13),
+            "https://api.openai.com/v1",
+            r"Install .*: pip install '.*\[prices\]'. Or write its price ",
+        ),
+        (
+            False,
+            (3, 10),
+            "https://api.openai.com/v1",
+            r"The list .* needs Python 3.11 or later. Write its price ",
+        ),
+        (True, (3, 13), "https://api.openai.com/v1", "Write its price "),
+        (False, (3, 13), "http://127.0.0.1:11434/v1", "Write its price "),
+    ],
+)
+def test_a_missing_price_names_what_helps_here(monkeypatch, installed, python, url, said):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: object() if installed else None)
+    monkeypatch.setattr("sys.version_info", python)
+    text = missing_price("m", url)
+    assert re.match(said, text), text
+    assert text.endswith('"m" = { input = 0.25, output = 2.0 } (US dollars for a million tokens).')
 
 
 def test_a_price_is_looked_up_when_it_is_asked_for_or_limited(monkeypatch):
@@ -392,3 +420,145 @@ def test_an_unusable_file_is_said_once_and_each_process_goes_on_alone(tmp_path):
     assert len(said) == 1
     assert "each process by itself" in said[0]
     assert gate.budget().calls == 2
+
+
+def played(answer, *, calls=6, settings=None, seconds_each=0.01, told=None):
+    """Calls that all want to leave at once, against a provider; what became of each, and how long that took.
+
+    ``answer`` takes the time since the start and the number of the request, and gives a status and headers.
+    """
+    clock = Clock()
+    limits = Limits(settings, clock=clock, told=told)
+    waiting = [limits.enter(outgoing()) for _ in range(calls)]
+    ended: list[str] = [""] * calls
+    asked = 0
+    while not all(ended):
+        delays = []
+        for number, ticket in enumerate(waiting):
+            if ended[number]:
+                continue
+            try:
+                delay = ticket.delay()
+            except TargetError as error:
+                ended[number] = str(error)
+                continue
+            if delay > 0:
+                delays.append(delay)
+                continue
+            status, headers = answer(clock.now - 1000.0, asked)
+            asked += 1
+            clock.now += seconds_each
+            if ticket.answered(status, headers):
+                continue
+            if status < 400:
+                ticket.settled(None, 1)
+            ended[number] = "200" if status == 200 else f"{status}{ticket.tries()}"
+        clock.now += min(delays, default=0.0)
+    return ended, clock.now - 1000.0, asked
+
+
+@pytest.mark.parametrize("headers", [{}, {"retry-after": "0"}, {"retry-after": "20"}, {"retry-after": "7"}])
+def test_a_provider_that_refuses_every_call_is_waited_for_no_longer_than_is_set(headers):
+    ended, seconds, asked = played(lambda now, number: (429, headers), calls=40)
+    assert seconds <= 60
+    assert asked <= 60
+    assert any(
+        "(try 4 of 4)" in each or "no call has been answered for nearly 60 s" in each for each in ended
+    )
+    assert sum(each.startswith("Not asked: host/m refused the calls before") for each in ended) >= 20
+
+
+def test_a_limit_that_recovers_within_the_time_recovers():
+    for recovers, asked in ((3.0, "4"), (9.0, "4"), (20.0, "15"), (40.0, "15"), (55.0, "19")):
+        ended, seconds, _ = played(
+            lambda now, number, recovers=recovers, asked=asked: (
+                (200, {}) if now >= recovers else (429, {"retry-after": asked})
+            )
+        )
+        assert ended == ["200"] * 6, (recovers, ended)
+        assert seconds < recovers + float(asked) + 1
+
+
+def test_calls_that_get_through_now_and_then_are_waited_for_as_long_as_it_takes():
+    """A limit of three calls a minute, say: it is not refused for good."""
+    last = [-20.0]
+
+    def answer(now, number):
+        if now - last[0] < 20:
+            return 429, {"retry-after": f"{20 - now + last[0]:.3f}"}
+        last[0] = now
+        return 200, {}
+
+    ended, seconds, _ = played(answer, calls=8)
+    assert ended == ["200"] * 8
+    assert seconds > 120
+
+
+def test_the_time_is_set_and_named():
+    settings = Settings(max_wait=10.0, attempts=9)
+    ended, seconds, _ = played(lambda now, number: (429, {"retry-after": "4"}), calls=1, settings=settings)
+    assert seconds <= 10
+    assert "no call has been answered for nearly 10 s (--promptfuzz-max-wait)" in ended[0]
+    ended, seconds, _ = played(lambda now, number: (503, {"retry-after": "11"}), calls=1, settings=settings)
+    assert "the provider asks to wait 11 s, longer than 10 s (--promptfuzz-max-wait)" in ended[0]
+    assert seconds < 1
+    ended, _, asked = played(lambda now, number: (429, {}), calls=3, settings=Settings(max_wait=0.0))
+    assert asked == 3 or all(each.startswith(("429", "Not asked")) for each in ended)
+
+
+def test_failures_long_ago_take_no_time_from_those_of_today():
+    """Nobody waited between them."""
+    clock = Clock()
+    limits = Limits(clock=clock)
+    for _ in range(2):
+        ticket = limits.enter(outgoing())
+        tries = 0
+        while True:
+            while (delay := ticket.delay()) > 0:
+                clock.now += delay
+            tries += 1
+            if not ticket.answered(503, {}):
+                break
+        assert tries == 4
+        clock.now += 300.0
+
+
+def test_what_headers_tell_holds_no_call_for_longer_than_is_set():
+    gone = {
+        "x-ratelimit-limit-requests": "200",
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "8h",
+    }
+    ended, seconds, _ = played(lambda now, number: (200, gone), calls=3)
+    assert ended == ["200"] * 3
+    assert seconds <= 60
+
+
+def test_a_long_wait_is_told_once():
+    said: list[str] = []
+    played(lambda now, number: (429, {"retry-after": "20"}), calls=6, told=said.append)
+    assert 1 <= len(said) <= 4
+    assert said[0].startswith("waiting 20 s for ")
+    assert "HTTP 429, try 1 of 4" in said[0]
+    said.clear()
+    played(lambda now, number: (429, {}), calls=1, settings=Settings(attempts=1), told=said.append)
+    assert said == []
+
+
+def test_a_call_that_failed_goes_before_those_that_came_later():
+    order: list[int] = []
+    clock = Clock()
+    limits = Limits(clock=clock)
+    tickets = [limits.enter(outgoing()) for _ in range(3)]
+    assert tickets[0].delay() == 0.0
+    assert tickets[0].answered(429, {"retry-after": "1"})
+    for number in (1, 2):
+        assert tickets[number].delay() > 0
+    for _ in range(400):
+        clock.now += 0.01
+        for number, ticket in enumerate(tickets):
+            if number not in order and ticket.delay() == 0.0:
+                order.append(number)
+                ticket.answered(200, {})
+                ticket.settled(None, 1)
+    assert order == [0, 1, 2]

@@ -200,7 +200,7 @@ def crew_threads() -> list[threading.Thread]:
 
 
 def gone(threads: Callable[[], list[threading.Thread]] = crew_threads) -> bool:
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 300
     while threads() and time.monotonic() < limit:
         time.sleep(0.01)
     return not threads()

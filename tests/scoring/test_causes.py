@@ -51,20 +51,20 @@ def test_the_least_p_is_that_of_the_worst_draw(values):
 
 
 @pytest.mark.parametrize(("noise", "samples"), [(0.3, 1), (0.1, 1), (0.3, 3)])
-def test_where_nothing_matters_nothing_is_claimed_in_19_of_20_runs(noise, samples):
-    runs = 120
+def test_where_nothing_matters_nothing_is_claimed(noise, samples):
+    """If each of the 40 parts were tested alone, each run would claim one; ``benchmarks/causes.py`` has the rates."""
     claimed = sum(
         any(
             each.finding in {"matters", "beside"}
             for each in causes(simulated(seed, 30, 40, noise=noise, samples=samples), range(40))
         )
-        for seed in range(runs)
+        for seed in range(24)
     )
-    assert claimed <= 0.05 * runs + 2 * (0.05 * 0.95 * runs) ** 0.5
+    assert claimed <= 5
 
 
 def test_what_always_breaks_the_answer_comes_out_on_top():
-    for seed in range(30):
+    for seed in range(4):
         trials = simulated(seed, 60, 50, trigger=7)
         found = causes(trials, range(50))
         assert (found[0].finding, found[0].parts) == ("matters", (7,))
@@ -76,9 +76,9 @@ def test_what_always_breaks_the_answer_comes_out_on_top():
 def test_a_cause_is_found_beneath_noise(samples):
     first = [
         causes(simulated(seed, 80, 50, trigger=7, noise=0.15, samples=samples), range(50))[0]
-        for seed in range(20)
+        for seed in range(4)
     ]
-    assert sum(each.parts == (7,) and each.finding == "matters" for each in first) >= 19
+    assert [(each.parts, each.finding) for each in first] == [((7,), "matters")] * 4
 
 
 def test_two_causes_matter_both_and_what_goes_with_one_does_not():

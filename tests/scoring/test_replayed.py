@@ -58,13 +58,13 @@ def test_what_is_said_counts_each_kind_and_gives_the_first_reason():
     known = Known(FOUND)
     assert said_of([]) == []
     one = Replayed(known, "breaks", "label 'high' became 'low'.", FOUND)
-    assert said_of([one]) == ["1 counterexample replayed: 1 still breaks (label 'high' became 'low')"]
+    assert said_of([one]) == ["1 known counterexample still breaks the test (label 'high' became 'low')"]
     other = Replayed(known, "passes", "", FOUND)
     assert said_of([other, one]) == [
-        "2 counterexamples replayed: 1 still breaks (label 'high' became 'low'), 1 passes now: retired"
+        "2 known counterexamples: 1 still breaks the test (label 'high' became 'low'), 1 no longer fails and was removed"
     ]
     assert said_of([one, one, Replayed(known, "unanswered", "the budget is spent")]) == [
-        "3 counterexamples replayed: 2 still break (label 'high' became 'low'), 1 could not be asked (the budget is spent)"
+        "3 known counterexamples: 2 still break the test (label 'high' became 'low'), 1 could not be asked (the budget is spent)"
     ]
 
 

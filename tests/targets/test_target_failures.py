@@ -42,10 +42,13 @@ def failed(target: Any, how: str) -> TargetError:
 KINDS = {
     400: "bad-request",
     401: "authentication",
+    402: "billing",
     403: "authentication",
     404: "not-found",
     408: "timeout",
-    422: "bad-request",
+    413: "bad-request",
+    418: "refused",
+    422: "refused",
     429: "rate-limit",
     500: "server",
     503: "server",
@@ -226,11 +229,47 @@ def test_every_status_has_a_kind() -> None:
     assert {status_kind(status) for status in range(400, 600)} == {
         "authentication",
         "bad-request",
+        "billing",
+        "connection",
         "not-found",
         "rate-limit",
+        "refused",
         "server",
         "timeout",
     }
+    assert {status for status in range(400, 500) if status_kind(status) == "bad-request"} == {400, 413}
+
+
+def test_what_a_provider_says_of_its_account_is_no_refusal_of_a_request() -> None:
+    said = {
+        "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.": "billing",
+        "You have reached your specified API usage limits. You will regain access on 2026-12-01.": "billing",
+        '{"error": {"code": "insufficient_quota", "message": "You exceeded your current quota"}}': "billing",
+        '{"error": {"code": "billing_hard_limit_reached", "message": "Billing hard limit reached"}}': "billing",
+        "Your newly created team doesn't have any credits yet.": "billing",
+        "Insufficient Balance": "billing",
+        '{"code": "Arrearage", "message": "Access denied, please make sure your account is in good standing."}': "billing",
+        '{"error": {"message": "blocked", "code": "blocked_api_access"}}': "billing",
+        "API key not valid. Please pass a valid API key.": "authentication",
+        "Incorrect API key provided: xa***zz.": "authentication",
+        "Organization has been restricted.": "authentication",
+        "User location is not supported for the API use.": "authentication",
+        '{"__type": "UnrecognizedClientException"}': "authentication",
+        '{"__type": "ThrottlingException", "message": "Rate exceeded"}': "rate-limit",
+    }
+    for text, kind in said.items():
+        assert status_kind(400, text) == status_kind(413, text) == kind, text
+    for text in (
+        "Invalid request.",
+        "This model's maximum context length is 8192 tokens.",
+        "The response was filtered due to the prompt triggering content management policy.",
+        "messages.1: all messages must have non-empty content",
+        "Classify the ticket as BILLING or ACCOUNT: I was charged twice, and want my credit back.",
+    ):
+        assert status_kind(400, text) == "bad-request", text
+    quota = "You exceeded your current quota, please check your plan. Please retry in 12 s."
+    assert (status_kind(429, quota), status_kind(403, quota)) == ("rate-limit", "billing")
+    assert status_kind(429, "insufficient_quota") == "billing"
 
 
 @pytest.mark.parametrize(

@@ -342,3 +342,139 @@ def test_every_human_text_of_a_request_is_seen() -> None:
     assert request_texts(body) == ("S", "I", "A", "B", "C", "D", "E", "F", "G", "H")
     assert request_texts({"input": "plain"}) == ("plain",)
     assert request_texts({"input": ["a", "b"]}) == ("a", "b")
+
+
+# Empty siblings never win
+
+
+GET = {"name": "get_weather", "arguments": '{"city": "Oslo"}'}
+GOT = ToolCall("get_weather", {"city": "Oslo"}, "c1")
+NOTHING = {"name": "", "input": ""}
+EMPTY_SIBLINGS: list[tuple[str, dict[str, Any], tuple[ToolCall, ...], str]] = [
+    ("custom, empty", {"tool_calls": [{"id": "c1", "function": GET, "custom": NOTHING}]}, (GOT,), ""),
+    ("custom, null", {"tool_calls": [{"id": "c1", "function": GET, "custom": None}]}, (GOT,), ""),
+    ("custom, {}", {"tool_calls": [{"id": "c1", "function": GET, "custom": {}}]}, (GOT,), ""),
+    (
+        "custom, empty, by its type",
+        {"tool_calls": [{"id": "c1", "type": "custom", "function": GET, "custom": NOTHING}]},
+        (GOT,),
+        "",
+    ),
+    (
+        "function, empty",
+        {
+            "tool_calls": [
+                {
+                    "id": "c1",
+                    "function": {"name": "", "arguments": ""},
+                    "custom": {"name": "sql", "input": "SELECT 1"},
+                }
+            ]
+        },
+        (ToolCall("sql", {"input": "SELECT 1"}, "c1"),),
+        "",
+    ),
+    (
+        "no calls, and a legacy one",
+        {"tool_calls": [], "function_call": GET},
+        (ToolCall(GOT.name, GOT.arguments, ""),),
+        "",
+    ),
+    (
+        "an empty call, and a legacy one",
+        {"tool_calls": [{"id": "c1", "function": {"name": "", "arguments": ""}}], "function_call": GET},
+        (ToolCall(GOT.name, GOT.arguments, ""),),
+        "",
+    ),
+    (
+        "an empty legacy call",
+        {"content": "Hello", "function_call": {"name": "", "arguments": ""}},
+        (),
+        "Hello",
+    ),
+    (
+        "an empty legacy call beside a call",
+        {"tool_calls": [{"id": "c1", "function": GET}], "function_call": {"name": "", "arguments": ""}},
+        (GOT,),
+        "",
+    ),
+    (
+        "null arguments",
+        {"tool_calls": [{"id": "c1", "function": {"name": "now", "arguments": None}}]},
+        (ToolCall("now", {}, "c1"),),
+        "",
+    ),
+    ("empty content, a refusal", {"content": "", "refusal": "I cannot help."}, (), "I cannot help."),
+    ("empty parts, a refusal", {"content": [{"type": "text", "text": ""}], "refusal": "No."}, (), "No."),
+    ("a refusal among the parts", {"content": [{"type": "refusal", "refusal": "No."}]}, (), "No."),
+    ("content, an empty refusal", {"content": "Hello", "refusal": ""}, (), "Hello"),
+    ("empty content, reasoning", {"content": "", "reasoning_content": "Let me think."}, (), ""),
+]
+
+
+def test_what_is_empty_beside_a_tool_call_or_a_text_never_takes_its_place() -> None:
+    for name, message, calls, text in EMPTY_SIBLINGS:
+        whole = parse_answer(CHAT_PATH, chat(message))
+        assert (whole.tool_calls, whole.text) == (calls, text), name
+        # Streamed: each key of the message in a chunk of its own, and the empty ones once more at the end.
+        deltas = []
+        for key, value in message.items():
+            if key == "content" and isinstance(value, list):
+                break
+            numbered = (
+                [{"index": n, **each} for n, each in enumerate(value)] if key == "tool_calls" else value
+            )
+            deltas.append({key: numbered})
+        else:
+            chunks = [
+                {"choices": [{"index": 0, "delta": each}]}
+                for each in [*deltas, {"content": None, "tool_calls": []}]
+            ]
+            raw = (
+                b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in chunks)
+                + b"data: [DONE]\n\n"
+            )
+            streamed = parse_stream(CHAT_PATH, raw)
+            assert streamed is not None
+            assert (streamed.tool_calls, streamed.text) == (calls, text), f"{name}, streamed"
+
+
+def test_custom_and_legacy_calls_are_put_together_from_their_parts() -> None:
+    parts = [
+        {"tool_calls": [{"index": 0, "id": "c1", "type": "custom", "custom": {"name": "sql", "input": ""}}]},
+        {"tool_calls": [{"index": 0, "custom": {"input": "SELECT "}}]},
+        {"tool_calls": [{"index": 0, "custom": {"input": "1"}, "function": {"name": "", "arguments": ""}}]},
+    ]
+    legacy = [
+        {"function_call": {"name": "get_weather", "arguments": ""}},
+        {"function_call": {"arguments": '{"city": '}},
+        {"function_call": {"arguments": '"Oslo"}'}},
+    ]
+    for deltas, expected in (
+        (parts, ToolCall("sql", {"input": "SELECT 1"}, "c1")),
+        (legacy, ToolCall("get_weather", {"city": "Oslo"}, "")),
+    ):
+        chunks = [{"choices": [{"index": 0, "delta": each}]} for each in deltas]
+        raw = (
+            b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in chunks) + b"data: [DONE]\n\n"
+        )
+        found = parse_stream(CHAT_PATH, raw)
+        assert found is not None
+        assert found.tool_calls == (expected,)
+
+
+def events_of(*found: dict[str, Any]) -> bytes:
+    return b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in found)
+
+
+def test_an_empty_end_of_a_stream_takes_nothing_away() -> None:
+    ended = {"type": "response.completed", "response": responses()}
+    items = [{"type": "response.output_item.done", "item": each} for each in (ITEM, said(out("Hello")))]
+    found = parse_stream(RESPONSES_PATH, events_of(*items, ended))
+    assert found is not None
+    assert (found.tool_calls, found.text) == ((WEATHER,), "Hello")
+    start = {"type": "message_start", "message": messages(text_of(""), BLOCK, usage={"input_tokens": 7})}
+    more = {"type": "message_delta", "delta": {}, "usage": {"input_tokens": 0, "output_tokens": 2}}
+    found = parse_stream(MESSAGES_PATH, events_of(start, more, {"type": "message_stop"}))
+    assert found is not None
+    assert (found.tool_calls, found.text, found.usage) == ((WEATHER,), "", Usage(7, 2))

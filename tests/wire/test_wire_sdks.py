@@ -335,7 +335,7 @@ FAULTS = {
     "malformed": (Malformed(), "malformed", 200),
     "truncated": (Truncated(), "connection", None),
     "html": (ContentTypeHtml(), "malformed", 200),
-    "slow": (Slow(seconds=0.5), "timeout", None),
+    "slow": (Slow(seconds=600.0), "timeout", None),
 }
 
 
@@ -354,7 +354,7 @@ def outcome(app: App, shape: tuple[str, str, str]) -> object:
 @pytest.mark.parametrize("shape", SHAPES, ids="-".join)
 def test_a_fault_is_seen_never_stored_and_recovered_by_the_same_request(server, store, shape, name) -> None:
     fault, kind, status = FAULTS[name]
-    app = App(server, retries=0, timeout=0.25 if name == "slow" else 5.0)
+    app = App(server, retries=0, timeout=1.0 if name == "slow" else 60.0)
     server.fail(fault, next=2)
     unseen = outcome(app, shape)
     watch = Watch(store=store, fresh=MemoryStore())

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,9 +76,9 @@ class Underway:
 
     def _read(self) -> list[Submitted]:
         try:
-            value = json.loads(self.path.read_text(encoding="utf-8"))
+            value = json.loads(read_text(self.path))
             version, batches = value["format"], [Submitted(**each) for each in value["batches"]]
-        except (ValueError, KeyError, TypeError, OSError) as error:
+        except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
             raise self._unreadable(str(error)) from None
         if version != _FORMAT:
             raise self._unreadable(f"its format is {version!r:.20}; this release reads {_FORMAT}")

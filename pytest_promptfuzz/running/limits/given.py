@@ -48,6 +48,7 @@ def amount(text: str) -> float:
 
 GIVEN = (
     Given("attempts", whole(1), 4, "times a model call is made at the most, if it fails", "N"),
+    Given("max_wait", amount, 60.0, "seconds to wait for a provider that refuses every call", "S", "float"),
     Given("rpm", whole(1), None, "most requests in a minute to each host and model", "N"),
     Given("tpm", whole(1), None, "most tokens in a minute of each host and model", "N"),
     Given("max_calls", whole(0), None, "most model calls of the whole run; 0: ask nothing", "N"),
@@ -90,4 +91,5 @@ def settings_of(
             prefix=prefix,
         ),
         prices=Prices(prices),
+        max_wait=values["max_wait"],
     )

@@ -82,7 +82,9 @@ class Lane:
         cut: When it was last cut: refusals of calls sent before say nothing new.
         refusals: Rounds that ended in a refusal, one after the other.
         paused: Until when nothing leaves.
-        shut: Until when nothing leaves, by the provider's word, and nobody waits for it.
+        shut: Until when nothing leaves, and nobody waits for it: the provider says so, or refuses every call.
+        failing: Since when every call has failed; 0.0 where the last one did not.
+        failed: When the last call failed.
         levels: By kind, what the provider said.
         turns: By process, since when its first call waits and when it last asked: the oldest goes first.
     """
@@ -94,10 +96,19 @@ class Lane:
     refusals: int = 0
     paused: float = 0.0
     shut: float = 0.0
+    failing: float = 0.0
+    failed: float = 0.0
     levels: dict[str, Level] = field(default_factory=dict)
     turns: dict[str, list[float]] = field(default_factory=dict)
 
-    def wait(self, rule: Rule, tokens: float, now: float, alive: Callable[[int], bool]) -> float:
+    def wait(
+        self,
+        rule: Rule,
+        tokens: float,
+        now: float,
+        alive: Callable[[int], bool],
+        longest: float = float("inf"),
+    ) -> float:
         """Seconds until a call of so many tokens might leave; 0.0 if it may now.
 
         Args:
@@ -105,6 +116,7 @@ class Lane:
             tokens: What the call is reckoned to take.
             now: The time.
             alive: Whether a process runs.
+            longest: Longer nobody waits for what headers tell: the provider says whether it takes the call.
         """
         if now < self.paused:
             return self.paused - now
@@ -115,11 +127,11 @@ class Lane:
                 return SOON
         while self.sent and self.sent[0][0] + 1 + WINDOW <= now:
             del self.sent[0]
+        told = max(self._told("requests", 1, now), self._told("tokens", tokens, now))
         return max(
             self._window(1, 1, rule.rpm, now),
             self._window(2, tokens, rule.tpm, now),
-            self._told("requests", 1, now),
-            self._told("tokens", tokens, now),
+            told if told <= longest else 0.0,
         )
 
     def leave(self, call: str, tokens: float, now: float, process: int) -> None:
@@ -146,6 +158,7 @@ class Lane:
     def accepted(self) -> None:
         """The provider took a call: it may be one more at once, after a whole round of them."""
         self.refusals = 0
+        self.failing = 0.0
         if self.concurrency is not None:
             self.concurrency += 1 / self.concurrency
             if self.concurrency > _UNBOUNDED:
@@ -164,6 +177,16 @@ class Lane:
         self.cut = now
         self.refusals += 1
         return self.refusals
+
+    def waits(self, wait: float, now: float, most: float) -> bool:
+        """Whether a call that failed may wait so long: all calls have failed for ``most`` seconds at the most by then.
+
+        After a time without calls it begins anew: nobody has waited.
+        """
+        if not self.failing or now - self.failed > most:
+            self.failing = now
+        self.failed = now
+        return now + wait - self.failing <= most
 
     def pause(self, until: float) -> None:
         """Let nothing leave until then."""

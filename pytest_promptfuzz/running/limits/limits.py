@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import os
 import threading
-import time
 from random import Random
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.running.limits.budget import Caps
 from pytest_promptfuzz.running.limits.ledger import MemoryLedger
 from pytest_promptfuzz.running.limits.settings import Settings
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.running.limits.ledger import Ledger
     from pytest_promptfuzz.wire.gate import Outgoing
 
+_LONG = 2.0  # seconds of waiting that are worth a line
+_SELDOM = 5.0  # and a line is not worth more than that
+
 
 class Limits:
     """The ``Gate`` of a session; safe to use from threads, event loops and, with a shared ledger, processes.
@@ -31,6 +33,7 @@ class Limits:
         settings: What a person has set.
         ledger: Where lanes and budget are kept; by default in memory.
         clock: Seconds, monotonic, of all processes that share the ledger.
+        told: Takes a sentence for whoever looks on, when calls begin to wait for a while.
     """
 
     def __init__(
@@ -38,13 +41,16 @@ class Limits:
         settings: Settings | None = None,
         *,
         ledger: Ledger | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic,
+        told: Callable[[str], object] | None = None,
     ) -> None:
         self.settings = settings if settings is not None else Settings()
         self.ledger: Ledger = ledger if ledger is not None else MemoryLedger()
         self.clock = clock
         self.rng = Random()  # noqa: S311 - jitter: it changes no result, and must differ between processes
         self.stopped = False
+        self._told = told
+        self._silent_until = 0.0
         self._lock = threading.Lock()
         self._queues: dict[str, Queue] = {}
         self._numbers = itertools.count()
@@ -54,7 +60,7 @@ class Limits:
         lane = f"{outgoing.host}/{outgoing.model}"
         with self._lock:
             queue = self._queues.setdefault(lane, Queue())
-            return Ticket(self, queue, lane, outgoing, f"{os.getpid()}-{next(self._numbers)}")
+            return Ticket(self, queue, lane, outgoing, next(self._numbers))
 
     def spares(self, calls: Sequence[Outgoing]) -> bool:
         """Whether the budget holds twice what calls may take at the most; always without a budget."""
@@ -69,6 +75,14 @@ class Limits:
                 return False
             cost += price.cost(each.size, each.bound or 0) if price is not None else 0.0
         return self.budget().holds(caps, 2 * len(calls), 2 * tokens, 2 * cost)
+
+    def waits(self, lane: str, seconds: float, why: str = "its limits") -> None:
+        """Calls of a lane wait; of a long wait whoever looks on is told, and not every time."""
+        now = self.clock()
+        if self._told is None or seconds < _LONG or now < self._silent_until:
+            return
+        self._silent_until = now + max(seconds, _SELDOM)
+        self._told(f"waiting {seconds:.0f} s for {lane} ({why})")
 
     def budget(self) -> Budget:
         """What was spent so far."""

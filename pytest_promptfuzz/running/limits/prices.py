@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import sys
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pytest_promptfuzz.wire.confining import is_local
+from pytest_promptfuzz.wire.network import is_local
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +53,24 @@ class Prices:
                 return price
         # The list is slow to load, and knows of nobody's own machine.
         return _listed(model, url) if model and not is_local(urlsplit(url).hostname or "") else None
+
+
+def missing_price(model: str, url: str) -> str:
+    """What to do about a model without a price: install the list of prices, or write one.
+
+    Args:
+        model: The model as asked for.
+        url: Where it is asked.
+    """
+    own = (
+        f'rite its price into pyproject.toml, under [tool.promptfuzz.prices]: "{model}" = '
+        "{ input = 0.25, output = 2.0 } (US dollars for a million tokens)."
+    )
+    if is_local(urlsplit(url).hostname or "") or importlib.util.find_spec("genai_prices") is not None:
+        return f"W{own}"
+    if sys.version_info < (3, 11):
+        return f"The list of known prices (the extra 'prices') needs Python 3.11 or later. W{own}"
+    return f"Install the list of known prices: pip install 'pytest-promptfuzz[prices]'. Or w{own}"
 
 
 @functools.lru_cache(maxsize=256)

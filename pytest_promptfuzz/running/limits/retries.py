@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 4
 """How often a call is made at the most, by default."""
-MOST_ASKED = 60.0
-"""The longest wait, in seconds, that a provider may ask for; above it a call fails at once."""
+MAX_WAIT = 60.0
+"""How long calls are waited for while a provider refuses every one of them, in seconds, by default."""
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 8.0
 FIRST_PAUSE = 1.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.running.limits.budget import Caps
 from pytest_promptfuzz.running.limits.lane import Rule
 from pytest_promptfuzz.running.limits.prices import Prices
-from pytest_promptfuzz.running.limits.retries import ATTEMPTS
+from pytest_promptfuzz.running.limits.retries import ATTEMPTS, MAX_WAIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +25,7 @@ class Settings:
         rules: For some, by a pattern of ``host/model``; what they leave open is taken from ``rule``.
         caps: The budget.
         prices: What calls cost.
+        max_wait: Seconds for which calls wait while a provider refuses every one of them.
     """
 
     attempts: int = ATTEMPTS
@@ -32,6 +33,7 @@ class Settings:
     rules: Mapping[str, Rule] = field(default_factory=dict)
     caps: Caps = field(default_factory=Caps)
     prices: Prices = field(default_factory=Prices)
+    max_wait: float = MAX_WAIT
 
     def rule_of(self, lane: str) -> Rule:
         """The rule of ``host/model``: of the first pattern that matches, and the general one."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz import clocks
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.running.limits.budget import Budget, Reserved
 from pytest_promptfuzz.running.limits.headers import told_limits
 from pytest_promptfuzz.running.limits.lane import SOON
 from pytest_promptfuzz.running.limits.ledger import runs
+from pytest_promptfuzz.running.limits.prices import missing_price
 from pytest_promptfuzz.running.limits.retries import (
     LIMITED,
-    MOST_ASKED,
     asked_wait,
     backoff,
     is_passing,
@@ -25,6 +25,7 @@ from pytest_promptfuzz.running.limits.retries import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pytest_promptfuzz.running.limits.lane import Lane
     from pytest_promptfuzz.running.limits.ledger import Books
     from pytest_promptfuzz.running.limits.limits import Limits
     from pytest_promptfuzz.running.limits.prices import Price
@@ -44,16 +45,22 @@ class Queue:
         self.waiting: deque[Ticket] = deque()
         self.next_look = 0.0
 
+    def add(self, ticket: Ticket) -> None:
+        """A call waits: before those that came later, also if it failed meanwhile."""
+        later = (place for place, each in enumerate(self.waiting) if each.number > ticket.number)
+        self.waiting.insert(next(later, len(self.waiting)), ticket)
+
 
 class Ticket:
     """The passage of one call: see ``wire.gate.Passage``."""
 
-    def __init__(self, limits: Limits, queue: Queue, lane: str, outgoing: Outgoing, name: str) -> None:
+    def __init__(self, limits: Limits, queue: Queue, lane: str, outgoing: Outgoing, number: int) -> None:
         self._limits = limits
         self._queue = queue
         self._lane = lane
         self._outgoing = outgoing
-        self._name = name
+        self._name = f"{os.getpid()}-{number}"
+        self.number = number
         self._rule = limits.settings.rule_of(lane)
         self._price: Price | None = None
         self._priced = False
@@ -84,7 +91,7 @@ class Ticket:
             if not self._may_leave and self._refusal is None:  # another call of the queue may have seen to it
                 if not self.queued:
                     self.queued = True
-                    self._queue.waiting.append(self)
+                    self._queue.add(self)
                     if len(self._queue.waiting) == 1:
                         self._queue.next_look = 0.0
                 wait = self._look(now)
@@ -128,8 +135,9 @@ class Ticket:
             self._refusal = error
             lane.turns.pop(process, None)
             return 0.0
-        wait = lane.wait(self._rule, self._reckoned(), now, runs)
+        wait = lane.wait(self._rule, self._reckoned(), now, runs, self._limits.settings.max_wait)
         if wait > 0:
+            self._limits.waits(self._lane, wait)
             return wait
         lane.leave(self._name, self._reckoned(), now, os.getpid())
         lane.turns.pop(process, None)
@@ -159,10 +167,7 @@ class Ticket:
             model = self._outgoing.model
             raise TargetError(
                 f"{self._limits.settings.caps.prefix}max-cost is set, and no price is known of the model {model!r} at "
-                f"{self._outgoing.host}. "
-                f'Write it under [tool.promptfuzz.prices] in pyproject.toml, "{model}" = '
-                "{ input = 0.25, output = 2.0 } (US dollars for a million tokens), or install the extra 'prices' if "
-                "the provider is a known one.",
+                f"{self._outgoing.host}. {missing_price(model, self._outgoing.url)}",
                 kind="unpriced",
             )
         bound = self._outgoing.bound or 0
@@ -177,9 +182,9 @@ class Ticket:
 
     # After the call
 
-    def answered(self, status: int, headers: Mapping[str, str]) -> bool:
+    def answered(self, status: int, headers: Mapping[str, str], *, lasting: bool = False) -> bool:
         """The provider answered; whether the call is to be made again."""
-        now, today = self._limits.clock(), time.time()
+        now, today = self._limits.clock(), clocks.now()
         again, wait = False, 0.0
         with self._limits.ledger.open(self._lane) as books:
             lane = books.lane
@@ -188,29 +193,55 @@ class Ticket:
             if status < 400:
                 lane.accepted()
             else:
-                asked = asked_wait(headers, today)
-                rounds = lane.refused(self._name, now) if status in LIMITED else 0
-                if asked is not None and asked > MOST_ASKED:
-                    self._why = _TOO_LONG.format(asked=asked, most=MOST_ASKED)
-                    if status in LIMITED:
-                        lane.shut = max(lane.shut, now + asked)
-                elif is_passing(status, headers):
-                    again = self._tries < self._limits.settings.attempts
-                    wait = asked if asked is not None else backoff(self._tries, self._limits.rng)
-                    if status in LIMITED and (asked is not None or rounds):
-                        lane.pause(now + (asked if asked is not None else pause(rounds, self._limits.rng)))
+                if not lasting and (status in LIMITED or is_passing(status, headers)):
+                    again, wait = self._again(lane, status, headers, now, asked_wait(headers, today))
                 books.budget.failures += 1
                 self._land(books, 0.0, 0.0)
         self._not_before = now + wait
         return again
 
+    def _again(
+        self, lane: Lane, status: int, headers: Mapping[str, str], now: float, asked: float | None
+    ) -> tuple[bool, float]:
+        """Whether a failure that may pass is tried again, and how many seconds after."""
+        settings, rng = self._limits.settings, self._limits.rng
+        limited, shown = status in LIMITED, f"{settings.max_wait:g} s ({settings.caps.prefix}max-wait)"
+        rounds = lane.refused(self._name, now) if limited else 0
+        if asked is not None and asked > settings.max_wait:
+            self._why = f" (not tried again: the provider asks to wait {asked:.0f} s, longer than {shown})"
+            if limited:
+                lane.shut = max(lane.shut, now + asked)
+            return False, 0.0
+        wait = asked if asked is not None else backoff(self._tries, rng)
+        rest = asked if asked is not None else pause(rounds, rng) if rounds else 0.0
+        patient = lane.waits(max(wait, rest) if limited else wait, now, settings.max_wait)
+        if not is_passing(status, headers):
+            return False, 0.0
+        again = self._tries < settings.attempts
+        if again and not patient:
+            again = False
+            self._why = f" (not tried again: no call has been answered for nearly {shown})"
+        if limited and rest:
+            lane.pause(now + rest)
+        if limited and not again and (not patient or lane.refusals >= max(2, settings.attempts)):
+            # Refused for good: who waits behind it would meet the same.
+            lane.shut = max(lane.shut, now + rest)
+        if again:
+            self._limits.waits(
+                self._lane, max(wait, rest), f"HTTP {status}, try {self._tries} of {settings.attempts}"
+            )
+        return again, wait
+
     def failed(self, *, passing: bool) -> bool:
         """No answer came; whether the call is to be made again."""
+        now, most = self._limits.clock(), self._limits.settings.max_wait
+        wait = backoff(self._tries, self._limits.rng)
         with self._limits.ledger.open(self._lane) as books:
             books.budget.failures += 1
+            patient = not passing or books.lane.waits(wait, now, most)
             self._land(books, *self._unknown())
-        self._not_before = self._limits.clock() + backoff(self._tries, self._limits.rng)
-        return passing and self._tries < self._limits.settings.attempts
+        self._not_before = now + wait
+        return passing and patient and self._tries < self._limits.settings.attempts
 
     def begun(self) -> None:
         """A streamed answer has begun. Nobody waits for its end: whoever reads it may be waiting here."""
@@ -274,10 +305,9 @@ class Ticket:
         return tokens, 0.0 if price is None else price.cost(tokens, 0)
 
     def _shut(self, seconds: float) -> TargetError:
+        again = " again" if self._tries else ""
         return TargetError(
-            f"Not asked: the provider wants no call of {self._lane} for another {seconds:.0f} s.",
+            f"Not asked{again}: {self._lane} refused the calls before this one, and the provider wants no other for "
+            f"{max(1, round(seconds))} s.",
             kind="rate-limit",
         )
-
-
-_TOO_LONG = " (not tried again: the provider asks to wait {asked:.0f} s, and at most {most:.0f} s are waited)"

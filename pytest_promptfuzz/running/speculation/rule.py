@@ -10,6 +10,7 @@ from pytest_promptfuzz.running.speculation.templates import Wording, learned, so
 from pytest_promptfuzz.running.speculation.wording import ends_alike, nested, told_fillings, wordings
 from pytest_promptfuzz.targets.model import WireRequest
 from pytest_promptfuzz.wire.key import counted_headers, request_digest
+from pytest_promptfuzz.wire.redact import credentials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -218,7 +219,8 @@ def _foretold(way: Way, url: str, body: dict[str, Any], watch: Watch) -> Foretol
     if watch.in_flight is not None:
         body = watch.in_flight.anew().rewritten(body, url)
     wire = WireRequest(url, body, counted_headers(way.request.headers))
-    digest = request_digest(wire, ignore=watch.ignore, backend=watch.backend, redaction=watch.redaction)
+    keying = watch.keyed(credentials(way.request.headers, url))
+    digest = request_digest(wire, ignore=watch.ignore, backend=watch.backend, redaction=keying)
     return Foretold(way, url, body, digest)
 
 

@@ -128,9 +128,13 @@ class Speculation:
         when_ended(self._sent, self._borrowing.give_back)
 
     def _controlled(self, control: Shown) -> None:
-        """The unmutated body was run again: only one that asks the same again can be foretold."""
+        """The unmutated body was run again: only one that asks the same again, in its own order, can be foretold."""
         baseline = self._baseline
-        self._repeats = baseline is not None and Counter(_keys(control)) == Counter(_keys(baseline))
+        self._repeats = (
+            baseline is not None
+            and all(each.exchange.order.on_line for each in baseline.passed)
+            and Counter(_keys(control)) == Counter(_keys(baseline))
+        )
         if not self._repeats:
             self._borrowing.more = False
             self._borrowing.give_back()

@@ -78,11 +78,15 @@ def _text(message: dict[str, Any]) -> str | None:
         # Some compatible servers answer in content parts; those that are not text (thinking) are left out.
         parts = [mapping(part, "a part of the content") for part in content]
         texts = [
-            string(part.get("text"), "a text part's text") for part in parts if part.get("type") == "text"
+            string(part.get(kind), f"a {kind} part's {kind}")
+            for part in parts
+            for kind in ("text", "refusal")
+            if part.get("type") == kind
         ]
         content = "".join(texts) if texts else None
-    if content is None:
-        content = message.get("refusal")
+    refusal = message.get("refusal")
+    if content is None or (content == "" and refusal):
+        content = refusal
     return None if content is None else string(content, "the message's content")
 
 
@@ -90,19 +94,29 @@ def _tool_calls(message: dict[str, Any]) -> tuple[ToolCall, ...]:
     found = []
     for entry in sequence(message.get("tool_calls") or [], "'tool_calls'"):
         call = mapping(entry, "a tool call")
-        if "custom" in call:
+        if _is_custom(call):
             # A custom tool takes free text; it is kept as the one argument "input".
             custom = mapping(call["custom"], "a custom tool call")
             arguments = {"input": string(custom.get("input"), "a custom tool call's input")}
             found.append(tool_call(custom.get("name"), arguments, call.get("id")))
         else:
             function = mapping(call.get("function"), "a tool call's function")
-            found.append(tool_call(function.get("name"), function.get("arguments", ""), call.get("id")))
+            found.append(tool_call(function.get("name"), function.get("arguments"), call.get("id")))
     legacy = message.get("function_call")
-    if legacy and not found:
+    if legacy and not any(each.name for each in found):
         function = mapping(legacy, "'function_call'")
-        found.append(tool_call(function.get("name"), function.get("arguments", ""), ""))
+        if function.get("name") or (function.get("arguments") and not found):
+            found = [tool_call(function.get("name"), function.get("arguments"), "")]
     return tuple(found)
+
+
+def _is_custom(call: dict[str, Any]) -> bool:
+    """Whether a tool call is one of a custom tool; what some servers put beside a function, all empty, is none."""
+    custom, function = call.get("custom"), call.get("function")
+    if not custom or not function:
+        return bool(custom)
+    named = [bool(each.get("name")) for each in (custom, function) if isinstance(each, dict)]
+    return named == [True, False] or (named == [True, True] and call.get("type") == "custom")
 
 
 def announces(chunk: dict[str, Any]) -> bool:
@@ -150,11 +164,22 @@ def _add_delta(message: dict[str, Any], calls: dict[int, dict[str, Any]], delta:
             message[key] = (message.get(key) or "") + string(delta[key], f"a delta's {key}")
     for entry in sequence(delta.get("tool_calls") or [], "a delta's 'tool_calls'"):
         part = mapping(entry, "a delta's tool call")
-        index = count(part.get("index", len(calls)))
+        index = count(len(calls) if part.get("index") is None else part["index"])
         if index is None:
             malformed("a delta's tool call to have a number as its index", part)
         call = calls.setdefault(index, {"id": "", "function": {"name": "", "arguments": ""}})
-        call["id"] = part.get("id") or call["id"]
-        function = mapping(part.get("function") or {}, "a delta's function")
-        call["function"]["name"] = function.get("name") or call["function"]["name"]
-        call["function"]["arguments"] += string(function.get("arguments") or "", "a delta's arguments")
+        for key in ("id", "type"):
+            call[key] = part.get(key) or call.get(key, "")
+        _add_call(call, "function", "arguments", part.get("function"))
+        _add_call(call, "custom", "input", part.get("custom"))
+    _add_call(message, "function_call", "arguments", delta.get("function_call"))
+
+
+def _add_call(whole: dict[str, Any], key: str, text: str, value: object) -> None:
+    """Add what a delta has of a call, if it has anything: the name once, and more of its arguments or its input."""
+    part = mapping(value or {}, f"a delta's {key}")
+    if not any(part.values()):
+        return
+    call = whole.setdefault(key, {"name": "", text: ""})
+    call["name"] = part.get("name") or call["name"]
+    call[text] += string(part.get(text) or "", f"a delta's {text}")

@@ -106,7 +106,8 @@ def fold(raw: bytes) -> dict[str, Any] | None:
             # Pings may come first; anything else before the start says nothing.
             continue
         if kind == "message_stop":
-            body["content"] = [_finished(blocks[index]) for index in sorted(blocks)]
+            if blocks or not body.get("content"):
+                body["content"] = [_finished(blocks[index]) for index in sorted(blocks)]
             return body
         if kind == "content_block_start":
             block = mapping(event.get("content_block"), "'content_block_start' to hold a block")
@@ -117,7 +118,9 @@ def fold(raw: bytes) -> dict[str, Any] | None:
             delta = mapping(event.get("delta") or {}, "a message's delta")
             body.update({key: value for key, value in delta.items() if value is not None})
             usage = mapping(event.get("usage") or {}, "a message's usage")
-            body["usage"].update({key: value for key, value in usage.items() if value is not None})
+            body["usage"].update(
+                {key: value for key, value in usage.items() if value or key not in body["usage"]}
+            )
     return None
 
 

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_promptfuzz.errors import TargetError
+from pytest_promptfuzz.targets.failures import told_kind
 from pytest_promptfuzz.targets.model import ToolCall
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ _ERROR_KINDS = {
     "rate_limit": "rate-limit",
     "overloaded": "rate-limit",
     "too_many_requests": "rate-limit",
-    "insufficient_quota": "rate-limit",
     "timeout": "timeout",
     "authentication": "authentication",
     "permission": "authentication",
@@ -119,14 +119,14 @@ def tool_call(name: object, arguments: object, call_id: object) -> ToolCall:
 
     Args:
         name: The tool's name.
-        arguments: JSON text of an object (empty text: no arguments), or the object.
+        arguments: JSON text of an object (empty text or ``None``: no arguments), or the object.
         call_id: The provider's id, if it has one.
 
     Raises:
         TargetError: Kind ``malformed``, for arguments that are not a JSON object.
     """
     called = string(name, "a tool call's name")
-    value = arguments
+    value = {} if arguments is None else arguments
     if isinstance(value, str):
         try:
             value = parse_json(value) if value.strip() else {}
@@ -147,8 +147,9 @@ def raise_provider_error(error: object) -> NoReturn:
     """
     body = error if isinstance(error, dict) else {"message": error}
     label = " ".join(str(body[key]) for key in ("type", "code") if body.get(key))
-    kind = next((ours for theirs, ours in _ERROR_KINDS.items() if theirs in label.lower()), "server")
     said = clean(str(body.get("message") or "no message"))[:300]
+    kind = next((ours for theirs, ours in _ERROR_KINDS.items() if theirs in label.lower()), "server")
+    kind = told_kind(f"{label} {said}", limited=kind == "rate-limit") or kind
     msg = f"The provider reported an error in its answer ({label or 'no type'}): {said}"
     raise TargetError(msg, kind=kind)
 

@@ -181,7 +181,7 @@ def _read_output(output: list[Any]) -> tuple[list[str], list[ToolCall], int]:
                 elif part.get("type") == "refusal":
                     texts.append(string(part.get("refusal"), "a refusal"))
         elif kind == "function_call":
-            calls.append(tool_call(item.get("name"), item.get("arguments", ""), item.get("call_id")))
+            calls.append(tool_call(item.get("name"), item.get("arguments"), item.get("call_id")))
         elif kind == "custom_tool_call":
             # A custom tool takes free text; it is kept as the one argument "input".
             arguments = {"input": string(item.get("input"), "a custom tool call's input")}
@@ -208,12 +208,17 @@ def fold(raw: bytes) -> dict[str, Any] | None:
     Raises:
         TargetError: For an event that is not JSON, or that reports an error.
     """
+    items: list[Any] = []
     for data in events(raw):
         if data.strip() == "[DONE]":
             continue
         event = event_body(data)
         if event.get("type") == "error":
             raise_provider_error(event)
+        if event.get("type") == "response.output_item.done":
+            items.append(event.get("item"))
         if word(event.get("type")) in _ENDINGS:
-            return mapping(event.get("response"), f"the event {event['type']!r} to hold a response")
+            body = mapping(event.get("response"), f"the event {event['type']!r} to hold a response")
+            # Some servers leave the output of the last event empty, and had sent it item by item.
+            return body if body.get("output") or not items else {**body, "output": items}
     return None
