@@ -55,7 +55,8 @@ class TargetError(PromptfuzzError):
     Args:
         message: What happened, in a sentence.
         kind: One of ``rate-limit``, ``server``, ``connection``, ``timeout``, ``malformed``,
-            ``authentication``, ``not-found``, ``bad-request``, ``target-raised``, ``not-text``.
+            ``authentication``, ``billing`` (no credit is left), ``not-found``, ``bad-request`` (400, 413),
+            ``refused`` (any other 4xx), ``target-raised``, ``not-text``.
         status: The HTTP status, where there was one.
     """
 

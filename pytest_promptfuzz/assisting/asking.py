@@ -30,6 +30,8 @@ _ROOTS = (FOLDER, "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", ".git"
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})
 _MENDS = {
     "authentication": "Check the API key and what it may do.",
+    "billing": "Check the account's credit and its limits of spending.",
+    "refused": "Check the base URL, the model and what the account may do.",
     "not-found": "Check the model name and the base URL.",
     "bad-request": "Check the model's parameters.",
 }

@@ -23,15 +23,17 @@ import warnings
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest, unstopped
+from pytest_promptfuzz.wire.unpacking import copy_unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FOLDER_VARIABLE = "PROMPTFUZZ_LEXICONS"
 _DATABASE = "wn.db"
+_MAX_LEXICON = 2 * 1024**3  # bytes, unpacked; the largest known has a quarter of that
 _MEND = "wordnets need the package wn: pip install 'pytest-promptfuzz[wordnet]'"
 _NAME = re.compile(r"[A-Za-z][\w.+-]*(?::[\w.+-]+)?")
 _FILE = re.compile(r"[/\\]|\.(?:xml|gz|xz|tar|tgz)\Z")
@@ -272,7 +274,7 @@ def _decompressed(path: Path, scratch: Path) -> Path:
         return path
     plain = scratch / "lexicon.xml"
     with opener(path, "rb") as source, plain.open("wb") as target:
-        shutil.copyfileobj(source, target)
+        copy_unpacked(cast("BinaryIO", source), target, _MAX_LEXICON)
     return plain
 
 

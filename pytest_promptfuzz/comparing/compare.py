@@ -13,7 +13,7 @@ from pytest_promptfuzz.comparing.languages import check_language, compare_langua
 from pytest_promptfuzz.comparing.named import unknown_profile
 from pytest_promptfuzz.comparing.own import settled
 from pytest_promptfuzz.comparing.parts import GUARDS, TIERS
-from pytest_promptfuzz.comparing.plain import plain
+from pytest_promptfuzz.comparing.plain import plain, whole
 from pytest_promptfuzz.comparing.profiles import (
     OTHER_NAMES,
     TASKS,
@@ -113,8 +113,8 @@ def compare(
             f"semantic={semantic!r:.80} must be True, False or an embedder, which has embed(texts)"
         )
     embedder = default_embedder() if semantic is True else (semantic or None)
-    first = baseline if type(baseline) is str else without(plain(baseline), ignored)
-    second = response if type(response) is str else without(plain(response), ignored)
+    first = whole(baseline) if type(baseline) is str else without(plain(baseline), ignored)
+    second = whole(response) if type(response) is str else without(plain(response), ignored)
     if profile == quirx.NAME:
         _only_text(first, second)
         if tiers or guards:

@@ -109,5 +109,5 @@ def _moment(found: re.Match[str]) -> list[datetime]:
 def _day(year: int, month: int, day: int) -> list[datetime]:
     try:
         return [datetime(year, month, day)]  # noqa: DTZ001  # a day of a calendar, in no zone
-    except ValueError:
+    except (ValueError, OverflowError):
         return []

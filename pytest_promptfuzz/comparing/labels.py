@@ -143,12 +143,15 @@ _ITEM = expression(r"#?[\w-]+")
 _LISTED = expression(r"#[\w-]+(?:[\s,]+#[\w-]+)+|[\w-]+(?:, ?[\w-]+)+")
 
 
+_MOST_DIGITS = 300
+
+
 def _number(label: str) -> float | None:
     """The value of a label that is one number, as ``1e3`` and ``-0.50`` are."""
     if label[:1] not in "-+.0123456789":
         return None
     part, slash, whole = label.partition("/")
-    if slash and part.isdigit() and whole.isdigit() and int(whole):
+    if slash and part.isdecimal() and whole.isdecimal() and len(label) <= _MOST_DIGITS and int(whole):
         return int(part) / int(whole)
     try:
         return float(label)

@@ -15,10 +15,13 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.targets.model import Response
 from pytest_promptfuzz.wire.paths import child
 
 _DEPTH = 100
+_BITS = 13_950  # about 4,200 digits: Python writes and reads numbers of 4,300
+_HALVES = expression("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def plain(value: Any) -> Any:
@@ -28,12 +31,22 @@ def plain(value: Any) -> Any:
     paths become strings; tuples become lists, sets sorted lists. A ``Response`` with tool calls becomes
     ``{"text": ..., "tool_calls": [{"name": ..., "arguments": ...}]}``, without them its text.
 
+    A text is as it was given, but that two halves of one character which were joined (as an application does
+    with what is streamed to it) are that character, as they are once they were written to a file and read back.
+
     Raises:
         UsageError: Something in it is none of these; the message names its path and type.
     """
     if type(value) is str:
-        return value
+        return whole(value)
     return _plain(value, "$", 0)
+
+
+def whole(text: str) -> str:
+    """The text with each high surrogate that a low one follows as the character that they are together."""
+    if text.isascii() or _HALVES.search(text) is None:
+        return text
+    return _HALVES.sub(lambda found: found[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
 
 
 def _plain(value: Any, path: str, depth: int) -> Any:
@@ -46,8 +59,13 @@ def _plain(value: Any, path: str, depth: int) -> Any:
     if isinstance(value, enum.Enum):
         return _plain(value.value, path, depth + 1)
     if isinstance(value, str):
-        return str(value)
+        return whole(str(value))
     if isinstance(value, int):
+        if value.bit_length() > _BITS:
+            raise UsageError(
+                f"the value at {path} is a whole number of more than 4,200 digits, which Python does not write as"
+                " text; return a string instead"
+            )
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -71,7 +89,7 @@ def _container(value: Any, path: str, depth: int) -> Any:
                 raise UsageError(
                     f"the key {key!r} at {path} is of type {type(key).__name__}; JSON objects have string keys"
                 )
-        return {str(key): _plain(item, child(path, key), depth + 1) for key, item in value.items()}
+        return {whole(str(key)): _plain(item, child(path, key), depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
     if isinstance(value, AbstractSet):

@@ -54,6 +54,16 @@ class Registry(Generic[Part]):
         self._added[name] = made
         return made
 
+    def lend(self, part: object, where: str) -> Callable[[], None]:
+        """Make a part known as `add` does, until what is returned is called."""
+        before = dict(self._added)
+        self.add(part, where)
+
+        def forget() -> None:
+            self._added = before
+
+        return forget
+
     def one(self, named: object, where: str) -> Part:
         """The part that is meant: by its name, as an object, or as a function.
 

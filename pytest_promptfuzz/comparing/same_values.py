@@ -98,6 +98,7 @@ _LASTING = expression(
     re.IGNORECASE,
 )
 """One and a half hours as "1 hour 30 minutes", "an hour and a half"."""
+_MOST_DIGITS = 300
 _GROUPED = expression(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _EITHER = expression(r"\d{1,3}\.\d{3}")
 """1.200: a thousand and more, or one and a fifth."""
@@ -250,6 +251,8 @@ def _amount(written: str) -> Decimal | None:
 
 def _shares(text: str) -> Iterator[_Value]:
     for found in _SHARE.finditer(text):
+        if len(found[0]) > _MOST_DIGITS:
+            continue
         if found["ratio"]:
             share = 100 * Fraction(found["ratio"])
         else:

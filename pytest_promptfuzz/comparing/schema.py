@@ -13,6 +13,7 @@ from typing import Any
 from pytest_promptfuzz.comparing import jsontext
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.wire.paths import child
 
 _LONGEST = 120
@@ -90,7 +91,7 @@ def read_schema(given: Any) -> Schema:
         )
     name = os.fspath(given)
     try:
-        value = json.loads(Path(given).read_text(encoding="utf-8-sig"))
+        value = json.loads(read_text(given, "utf-8-sig"))
     except FileNotFoundError:
         here = os.fspath(Path.cwd())
         raise UsageError(

@@ -83,6 +83,7 @@ class Form:
                 isinstance(node, exp.Literal)
                 and node.is_int
                 and not starred
+                and len(node.name) < len(str(len(shown))) + 1
                 and 1 <= int(node.name) <= len(shown)
             ):
                 return shown[int(node.name) - 1].unalias().copy()

@@ -171,9 +171,9 @@ def _merge_numbers(tokens: list[str]) -> list[str]:
         counted = result[back]
         if word not in _AFTER_NUMBERS or not counted[0].isdigit() or ":" in counted:
             result.append(word)
-        elif word in _LONG_MULTIPLIERS and counted.replace(".", "").isdigit():
+        elif word in _LONG_MULTIPLIERS and _is_number(counted):
             result[back] = plain_number(Decimal(counted) * _LONG_MULTIPLIERS[word])
-        elif back == -1 and word in _SMALLER and counted.replace(".", "").isdigit():
+        elif back == -1 and word in _SMALLER and _is_number(counted):
             factor, smaller = _SMALLER[word]
             result[-1] = plain_number(Decimal(counted) * factor)
             if smaller:
@@ -181,7 +181,7 @@ def _merge_numbers(tokens: list[str]) -> list[str]:
         elif (
             back == -1
             and word in _LARGER
-            and counted.isdigit()
+            and _is_whole(counted)
             and int(counted)
             and int(counted) % _LARGER[word][0] == 0
         ):
@@ -189,13 +189,24 @@ def _merge_numbers(tokens: list[str]) -> list[str]:
             result[-1:] = [str(int(counted) // factor), larger]
         elif back == -1 and word == _METRES:
             result.append("meter")
-        elif back == -1 and word in _HALVES and counted.isdigit():
+        elif back == -1 and word in _HALVES and _is_whole(counted):
             result[-1] = f"{int(counted) % 12 + 12 if word == 'pm' else int(counted)}:00"
         else:
             result.append(word)
     return result
 
 
+def _is_whole(token: str) -> bool:
+    """Whether a token is a whole number, and not of more digits than Python reads; ``²`` is a digit and none."""
+    return token.isdecimal() and len(token) <= _MOST_DIGITS
+
+
+def _is_number(token: str) -> bool:
+    """Whether a token is a whole number or a decimal one; ``1.2.3`` is neither."""
+    return _is_whole(token.replace(".", "", 1))
+
+
+_MOST_DIGITS = 300
 _SMALLER = {
     canonical(unit)[0]: (factor, smaller) for unit, (factor, smaller) in lexicon.IN_SMALLER_UNITS.items()
 }

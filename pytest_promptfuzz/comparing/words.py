@@ -109,7 +109,7 @@ def stem(word: str) -> str:
         word = known
         if word in _FIXED:
             return word
-    word = word.removesuffix("'s").removesuffix("'")
+    word = word.removesuffix("'s").removesuffix("'") or word
     if known is None:
         if len(word) > 4 and word.endswith("ies"):
             word = word[:-3] + "y"
@@ -150,9 +150,13 @@ def _groups() -> dict[str, str]:
 _SYNONYMS = _groups()
 
 
+_ENDINGS = ("'s", "'re", "'ve", "'ll", "'d", "'m")
+_BARE_ENDINGS = frozenset({"", *_ENDINGS})
+
+
 @lru_cache(maxsize=65536)
 def canonical(word: str) -> tuple[str, ...]:
-    """A lower-cased word as canonical tokens: ``can't`` is ``can not``, ``$50m`` is ``50000000 dollar``.
+    """A lower-cased word as canonical tokens, none empty: ``can't`` is ``can not``, ``$50m`` is ``50000000 dollar``.
 
     >>> canonical("invalid"), canonical("15%"), canonical("five")
     (('not', 'valid'), ('15', '%'), ('5',))
@@ -160,14 +164,15 @@ def canonical(word: str) -> tuple[str, ...]:
     if word in lexicon.CONTRACTIONS:
         return lexicon.CONTRACTIONS[word]
     if word.endswith("n't"):
-        return (word[:-3], "not")
+        return (word[:-3], "not") if len(word) > 3 else ("not",)
     if word[0].isdigit() or (word[0] in "$€£¥" and len(word) > 1):
         return _canonical_number(word)
     if word in lexicon.NUMBER_WORDS:
         return (str(lexicon.NUMBER_WORDS[word]),)
     if word == "u.s":
         return ("usa",)
-    word = word.strip("_").replace(".", "") or word
+    bare = word.strip("_").replace(".", "")
+    word = word if bare in _BARE_ENDINGS else bare
     if word in lexicon.SPELLINGS:
         return (lexicon.SPELLINGS[word],)
     if word in lexicon.UNITS:
@@ -178,9 +183,9 @@ def canonical(word: str) -> tuple[str, ...]:
         return (_SHORT_DAYS[word],)
     if word in lexicon.FUNCTION_WORDS or word in lexicon.NEGATORS:
         return (word,)
-    root = word.removesuffix("'s")
-    for ending in ("'re", "'ve", "'ll", "'d", "'m"):
-        root = root.removesuffix(ending)
+    root = word
+    for ending in _ENDINGS:
+        root = root.removesuffix(ending) or word
     for prefix in ("un", "in", "im", "ir", "il", "non", "dis"):
         if root.startswith(prefix) and stem(root[len(prefix) :]) in _NEGATABLE and root not in _NOT_PREFIXED:
             return ("not", _form(root[len(prefix) :]))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeGuard
 
+    from pytest_promptfuzz.embedding.embedder import Embedder
+
 TEXTS = (
     "The parcel is lost; we will send another one soon.",
     "Expect a replacement, since ours went astray.",
@@ -41,14 +43,27 @@ def check(folder: Path) -> None:
     if _is_check(said):
         known, model = said, "what its manifest says"
     for text, expected, vector in zip(TEXTS, known, OnnxEmbedder(folder).embed(TEXTS), strict=True):
-        if len(vector) < len(expected) or any(
-            not math.isclose(each, wanted, abs_tol=CLOSE)
-            for each, wanted in zip(vector, expected, strict=False)
-        ):
+        if not _begins(vector, expected):
             raise ConfigurationError(
                 f"the model in {folder} is not {model}: it makes another vector of {text!r}. Its files may be damaged, "
                 "or of different models."
             )
+
+
+def is_minilm(embedder: Embedder) -> bool:
+    """Whether a model is MiniLM, told by what it makes of known texts."""
+    return makes_minilm(embedder.embed(TEXTS))
+
+
+def makes_minilm(vectors: Sequence[Sequence[float]]) -> bool:
+    """Whether the vectors of ``TEXTS`` are those of MiniLM."""
+    return all(_begins(vector, known) for vector, known in zip(vectors, _MINILM, strict=True))
+
+
+def _begins(vector: Sequence[float], known: Sequence[float]) -> bool:
+    return len(vector) >= len(known) and all(
+        math.isclose(each, wanted, abs_tol=CLOSE) for each, wanted in zip(vector, known, strict=False)
+    )
 
 
 def _is_check(value: object) -> TypeGuard[list[list[float]]]:

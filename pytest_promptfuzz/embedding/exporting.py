@@ -13,8 +13,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.embedding.checking import TEXTS, check
-from pytest_promptfuzz.embedding.models import MANIFEST_FILE, MAX_TOKENS, MODEL_FILE, TOKENIZER_FILE
+from pytest_promptfuzz.embedding.checking import TEXTS, check, makes_minilm
+from pytest_promptfuzz.embedding.models import MANIFEST_FILE, MAX_TOKENS, MINILM, MODEL_FILE, TOKENIZER_FILE
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, unstopped
 
 if TYPE_CHECKING:
@@ -25,12 +25,15 @@ _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _MEND = "pip install 'pytest-promptfuzz[semantic]' onnx onnxscript"
 
 
-def export(embedder: SentenceTransformerEmbedder, folder: Path) -> None:
+def export(embedder: SentenceTransformerEmbedder, folder: Path) -> str:
     """Write a model as ONNX, with its tokenizer and what it makes of known texts.
 
     Args:
         embedder: The model.
         folder: Where to; made if it is not there.
+
+    Returns:
+        The model's name. MiniLM is told by its vectors, whatever the folder is called that it comes from.
 
     Raises:
         UsageError: The folder holds files already.
@@ -46,6 +49,7 @@ def export(embedder: SentenceTransformerEmbedder, folder: Path) -> None:
             raise ConfigurationError(f"exporting a model needs the package {package}: {_MEND}") from problem
     model = embedder.load()
     vectors = embedder.embed(TEXTS)
+    name = MINILM if makes_minilm(vectors) else embedder.name.rpartition("/")[2]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".promptfuzz-export-") as made:
         written = Path(made)
@@ -53,15 +57,16 @@ def export(embedder: SentenceTransformerEmbedder, folder: Path) -> None:
         model.tokenizer.backend_tokenizer.save(str(written / TOKENIZER_FILE))
         manifest = {
             "format": FORMAT,
-            "name": embedder.name.rpartition("/")[2],
+            "name": name,
             "max_tokens": int(model.max_seq_length or MAX_TOKENS),
             "check": [[round(each, 6) for each in vector] for vector in vectors],
         }
         (written / MANIFEST_FILE).write_text(json.dumps(manifest) + "\n", encoding="utf-8")
         check(written)
         folder.mkdir(exist_ok=True)
-        for name in (MODEL_FILE, TOKENIZER_FILE, MANIFEST_FILE):
-            shutil.move(written / name, folder / name)
+        for file in (MODEL_FILE, TOKENIZER_FILE, MANIFEST_FILE):
+            shutil.move(written / file, folder / file)
+    return name
 
 
 def _to_onnx(model: Any, file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import tarfile
 import tempfile
@@ -10,7 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.embedding.checking import check
+from pytest_promptfuzz.embedding.checking import check, is_minilm
 from pytest_promptfuzz.embedding.exporting import export
 from pytest_promptfuzz.embedding.models import (
     MANIFEST_FILE,
@@ -20,11 +21,12 @@ from pytest_promptfuzz.embedding.models import (
     TOKENIZER_FILE,
     has_onnx,
     has_torch,
-    hub_snapshot,
     model_folder,
     onnx_file,
     read_manifest,
+    trained_minilm,
 )
+from pytest_promptfuzz.embedding.onnx import OnnxEmbedder
 from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, unstopped
 
@@ -65,13 +67,14 @@ def install(source: Path | None = None) -> Path:
                 _copied(source, new)
             else:
                 _unpacked(source, new)
-            name = read_manifest(new).get("name", MINILM)
-            if name != MINILM:
-                raise UsageError(
-                    f"{source} is {name}, and only {MINILM} can be installed. For another model write its folder: "
-                    "promptfuzz_model=FOLDER"
-                )
             check(new)
+            # What it makes of known texts tells which model it is; its name may be that of a folder.
+            if not is_minilm(OnnxEmbedder(new)):
+                raise UsageError(
+                    f"{source} is not {MINILM}, the only model that can be installed. Use another model where it lies: "
+                    f"promptfuzz_model = {source}"
+                )
+            _named(new)
             if target.exists():
                 target.rename(Path(made) / "old")
             new.rename(target)
@@ -80,8 +83,14 @@ def install(source: Path | None = None) -> Path:
     return target
 
 
+def _named(new: Path) -> None:
+    manifest = read_manifest(new)
+    if manifest.get("name", MINILM) != MINILM:
+        (new / MANIFEST_FILE).write_text(json.dumps({**manifest, "name": MINILM}) + "\n", encoding="utf-8")
+
+
 def _found(new: Path) -> None:
-    snapshot = hub_snapshot()
+    snapshot = trained_minilm()
     if snapshot is not None and onnx_file(snapshot):
         _copied(snapshot, new)
     elif snapshot is not None and has_torch():

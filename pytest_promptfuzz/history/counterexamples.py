@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
+from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.history.rows import encoded
 from pytest_promptfuzz.scoring.replayed import Known
 from pytest_promptfuzz.wire.folder import make_directory
@@ -125,10 +126,10 @@ class LocalCounterexamples:
 def _read_local(path: Path) -> Kept | None:
     mend = "Delete it: what breaks the test is found anew."
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_text(path))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read ({error}). {mend}") from None
     if not isinstance(content, dict) or content.get("promptfuzz") != LOCAL:
         raise StoreError(f"{path} holds no counterexamples. {mend}")

@@ -105,7 +105,7 @@ def is_entry(found: Any) -> bool:
     return (
         isinstance(found, dict)
         and all(isinstance(found.get(key), str) for key in ("test", "verdict"))
-        and isinstance(found.get("score"), float | int | None)
+        and all(_is_of_kind(found[key], default) for key, default in _EMPTY.items() if key in found)
         and all(isinstance(found.get(key, {}), dict) for key in ("baselines", "operators"))
         and isinstance(found.get("trials"), dict)
         and all(
@@ -114,6 +114,23 @@ def is_entry(found: Any) -> bool:
             for trials in found["trials"].values()
         )
     )
+
+
+_HUGE = 10**100
+
+
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a number, and one that can be reckoned with."""
+    return isinstance(value, float | int) and not isinstance(value, bool) and -_HUGE < value < _HUGE
+
+
+def _is_of_kind(value: Any, default: Any) -> bool:
+    """Whether a value is of the kind that this key of an entry has; ``None`` stands for a number that is not there."""
+    if default is None:
+        return value is None or is_number(value) or (isinstance(value, list) and all(map(is_number, value)))
+    if isinstance(default, float | int) and not isinstance(default, bool):
+        return is_number(value)
+    return isinstance(value, type(default))
 
 
 def whole(found: Mapping[str, Any]) -> Entry:

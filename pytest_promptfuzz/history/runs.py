@@ -20,7 +20,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
-from pytest_promptfuzz.history.entries import Entry, is_entry, whole
+from pytest_promptfuzz.files import open_file, read_bytes
+from pytest_promptfuzz.history.entries import Entry, is_entry, is_number, whole
 from pytest_promptfuzz.history.rows import encoded
 from pytest_promptfuzz.wire.folder import make_directory
 
@@ -82,7 +83,7 @@ class Run:
             StoreError: The file cannot be read.
         """
         try:
-            lines = self.path.read_bytes().split(b"\n")
+            lines = read_bytes(self.path).split(b"\n")
         except OSError as error:
             raise StoreError(f"{self.path} cannot be read ({error.strerror or error}).") from None
         found: dict[str, Entry] = {}
@@ -259,7 +260,7 @@ def read_run(path: Path, *, results: bool = False) -> Run:
         StoreError: It cannot be read, holds no run, or one of a newer version.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             header = _json(file.readline())
             end = _last_line(file)
     except OSError as error:
@@ -286,8 +287,11 @@ def read_run(path: Path, *, results: bool = False) -> Run:
     every = {
         test: (each[0], each[1], each[2])
         for test, each in known.items()
-        if isinstance(each, list) and len(each) >= 3
+        if isinstance(each, list) and len(each) >= 3 and isinstance(each[1], str)
+        if all(each[at] is None or is_number(each[at]) for at in (0, 2))
     }
+    if not is_number(run.get("seconds", 0.0)):
+        run["seconds"] = None
     return Run(path, run, str(header.get("aside") or ""), ended, every)
 
 

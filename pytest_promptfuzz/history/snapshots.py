@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import StoreError, UsageError
+from pytest_promptfuzz.files import check_inside, read_text
 from pytest_promptfuzz.history.rows import encoded
 from pytest_promptfuzz.history.snapshot import FORMAT, KIND, Snapshot
 from pytest_promptfuzz.wire.recordings.places import FOLDER
@@ -93,7 +94,7 @@ def read(path: Path) -> Snapshot | None:
         StoreError: It cannot be read, holds conflict markers or other damage, or is of another kind or version.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except FileNotFoundError:
         return None
     except NotADirectoryError:
@@ -118,7 +119,7 @@ def parsed(text: str, path: Path) -> Snapshot:
     """
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         marked = _marked(text)
         if marked:
             raise StoreError(
@@ -154,8 +155,13 @@ def read_of(module: Path, test: str) -> Snapshot | None:
     return found
 
 
-def write(module: Path, snapshot: Snapshot) -> bool:
+def write(module: Path, snapshot: Snapshot, *, project: Path | None = None) -> bool:
     """Write a test's snapshot, at once; no other file is touched.
+
+    Args:
+        module: The test module.
+        snapshot: Of one of its tests.
+        project: The project's root: where symbolic links in it lead out of it, nothing is written.
 
     Returns:
         Whether anything changed.
@@ -164,6 +170,8 @@ def write(module: Path, snapshot: Snapshot) -> bool:
         StoreError: It cannot be written; what was there is as it was.
     """
     path = path_of(module, snapshot.test)
+    if project is not None:
+        check_inside(path, project)
     data = encoded(snapshot.to_json(), indent=2) + b"\n"
     attributes = path.parent / ".gitattributes"
     try:

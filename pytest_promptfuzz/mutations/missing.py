@@ -55,14 +55,22 @@ class Part:
         """``1 of 2 semantic``."""
         return f"{self.got} of {self.quota} {self.stratum.name}"
 
+    @property
+    def told(self) -> str:
+        """``no semantic mutation``, or ``only 1 of 2 semantic mutations``."""
+        name = self.stratum.name
+        return f"only {self.shown} mutations" if self.got else f"no {name} mutation"
 
-def notes_of(parts: Sequence[Part], *, ready: int, draft: Draft) -> Iterator[str]:
+
+def notes_of(parts: Sequence[Part], *, ready: int, draft: Draft, asked: bool) -> Iterator[str]:
     """What gave way to what, which controls are missing, and how many mutations are.
 
     Args:
         parts: The strata of the plan.
         ready: How many mutations were given ready made.
         draft: The prompt, as the operators see it.
+        asked: Whether the test named what it wants. Nobody misses a part of the usual mix that another stands in for,
+            unless the language or the task bars all of it.
     """
     total = ready + sum(each.got + each.lent for each in parts)
     if not total:
@@ -77,12 +85,15 @@ def notes_of(parts: Sequence[Part], *, ready: int, draft: Draft) -> Iterator[str
             f"{lost} control{'s' if lost > 1 else ''} asked for found no place: {names}. Nothing else stands in for a"
             " control."
         )
-    if any(each.lent for each in parts):
-        short = ", ".join(
-            each.shown + _barred(each.stratum, draft, " ({})") for each in parts if each.got < each.quota
-        )
-        gains = ", ".join(f"{each.lent} more {each.stratum.name}" for each in parts if each.lent)
-        yield f"The prompt allows {short}; taken instead: {gains}."
+    short = " and ".join(
+        each.told + barred
+        for each in parts
+        if each.got < each.quota and ((barred := _barred(each.stratum, draft, " ({})")) or asked)
+    )
+    if short and any(each.lent for each in parts):
+        gains = " and ".join(f"{each.lent} more {each.stratum.name}" for each in parts if each.lent)
+        used = "one was" if sum(each.lent for each in parts) == 1 else "ones were"
+        yield f"{short[0].upper()}{short[1:]} could be made of this prompt; {gains} {used} used."
     if any(each.missing for each in parts if not each.stratum.control):
         yield _few(parts, total, total + sum(each.missing for each in parts), draft)
 

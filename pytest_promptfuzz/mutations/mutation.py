@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
@@ -166,6 +166,7 @@ class Mutation:
             )
         edits = edits_from_json(data["edits"])
         check_edits(edits, len(original), source="A stored mutation")
+        _check_size(edits, len(original))
         return cls(
             original,
             edits,
@@ -178,6 +179,21 @@ class Mutation:
         )
 
 
+def _check_size(edits: Sequence[Edit], length: int) -> None:
+    """Refuse edits that quote the original so often that a short line makes a text without end.
+
+    Raises:
+        UsageError: They do.
+    """
+    parts = [part for edit in edits for part in edit.parts]
+    size = sum(len(part) if isinstance(part, str) else part.end - part.start for part in parts)
+    if size > _LONGEST + 100 * length:
+        raise UsageError(
+            f"A stored mutation makes {size:,} characters of {length:,}, and was not read. Make the plan anew."
+        )
+
+
+_LONGEST = 4_000_000  # characters that a mutation may add to a short text
 _STORED = ("original", "edits", "operators", "dimension", "severity", "preserves", "relation")
 
 Choice = TypeVar("Choice", bound=str)

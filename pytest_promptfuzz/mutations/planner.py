@@ -17,6 +17,7 @@ from pytest_promptfuzz.mutations.missing import Part, notes_of, nothing_free
 from pytest_promptfuzz.mutations.mutation import Mutation, severity_of
 from pytest_promptfuzz.mutations.rng import Rng, root_key
 from pytest_promptfuzz.mutations.selection import DEFAULT, Mutations, Wanted, wanted
+from pytest_promptfuzz.mutations.strata import strata_of
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
 
 if TYPE_CHECKING:
@@ -201,7 +202,11 @@ class _Filler:
             Part(stratum, quota, own, len(all_) - own, lacking)
             for stratum, quota, own, all_, lacking in zip(strata, quotas, got, taken, short, strict=True)
         ]
-        return self._plan(taken, notes_of(parts, ready=len(self.ready), draft=self.draft))
+        return self._plan(taken, self._notes(parts))
+
+    def _notes(self, parts: Sequence[Part]) -> Iterator[str]:
+        asked = self.want.strata is not strata_of(None)
+        return notes_of(parts, ready=len(self.ready), draft=self.draft, asked=asked)
 
     def _plan(self, taken: Sequence[Sequence[Mutation]], notes: Iterable[str] = ()) -> Plan:
         return Plan((*self.ready, *(each for part in taken for each in part)), self.n, tuple(notes))

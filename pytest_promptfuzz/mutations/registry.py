@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module, metadata
+from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.mutations.mutation import DIMENSIONS, Dimension
 from pytest_promptfuzz.mutations.operator import Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ENTRY_POINTS = "promptfuzz.operators"
 """The entry-point group under which an installed package offers operators: each loads to an :class:`Operator`."""
@@ -94,6 +98,18 @@ def register(operator: Operator) -> Operator:
         raise UsageError(f"An operator {operator.name!r} exists already; give this one another name.")
     _added[operator.name] = operator
     return operator
+
+
+def lend(operator: Operator) -> Callable[[], None]:
+    """Make an operator known as `register` does, until what is returned is called."""
+    before = dict(_added)
+    register(operator)
+
+    def forget() -> None:
+        _added.clear()
+        _added.update(before)
+
+    return forget
 
 
 def get(name: str) -> Operator:

@@ -103,7 +103,7 @@ def _patterns(flags: int) -> _Patterns:
             flags,
         ),
         re.compile(
-            rf"(?<![\w'’\x00-])(?:{some}(?:[,;/] {some})+[,;]? {conjunction} {some}|{word}(?:[,;] {word}){{2,}}"
+            rf"(?<![\w'’\x00-])(?:{some}(?:[,;/] {some}){{1,30}}[,;]? {conjunction} {some}|{word}(?:[,;] {word}){{2,}}"
             rf"|{letters} (?:or|OR) {letters}"
             r"|(?:[Nn]ull|[Nn]one|nil|nan|[Tt]rue|[Ff]alse|unknown|undefined|[Yy]es|n/a)\b)"
         ),

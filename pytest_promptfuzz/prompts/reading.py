@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.files import read_text as read_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
     file = Path(path)
     shown = repr(os.fspath(file))
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        return read_file(file, "utf-8-sig")
     except FileNotFoundError:
         here = os.fspath(Path.cwd())
         raise UsageError(f"There is no prompt file {shown}; relative paths start at {here!r}.") from None

@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.targets.addresses import address
-from pytest_promptfuzz.wire.confining import is_local
 from pytest_promptfuzz.wire.endpoints import exempt
 from pytest_promptfuzz.wire.folder import make_directory
+from pytest_promptfuzz.wire.network import is_local
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -155,7 +155,8 @@ def attached(url: str, folder: str | Path, base: Callable[[str], str]) -> Iterat
 
 
 def _ask(method: str, port: int, token: str, body: bytes) -> None:
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{CONTROL}", body, {TOKEN: token}, method=method)
+    headers = {TOKEN: token, "content-type": "application/json"}  # urllib would call it a form
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{CONTROL}", body, headers, method=method)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         opener.open(request, timeout=_SECONDS).close()

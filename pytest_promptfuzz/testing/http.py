@@ -1,16 +1,81 @@
-"""As much of HTTP/1.1 as a model server needs, over asyncio streams."""
+"""As much of HTTP/1.1 as a model server needs, over asyncio streams; and which requests a local server refuses."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_BODY = 64 * 1024 * 1024
+_DIGITS = 15  # of a length; more are no number that a machine has room for
+_LOCAL_NAME = re.compile(r"(?i)(127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::(\d{1,5}))?")
+_PRINTABLE = re.compile(r"[!-~]+")
+# What a page may send anywhere without asking first (a "simple request" of the fetch standard).
+_SIMPLE = frozenset({"text/plain", "application/x-www-form-urlencoded", "multipart/form-data"})
+_NOT_SIMPLE = ("authorization", "x-api-key", "api-key", "x-goog-api-key", "anthropic-version")
+
+
+def page_refusal(headers: Mapping[str, str], port: int, *, has_body: bool) -> str:
+    """Why a request is refused that a web page may have sent, in a browser on this machine; nothing where it may pass.
+
+    A page of another site can post to a local port, and one whose name was pointed here (DNS rebinding) can read the
+    answers. No SDK sends what browsers send.
+
+    Args:
+        headers: Of the request, names in lower case.
+        port: The server's own.
+        has_body: Whether the request has one.
+    """
+    host = headers.get("host")
+    if host is not None and not _LOCAL_NAME.fullmatch(host):
+        return (
+            f"the Host header is {host!r:.60}, which is no name of this machine; use http://127.0.0.1:{port}"
+        )
+    origin = headers.get("origin")
+    if origin is not None:
+        named = _LOCAL_NAME.fullmatch(origin.removeprefix("http://"))
+        if named is None or named[2] != str(port):
+            return f"it comes from a web page (Origin: {origin!r:.60}); only programs may ask here"
+    site = headers.get("sec-fetch-site", "none").lower()
+    if site not in {"none", "same-origin"}:
+        return f"it comes from a web page (Sec-Fetch-Site: {site!r:.20}); only programs may ask here"
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if has_body and kind in _SIMPLE and not any(each in headers for each in _NOT_SIMPLE):
+        return f"its content type is {kind}, as a web page could send it; send application/json"
+    return ""
+
+
+def path_refusal(target: str) -> str:
+    """Why a request's target may not be passed on; nothing for a path that stays below where it is put.
+
+    >>> path_refusal("/v1/models?a=b"), path_refusal("/%2e%2e/admin")
+    ('', 'its path leads upwards (..)')
+    """
+    path = target.partition("?")[0]
+    if not path.startswith("/"):
+        return "its target is no path; send /v1/… with the address as the base URL, not as an HTTP proxy"
+    if path.startswith("//"):
+        return "its path begins with two slashes"
+    if not _PRINTABLE.fullmatch(target):
+        return "its path holds a space, a control character or one beyond ASCII; encode it (%20)"
+    if "#" in target:
+        return "its path holds a fragment (#)"
+    for _ in range(4):  # as often as servers behind servers decode it
+        if any(part.partition(";")[0] in {".", ".."} for part in re.split(r"[/\\]", path)):
+            return "its path leads upwards (..)"
+        if "\\" in path or (not _PRINTABLE.fullmatch(path.replace(" ", "+")) and path.isascii()):
+            return "its path holds a backslash or a control character"
+        decoded = unquote(path, errors="replace")
+        if decoded == path:
+            return ""
+        path = decoded
+    return "its path is encoded several times over"
 
 
 class BadHttpError(Exception):
@@ -56,7 +121,7 @@ async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit():
         raise BadHttpError(400, "The Content-Length is not a number.")
-    if int(length) > MAX_BODY:
+    if len(length) > _DIGITS or int(length) > MAX_BODY:
         raise BadHttpError(413, f"The request's body is longer than {MAX_BODY} bytes.")
     if headers.get("expect", "").lower() == "100-continue":
         writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")

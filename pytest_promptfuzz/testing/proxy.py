@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.targets.addresses import Address, address
 from pytest_promptfuzz.testing import attaching
+from pytest_promptfuzz.testing.http import MAX_BODY, page_refusal, path_refusal
 from pytest_promptfuzz.testing.signatures import unsigned
 from pytest_promptfuzz.wire.endpoints import exempt
 from pytest_promptfuzz.wire.watch import current, is_running
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.watch import Watch
 
 LIBRARIES = ("httpx2", "httpx")
-MAX_BODY = 64 * 1024 * 1024
 _SECONDS = 600.0  # the application's own timeout is the one that counts
 # Of one connection, not of the message (RFC 9110, section 7.6.1); the lengths are written anew.
 _HOP_BY_HOP = frozenset(
@@ -53,6 +53,11 @@ _HOP_BY_HOP = frozenset(
         "expect",
     }
 )
+_OF_BROWSERS = (
+    "origin",
+    "referer",
+    "sec-fetch-",
+)  # of the page that asks here, which the provider does not know
 _BODILESS = (204, 304)
 
 
@@ -237,6 +242,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self._refuse(400, f"The proxy cannot read the request's body: {error}.")
             return
+        why = self._refusal(has_body=bool(content))
+        if why:
+            self.close_connection = True
+            self._refuse(403, f"The proxy refused the request: {why}.")
+            return
         attachment = self.proxy.attachment
         if attachment is not None and self.path == attaching.CONTROL:
             answer = attachment.asked(self.command, self.headers.get(attaching.TOKEN, ""), content)
@@ -247,11 +257,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(404, "The proxy has no such base URL; take it from promptfuzz_proxy.url(...).")
             return
         route, rest = found
+        url = self._below(route.upstream, rest)
+        if url is None:
+            self._refuse(403, f"The proxy refused the request: its address is not below {route.upstream}.")
+            return
         request = self.proxy.client.build_request(
             self.command,
-            _joined(route.upstream, rest),
+            url,
             headers=unsigned(
-                (name, value) for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP
+                (name, value)
+                for name, value in self.headers.items()
+                if name.lower() not in _HOP_BY_HOP and not name.lower().startswith(_OF_BROWSERS)
             ),
             content=content or None,
         )
@@ -274,6 +290,28 @@ class _Handler(BaseHTTPRequestHandler):
                 self._refuse(502, f"The provider could not be reached: {type(error).__name__}: {error}")
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _forward  # noqa: N815 - http.server's names
+
+    def _refusal(self, *, has_body: bool) -> str:
+        """Why a request is not passed on, nothing for one that is."""
+        names = [name.lower() for name in self.headers]
+        if names.count("host") > 1 or names.count("origin") > 1:
+            return "it names its Host or Origin twice"
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        # The request line as it came: http.server joins slashes at its beginning.
+        words = self.requestline.split(" ")
+        target = words[1] if len(words) == 3 else self.path
+        return path_refusal(target) or page_refusal(headers, self.proxy.port, has_body=has_body)
+
+    def _below(self, upstream: Address, rest: str) -> Any:
+        """The address of what is asked for, as the HTTP library reads it; ``None`` if not below its upstream."""
+        library = self.proxy.client
+        base, url = (
+            library.build_request("GET", each).url for each in (upstream.base, _joined(upstream, rest))
+        )
+        same = (base.scheme, base.host, base.port, b"") == (url.scheme, url.host, url.port, url.userinfo)
+        prefix = base.raw_path.partition(b"?")[0].rstrip(b"/") + b"/"
+        path = url.raw_path.partition(b"?")[0]
+        return url if same and (path + b"/").startswith(prefix) else None
 
     def _content(self) -> bytes:
         if self.headers.get("transfer-encoding", "").lower() == "chunked":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import hashlib
+import json
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -18,8 +19,8 @@ from pytest_promptfuzz.targets.serving import Answer, answer_http, endpoint, err
 from pytest_promptfuzz.targets.simulated import SimulatedModel
 from pytest_promptfuzz.testing.batches import Batches
 from pytest_promptfuzz.testing.delivery import deliver, send
-from pytest_promptfuzz.testing.faults import ContentTypeHtml, Dropped, Fault, Slow, StatusFault
-from pytest_promptfuzz.testing.http import BadHttpError, HttpRequest, read_request
+from pytest_promptfuzz.testing.faults import ContentTypeHtml, Dropped, Fault, OtherForm, Slow, StatusFault
+from pytest_promptfuzz.testing.http import BadHttpError, HttpRequest, page_refusal, read_request
 from pytest_promptfuzz.testing.log import Recorded
 
 if TYPE_CHECKING:
@@ -229,6 +230,7 @@ class ModelServer:
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while (request := await read_request(reader, writer)) is not None:
+                self._check(request)
                 if not await self._exchange(request, writer) or not request.keep_alive:
                     break
         except BadHttpError as error:
@@ -238,6 +240,11 @@ class ModelServer:
             writer.transport.abort()
         finally:
             writer.close()
+
+    def _check(self, request: HttpRequest) -> None:
+        why = page_refusal(request.headers, self._port, has_body=bool(request.body))
+        if why:
+            raise BadHttpError(403, f"The request was refused: {why}.")
 
     async def _exchange(self, request: HttpRequest, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; returns whether the connection is still good."""
@@ -298,7 +305,7 @@ class ModelServer:
             return answer_http(
                 request.method,
                 request.path,
-                request.body,
+                _other_form(request.body) if isinstance(fault, OtherForm) else request.body,
                 self._model,
                 headers=request.headers,
                 key=self._key,
@@ -308,3 +315,9 @@ class ModelServer:
             message = f"The model behind this server raised {type(error).__name__}: {error}"
             answer = error_answer(500, message, anthropic=anthropic)
             return answer._replace(headers={**answer.headers, "x-should-retry": "false"})
+
+
+def _other_form(body: bytes) -> bytes:
+    """A request that asks for a stream instead of a whole answer, and the other way round."""
+    asked = json.loads(body)
+    return json.dumps({**asked, "stream": not asked.get("stream")}).encode()

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
 from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.wire.secrets import OLD, RULES
 
 FORMAT = 1
 _HEADER = b"promptfuzz-answer"
@@ -28,6 +29,7 @@ class StoredAnswer:
         backend: Who answered: ``live``, or the version of the simulated model.
         headers: The request's headers that are part of its key.
         ignore: The JSON paths of the request that are not.
+        rules: The version of the redaction rules under which its key was computed.
     """
 
     url: str
@@ -39,6 +41,7 @@ class StoredAnswer:
     backend: str = "live"
     headers: dict[str, str] = field(default_factory=dict)
     ignore: tuple[str, ...] = ()
+    rules: int = RULES.version
 
     @property
     def streamed(self) -> bool:
@@ -159,6 +162,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "backend": str,
     "headers": dict,
     "ignore": list,
+    "rules": int,
 }
 
 
@@ -169,6 +173,8 @@ def answer_from_json(value: object) -> StoredAnswer:
         StoreError: An attribute is missing, unknown or of the wrong type.
     """
     names = {each.name for each in fields(StoredAnswer)}
+    if isinstance(value, dict):
+        value = {"rules": OLD.version, **value}
     if not isinstance(value, dict) or set(value) != names:
         raise StoreError("the entry lacks parts of an answer, or holds more")
     for name, kind in _TYPES.items():

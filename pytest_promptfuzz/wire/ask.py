@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.targets.clients import retried_below
 from pytest_promptfuzz.targets.model import Response
@@ -57,10 +57,10 @@ def ask(target: Target, request: Request, watch: Watch) -> Response:
             body = target.send(request, **_sample(target.send, exchange))
         return _answered(exchange, target, body)
     exchange.release()
-    started = time.perf_counter()
+    started = monotonic()
     with _on_the_wire(exchange) as expected:
         body = target.send(request)
-    return _seen(exchange, expected, target, body, time.perf_counter() - started)
+    return _seen(exchange, expected, target, body, monotonic() - started)
 
 
 async def aask(target: Target, request: Request, watch: Watch) -> Response:
@@ -78,10 +78,10 @@ async def aask(target: Target, request: Request, watch: Watch) -> Response:
             body = await target.asend(request, **_sample(target.asend, exchange))
         return _answered(exchange, target, body)
     exchange.release()
-    started = time.perf_counter()
+    started = monotonic()
     with _on_the_wire(exchange) as expected:
         body = await target.asend(request)
-    return _seen(exchange, expected, target, body, time.perf_counter() - started)
+    return _seen(exchange, expected, target, body, monotonic() - started)
 
 
 def _stored(exchange: Exchange, target: Target, asked: Request) -> bool:

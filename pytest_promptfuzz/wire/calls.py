@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_promptfuzz.wire.faults import NEVER_SENT
 
@@ -14,6 +14,24 @@ if TYPE_CHECKING:
 
 Price: TypeAlias = "Callable[[], float | None]"
 """Looks up what a call cost, in US dollars, ``None`` where that is not known. The list of prices is slow to load."""
+
+
+class CallOrder(NamedTuple):
+    """Where a call stands in the program of a run, whatever the clock says.
+
+    Attributes:
+        number: Which request of the run it is, from 0.
+        on_line: Whether the body's own thread or task made it, so that it follows all such calls before it.
+        after: The number of the last such call that was made before the thread or task of this one was begun; -1 for
+            none, and where that cannot be told.
+    """
+
+    number: int = 0
+    on_line: bool = True
+    after: int = -1
+
+
+FIRST = CallOrder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +50,9 @@ class Call:
         host: The host, with its port where it has one.
         model: The model as asked for.
         price: Looks up its cost; ``None`` for a call that went through no gate.
+        order: Where it stands in the program of its run.
+        url: Where it went, without secrets.
+        body: The request's body as it was sent.
     """
 
     texts: tuple[str, ...]
@@ -44,6 +65,9 @@ class Call:
     host: str
     model: str
     price: Price | None = None
+    order: CallOrder = FIRST
+    url: str = ""
+    body: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def cost(self) -> float | None:

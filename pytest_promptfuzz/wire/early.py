@@ -172,7 +172,7 @@ class Early:
         if failure is not None and not isinstance(failure, Exception):
             return None
         self.adopted = True
-        adopt(exchange.watch, self.watch)
+        adopt(exchange.watch, self.watch, exchange.order)
         if self._exchange is not None:
             exchange.response = self._exchange.response
         expected = prepared.get()

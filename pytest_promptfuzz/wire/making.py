@@ -11,7 +11,8 @@ from pytest_promptfuzz.wire.beginning import STREAM
 from pytest_promptfuzz.wire.custom import endpoint_of
 from pytest_promptfuzz.wire.endpoints import is_model_path
 from pytest_promptfuzz.wire.sending import Sent, asend, send
-from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response, decoded, streams_of
+from pytest_promptfuzz.wire.streams import CACHE_HEADER, breaks_in, build_response, streams_of
+from pytest_promptfuzz.wire.unpacking import unpacked_body
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -89,6 +90,8 @@ def _whole(library: ModuleType, exchange: Exchange, sent: Sent) -> Any:
         exchange.refused(TargetError(away, kind="malformed", status=response.status_code))
         return response
     body = _decode(library, exchange, response, raw)
+    if isinstance(body, TargetError):  # the application's library would unpack it all
+        return error_answer(library, str(body), "promptfuzz_refused")
     if body is not None:
         exchange.answered(response.status_code, response.headers.get("content-type", ""), body)
     return response
@@ -108,9 +111,13 @@ def _led_away(exchange: Exchange, response: Any) -> str:
     )
 
 
-def _decode(library: ModuleType, exchange: Exchange, response: Any, raw: bytes) -> bytes | None:
+def _decode(library: ModuleType, exchange: Exchange, response: Any, raw: bytes) -> bytes | TargetError | None:
+    """The decoded body; what is wrong with one that is too large, nothing for one that is broken."""
     try:
-        return decoded(library, response.headers.get("content-encoding", ""), raw)
+        return unpacked_body(library, response.headers.get("content-encoding", ""), raw)
+    except TargetError as error:
+        exchange.refused(error)
+        return exchange.error or error
     except Exception as error:  # noqa: BLE001 - the library's DecodingError, a class we cannot name here
         exchange.gave_up(error)
         return None
@@ -125,15 +132,13 @@ def _stream_end(
             return
         if not early:
             body = _decode(library, exchange, response, raw)
-            if body is not None:
+            if isinstance(body, bytes):
                 exchange.answered(response.status_code, STREAM, body)
             return
-        try:
-            body = decoded(library, response.headers.get("content-encoding", ""), raw)
-        except Exception:  # noqa: BLE001 - half a compressed stream need not be decodable
-            exchange.left()
-            return
-        if exchange.ended(body):
+        body, broken = breaks_in(library, response.headers.get("content-encoding", ""), raw)
+        if broken is not None:  # the reader met it, too
+            exchange.failed(broken)
+        elif exchange.ended(body):
             exchange.answered(response.status_code, STREAM, body)
         else:
             exchange.left()

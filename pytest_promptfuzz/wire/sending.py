@@ -6,11 +6,12 @@ again after a lost connection gets the same exception without a call.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pytest_promptfuzz.clocks import asleep, sleep
 from pytest_promptfuzz.errors import TargetError
-from pytest_promptfuzz.wire.beginning import Beginning, is_stream, reported_in
+from pytest_promptfuzz.targets.failures import LASTING, status_kind
+from pytest_promptfuzz.wire.beginning import Beginning, is_stream, reported_in, unpacked
 from pytest_promptfuzz.wire.endpoints import host_of
 from pytest_promptfuzz.wire.faults import may_pass, status_of_kind
 from pytest_promptfuzz.wire.gate import Outgoing, output_bound
@@ -61,7 +62,7 @@ def send(exchange: Exchange, request: Any, size: int, original: Callable[[], Any
         turn = exchange.watch.turn(exchange.digest, exchange.nth, exchange.looked_up)
         try:
             while (delay := _delay(turn, passage)) > 0:
-                time.sleep(delay)
+                sleep(delay)
         except TargetError as error:
             return _refused(exchange, error)
         except BaseException as error:
@@ -102,15 +103,13 @@ def send(exchange: Exchange, request: Any, size: int, original: Callable[[], Any
 
 async def asend(exchange: Exchange, request: Any, size: int, original: Callable[[], Awaitable[Any]]) -> Sent:
     """As ``send``, in an event loop of asyncio or trio."""
-    from anyio import sleep  # both HTTP libraries stand on it
-
     exchange.refuse_repeat(asked_again=_repeated(request))
     passage = _passage(exchange, size)
     while True:
         turn = exchange.watch.turn(exchange.digest, exchange.nth, exchange.looked_up)
         try:
-            while (delay := _delay(turn, passage)) > 0:  # noqa: ASYNC110 - time, too, opens it
-                await sleep(delay)
+            while (delay := _delay(turn, passage)) > 0:
+                await asleep(delay)
         except TargetError as error:
             return _refused(exchange, error)
         except BaseException as error:
@@ -251,14 +250,18 @@ def _ask_again(
         again = (
             passage.failed(passing=True)
             if reported.kind == "connection"
-            else passage.answered(status_of_kind(reported.kind), response.headers)
+            else passage.answered(
+                status_of_kind(reported.kind), response.headers, lasting=reported.kind in LASTING
+            )
         )
         if again:
             exchange.refused(reported)
             exchange.again()
         return again
-    if passage.answered(status, response.headers):
-        exchange.answered(status, "", raw or b"")
+    said = unpacked(response, raw or b"") if status >= 400 else b""
+    lasting = status >= 400 and status_kind(status, said.decode("utf-8", "replace")) in LASTING
+    if passage.answered(status, response.headers, lasting=lasting):
+        exchange.answered(status, "", said)
         exchange.again()
         return True
     if status >= 400:

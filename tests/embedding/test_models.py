@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.embedding import models
 from pytest_promptfuzz.embedding.models import find_model, model_folder
 
@@ -20,6 +21,8 @@ def empty_home(monkeypatch, tmp_path) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PROMPTFUZZ_MODELS", str(tmp_path / "models"))
+    monkeypatch.delenv("PROMPTFUZZ_MODEL", raising=False)
+    monkeypatch.setattr(models, "PACKAGE", "no_package_of_this_name")
 
 
 def libraries(monkeypatch, *, onnx: bool, torch: bool) -> None:
@@ -127,3 +130,31 @@ def test_where_models_are_installed(monkeypatch, tmp_path) -> None:
 def test_a_library_that_cannot_be_imported_is_not_there(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     assert not models.has_onnx()
+
+
+def test_the_variable_of_a_run_counts_for_the_command_too(monkeypatch, tmp_path, capsys) -> None:
+    libraries(monkeypatch, onnx=True, torch=False)
+    monkeypatch.setenv("PROMPTFUZZ_MODEL", str(exported(tmp_path / "mine")))
+    assert find_model().folder == tmp_path / "mine"
+    assert main(["model"]) == 0
+    assert f"Meaning is compared by mine (onnxruntime), in {tmp_path / 'mine'}." in " ".join(
+        capsys.readouterr().out.split()
+    ).replace("- ", "-")
+    assert find_model(str(exported(tmp_path / "other"))).folder == tmp_path / "other", (
+        "the configuration wins"
+    )
+
+
+def test_a_package_that_carries_the_model_is_found(monkeypatch, tmp_path) -> None:
+    libraries(monkeypatch, onnx=True, torch=True)
+    package = tmp_path / "site" / "carries_a_model"
+    folder = trained(package / "model")
+    (package / "__init__.py").write_text("raise RuntimeError('imported')\n")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.setattr(models, "PACKAGE", "carries_a_model")
+    assert (find_model().backend, find_model().folder) == ("torch", folder)
+    assert find_model().name == "all-MiniLM-L6-v2"
+    assert find_model().folder != downloaded(tmp_path), "what was downloaded comes first"
+    assert find_model().folder == models.hub_snapshot()
+    (folder / "modules.json").unlink()
+    assert models.packaged() is None

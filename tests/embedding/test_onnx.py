@@ -11,11 +11,12 @@ import zipfile
 
 import pytest
 
-from pytest_promptfuzz.embedding import choose, installing
+from pytest_promptfuzz.embedding import choose, installing, models
+from pytest_promptfuzz.embedding.checking import TEXTS as CHECKED
 from pytest_promptfuzz.embedding.choose import embedder_of
 from pytest_promptfuzz.embedding.exporting import export
 from pytest_promptfuzz.embedding.installing import install
-from pytest_promptfuzz.embedding.models import Model, find_model
+from pytest_promptfuzz.embedding.models import Model, find_model, packaged
 from pytest_promptfuzz.embedding.onnx import OnnxEmbedder
 from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
@@ -44,6 +45,7 @@ TEXTS = [
 def own_models(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("PROMPTFUZZ_MODELS", str(tmp_path / "models"))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(models, "PACKAGE", "no_package_of_this_name")
 
 
 @pytest.fixture(scope="module")
@@ -137,11 +139,10 @@ def test_another_model_is_not_installed_and_the_old_one_stays(exported_minilm, t
     (changed / "promptfuzz-model.json").write_text(json.dumps(manifest))
     with pytest.raises(ConfigurationError, match="makes another vector of 'Expect a replacement"):
         install(changed)
-    (changed / "promptfuzz-model.json").write_text(json.dumps({"name": "ours"}))
-    with pytest.raises(
-        UsageError, match=r"changed is ours, and only all-MiniLM-L6-v2 .* promptfuzz_model=FOLDER"
-    ):
-        install(changed)
+    manifest = {"name": "model"}  # the folder that it was once exported from
+    (changed / "promptfuzz-model.json").write_text(json.dumps(manifest))
+    install(changed)
+    assert OnnxEmbedder(target).name == "all-MiniLM-L6-v2"
     (changed / "promptfuzz-model.json").unlink()
     install(changed)  # as published copies are, without a manifest
     install(exported_minilm)
@@ -149,6 +150,12 @@ def test_another_model_is_not_installed_and_the_old_one_stays(exported_minilm, t
     (changed / "tokenizer.json").write_text(text.replace('"parcel"', '"lost!!"'), encoding="utf-8")
     with pytest.raises(
         ConfigurationError, match="is not all-MiniLM-L6-v2: it makes another vector of 'The parcel"
+    ):
+        install(changed)
+    own = {"name": "all-MiniLM-L6-v2", "check": OnnxEmbedder(changed).embed(CHECKED)}
+    (changed / "promptfuzz-model.json").write_text(json.dumps(own))
+    with pytest.raises(
+        UsageError, match=r"changed is not all-MiniLM-L6-v2, the only .* promptfuzz_model = .*changed"
     ):
         install(changed)
     (changed / "model.onnx").write_bytes(b"\x00" * 100)
@@ -194,7 +201,12 @@ def test_export_asks_for_an_empty_folder(tmp_path) -> None:
         export(SentenceTransformerEmbedder(), tmp_path)
 
 
-def test_the_command(exported_minilm, tmp_path) -> None:
+def test_the_command(exported_minilm, tmp_path, monkeypatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setenv("PROMPTFUZZ_MODELS", str(tmp_path / "models"))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    carried = packaged()
+
     def promptfuzz(*arguments: str) -> tuple[int, str]:
         done = subprocess.run(
             [sys.executable, "-m", "pytest_promptfuzz.cli", "model", *arguments],
@@ -205,7 +217,8 @@ def test_the_command(exported_minilm, tmp_path) -> None:
         return done.returncode, " ".join((done.stdout + done.stderr).split())
 
     code, text = promptfuzz()
-    assert (code, text[:24]) == (0, "Meaning is not compared:")
+    found = "is compared by all-MiniLM-L6-v2 (sentence-transformers)" if carried else "is not compared:"
+    assert (code, f"Meaning {found}" in text) == (0, True)
     assert promptfuzz("install", str(tmp_path))[0] == 2
     code, text = promptfuzz("install", str(exported_minilm))
     assert (code, text.replace(" ", "")) == (0, f"Installedin{tmp_path}/models/all-MiniLM-L6-v2.")

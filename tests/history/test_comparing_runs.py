@@ -115,7 +115,7 @@ def test_another_answer_to_the_unmutated_prompt_is_drift_and_its_input_is_left_o
         0,
     )
     assert alone["difference"] == -1.0
-    assert "the answer to the unmutated prompt is another" in alone["explanation"]
+    assert "the baseline answer changed" in alone["explanation"]
 
 
 @pytest.mark.parametrize(

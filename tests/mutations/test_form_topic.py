@@ -121,7 +121,9 @@ def test_a_plan_says_that_the_task_bars_it() -> None:
         " text in the prompt)."
     )
     notes = plan(ABOUT_FORM[0], 8).notes
-    assert "0 of 3 lexical (the task is about the form of a text in the prompt)" in notes[0]
+    assert notes[0].startswith(
+        "No lexical mutation (the task is about the form of a text in the prompt) could be made"
+    )
     (note,) = plan("Choose the correct spelling: recieve or receive.", 2, operators=["synonym"]).notes
     assert "(the task is to choose a spelling)" in note
     (note,) = plan(NOT_ABOUT_FORM[0], 2, operators="contraction").notes

@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -130,11 +131,18 @@ def test_the_default_is_stratified_and_seeded() -> None:
     assert plan(PROMPTS[1], 10, seed=0).mutations == made.mutations
 
 
-def test_an_empty_stratum_gives_way_and_says_so() -> None:
-    made = plan("Classify {text} as spam or ham.", 8)
+def test_an_empty_stratum_gives_way_and_says_so_where_it_was_asked_for() -> None:
+    short = "Classify {text} as spam or ham."
+    made = plan(short, 8)
     assert len(made.mutations) == 8
-    assert made.notes[0].startswith("The prompt allows ")
-    assert "0 of 2 structural" in made.notes[0]
+    assert "structural" not in {m.dimension for m in made.mutations}
+    assert made.notes == (), "the usual mix is nobody's wish"
+    asked = {"lexical": 40, "semantic": 30, "structural": 30}
+    for notes in (plan(short, 8, operators=asked).notes, plan(short, {"lexical": 6, "structural": 2}).notes):
+        assert re.fullmatch(
+            r"No structural mutation could be made of this prompt; \d more \w+( and \d more \w+)? ones? w\w+ used\.",
+            notes[0],
+        ), notes
 
 
 MOOD = "Classify the mood of the text as good or bad. Answer with one word only.\n\nText: What a lovely day!"
@@ -152,7 +160,7 @@ def test_nothing_stands_in_for_a_control() -> None:
         "answer-fixed": 2
     }, "another control may"
     assert made.notes == (
-        "The prompt allows 0 of 1 label-removed-awful; taken instead: 1 more answer-fixed.",
+        "No label-removed-awful mutation could be made of this prompt; 1 more answer-fixed one was used.",
     )
 
 
@@ -204,7 +212,9 @@ def test_operators_of_another_language_say_so() -> None:
     known = "German, English, Spanish, French, Italian, Dutch, Portuguese"
     only = f"{known} only, and the prompt reads as Japanese"
     assert only in plan(JAPANESE, 4, operators="semantic").notes[0]
-    assert f"0 of 3 semantic ({only})" in plan(JAPANESE, 8).notes[0]
+    assert (
+        plan(JAPANESE, 8).notes[0].startswith(f"No semantic mutation ({only}) could be made of this prompt; ")
+    )
     (note,) = plan(FRENCH, {"synonym": 2, "upper-case": 2}).notes
     assert "(0 of 2 synonym, English only, and the prompt reads as French; 1 of 2 upper-case)" in note
 

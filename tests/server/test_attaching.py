@@ -125,7 +125,7 @@ def test_an_application_that_is_running_already_is_tested(provider, recorder, py
         for name, value in (("APPLICATION", address), ("RECORDER", url), ("FOLDER", str(folder))):
             monkeypatch.setenv(name, value)
         for calls in (8, 0):
-            result = pytester.runpytest_subprocess()
+            result = pytester.runpytest()
             result.assert_outcomes(passed=3)
             result.stdout.fnmatch_lines([f"2 robust tests: 2 pass; {calls} calls to the simulated model; *"])
         assert provider.calls == 0, "the run had all of it"
@@ -250,7 +250,10 @@ def test_what_cannot_be_attached_to_is_said(tmp_path: Path) -> None:
             pass
         # A proxy of a test run gives its requests to nobody.
         request = urllib.request.Request(
-            f"http://127.0.0.1:{proxy.port}{CONTROL}", b"{}", {TOKEN: ""}, method="PUT"
+            f"http://127.0.0.1:{proxy.port}{CONTROL}",
+            b"{}",
+            {TOKEN: "", "content-type": "application/json"},
+            method="PUT",
         )
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(request)

@@ -35,7 +35,7 @@ def test_serves_until_it_is_stopped(signum: signal.Signals) -> None:
         )
         statuses = []
         for _ in range(2):
-            connection = http.client.HTTPConnection(host, timeout=5)
+            connection = http.client.HTTPConnection(host, timeout=120)
             connection.request("POST", "/v1/chat/completions", body)
             answer = connection.getresponse()
             statuses.append((answer.status, answer.getheader("retry-after")))
@@ -44,7 +44,7 @@ def test_serves_until_it_is_stopped(signum: signal.Signals) -> None:
         assert statuses == [(429, "1"), (200, None)]
         process.send_signal(signum)
         rest = process.stdout.read()
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=120) == 0
         assert process.stderr.read() == ""
     assert rest.splitlines() == [
         "POST /v1/chat/completions 429",
@@ -66,13 +66,13 @@ def test_records_a_provider_until_it_is_stopped(tmp_path: Path) -> None:
                     f"Recording {provider.openai_url} into .promptfuzz;"
                 )
                 host = process.stdout.readline().strip().rpartition("http://")[2]
-                connection = http.client.HTTPConnection(host, timeout=30)
+                connection = http.client.HTTPConnection(host, timeout=120)
                 connection.request("POST", "/chat/completions", body, {"content-type": "application/json"})
                 assert connection.getresponse().status == 200
                 connection.close()
                 process.send_signal(signal.SIGTERM)
                 rest = process.stdout.read().splitlines()
-                assert process.wait(timeout=30) == 0
+                assert process.wait(timeout=120) == 0
             assert rest == [
                 "POST /chat/completions 200",
                 f"Stopped after 1 calls, {hits} of them answered from the store.",

@@ -19,7 +19,9 @@ def test_a_server_for_each_test(pytester: pytest.Pytester) -> None:
         def ask(server):
             body = {"model": "m", "messages": [{"role": "user", "content": "Classify as spam or ham: lunch tomorrow?"}]}
             URLS.add(server.url)
-            with urllib.request.urlopen(server.openai_url + "/chat/completions", json.dumps(body).encode()) as answer:
+            url, headers = server.openai_url + "/chat/completions", {"content-type": "application/json"}
+            request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+            with urllib.request.urlopen(request) as answer:
                 return json.load(answer)["choices"][0]["message"]["content"]
 
         def test_one(promptfuzz_server):

@@ -56,7 +56,7 @@ def user(text: str) -> list[Any]:
 
 def chat(server: ModelServer, text: str, retries: int, *, stream: bool) -> str:
     with openai.OpenAI(
-        base_url=server.openai_url, api_key="sk-planted", max_retries=retries, timeout=5
+        base_url=server.openai_url, api_key="sk-planted", max_retries=retries, timeout=60
     ) as client:
         if not stream:
             return (
@@ -73,7 +73,7 @@ def chat_async(server: ModelServer, text: str, retries: int, *, stream: bool) ->
             "base_url": server.openai_url,
             "api_key": "sk-planted",
             "max_retries": retries,
-            "timeout": 5,
+            "timeout": 60,
         }
         async with openai.AsyncOpenAI(**options) as client:
             if not stream:
@@ -88,7 +88,7 @@ def chat_async(server: ModelServer, text: str, retries: int, *, stream: bool) ->
 
 def responses(server: ModelServer, text: str, retries: int, *, stream: bool) -> str:
     with openai.OpenAI(
-        base_url=server.openai_url, api_key="sk-planted", max_retries=retries, timeout=5
+        base_url=server.openai_url, api_key="sk-planted", max_retries=retries, timeout=60
     ) as client:
         if not stream:
             return client.responses.create(model="m", input=text).output_text
@@ -102,7 +102,7 @@ def messages(server: ModelServer, text: str, retries: int, *, stream: bool) -> s
         "base_url": server.anthropic_url,
         "api_key": "sk-planted",
         "max_retries": retries,
-        "timeout": 5,
+        "timeout": 60,
     }
     with anthropic.Anthropic(**options) as client:
         if not stream:
@@ -118,7 +118,7 @@ def messages_async(server: ModelServer, text: str, retries: int, *, stream: bool
             "base_url": server.anthropic_url,
             "api_key": "sk-planted",
             "max_retries": retries,
-            "timeout": 5,
+            "timeout": 60,
         }
         async with anthropic.AsyncAnthropic(**options) as client:
             if not stream:

@@ -17,7 +17,7 @@ from pytest_promptfuzz.wire.answers import StoredAnswer
 from pytest_promptfuzz.wire.recordings.entry import Entry, Place, PlanEntry, from_line, to_line
 from pytest_promptfuzz.wire.recordings.places import recording_of, recordings_below
 from pytest_promptfuzz.wire.recordings.reading import RecordingFile
-from pytest_promptfuzz.wire.recordings.spool import Spool, finished
+from pytest_promptfuzz.wire.recordings.spool import Spool, finished, waiting, written
 from pytest_promptfuzz.wire.recordings.writing import merge, ordered, write_whole
 
 if TYPE_CHECKING:
@@ -340,6 +340,51 @@ def test_a_spool_is_served_again_and_ends_in_entries(tmp_path: Path, path: Path)
         ("k3", Place(0, 0), ANSWER),
         ("k2", Place(0, None, "t1", 1), STREAM),
     ]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a limit on the size of files")
+def test_what_a_full_disk_did_not_take_is_written_once_there_is_room(tmp_path: Path, path: Path) -> None:
+    import resource
+    import signal
+
+    spool = Spool(tmp_path / "spool", path, "test_a")
+    was = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (spool.path.stat().st_size + 40, was[1]))
+    try:
+        for key in ("k1", "k2"):
+            with pytest.raises(StoreError, match="cannot be written"):
+                spool.keep(key, ANSWER)
+        with pytest.raises(StoreError, match="cannot be written"):
+            spool.end([], {"k1": Place(0, 0), "k2": Place(0, 1)})
+        with pytest.raises(StoreError, match="cannot be written"):
+            Spool(tmp_path / "spool", path, "test_" + "b" * 400)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, was)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert list(finished(tmp_path / "spool")) == [], "no recording is complete that lacks an answer"
+    spool.end([], {"k1": Place(0, 0), "k2": Place(0, 1)})
+    (done,) = finished(tmp_path / "spool")
+    assert [each.key for each in done.entries] == ["k1", "k2"]
+    # A file whose first line the disk did not take begins anew.
+    assert Spool(tmp_path / "spool", path, "test_" + "b" * 400).kept == 0
+    assert Spool(tmp_path / "spool", path, "test_" + "b" * 400).aside is None
+
+
+def test_a_spool_that_was_written_waits_no_more_and_is_served_again(tmp_path: Path, path: Path) -> None:
+    spool = Spool(tmp_path / "spool", path, "test_a")
+    spool.keep("k1", ANSWER)
+    spool.end([], {"k1": Place(0, 0)})
+    assert waiting(tmp_path / "spool") == 1
+    written(spool.path, over=False)
+    assert list(finished(tmp_path / "spool")) == []
+    assert waiting(tmp_path / "spool") == 0
+    again = Spool(tmp_path / "spool", path, "test_a")
+    assert (again.get("k1"), again.kept, again.since) == (ANSWER, 1, ANSWER.created)
+    again.end([], {"k1": Place(0, 0)})
+    assert len(list(finished(tmp_path / "spool"))) == 1
+    written(spool.path, over=True)
+    assert not spool.path.exists()
 
 
 def test_recordings_are_found_below_folders_and_beside_modules(tmp_path: Path) -> None:

@@ -27,8 +27,10 @@ _FILE = expression(
 _ENDING = expression(r"\.[a-zA-Z]")
 """What every file's name has, and few sentences: looked for first, as it costs little."""
 
-_CAPITAL_THEN_DIGIT = expression(r"[A-Z][\w./-]*\d")
-_DIGIT_THEN_CAPITAL = expression(r"\d[\w./-]*[A-Z]")
+_RUN = expression(r"[\w./-]+")
+_CAPITAL = expression(r"[A-Z]")
+_LONGEST = 200
+"""Characters of a code: looking for one in a longer run would take the square of its length."""
 _VERSION = expression(r"\b(?:(?:version|release|python|node|java)\s+v?|v)(\d+(?:\.\d+)+)", re.IGNORECASE)
 _KEYS = expression(r"\b(?:ctrl|cmd|alt|shift|option)\s?\+\s?\w+(?:\s?\+\s?\w+)*", re.IGNORECASE)
 _DIGIT = expression(r"\d")
@@ -118,10 +120,15 @@ def _addresses(text: str) -> dict[str, None]:
 
 
 def _codes(text: Text) -> dict[str, None]:
-    if not _CAPITAL_THEN_DIGIT.search(text.clean) and not _DIGIT_THEN_CAPITAL.search(text.clean):
+    clean = text.clean
+    if not _DIGIT.search(clean) or not _CAPITAL.search(clean):
         return {}
     return dict.fromkeys(
-        found[0] for found in _CODE.finditer(text.clean) if not _QUANTITY.fullmatch(found[0])
+        found[0]
+        for run in _RUN.finditer(clean)
+        if len(run[0]) <= _LONGEST and _DIGIT.search(run[0]) and _CAPITAL.search(run[0])
+        for found in _CODE.finditer(clean, *run.span())
+        if not _QUANTITY.fullmatch(found[0])
     )
 
 

@@ -245,6 +245,10 @@ def join_lines(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     return rng.all_then_some(_joints(draft))
 
 
+_MOST_SPACES = 200
+"""Spaces looked at on either side: where none of them will do, no line break will."""
+
+
 def _break_in(draft: Draft, line: Line, rng: Rng, newline: str) -> Edit | None:
     """A line break at a random space of a long line, where what follows cannot be read as the start of something."""
     free = draft.free
@@ -252,7 +256,9 @@ def _break_in(draft: Draft, line: Line, rng: Rng, newline: str) -> Edit | None:
     drawn = first + rng.below(last - first)
     for begin, end in ((drawn, last), (first, drawn)):
         place = free.find(" ", begin, end)
-        while place >= 0:
+        for _ in range(_MOST_SPACES):
+            if place < 0:
+                break
             before, after = free[place - 1], free[place + 1]
             if (
                 LETTER.match(after)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import re
-import zlib
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.files import open_file
 from pytest_promptfuzz.wire.recordings.entry import KIND, VERSION, EditedError, Entry, PlanEntry, from_line
+from pytest_promptfuzz.wire.unpacking import UNREADABLE, unpacked_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,10 +87,10 @@ class RecordingFile:
         self._unowned = False
         try:
             if path.name.endswith(".gz"):
-                self._content = gzip.decompress(path.read_bytes())
+                self._content = unpacked_file(path)
             with self._open() as lines:
                 self._index(lines)
-        except (OSError, EOFError, zlib.error) as error:
+        except UNREADABLE as error:
             self._refuse(0, f"the recording cannot be read ({_said(error)}).")
 
     @property
@@ -152,7 +152,7 @@ class RecordingFile:
             self._problem(0, f"the recording can no longer be read ({_said(error)}).")
 
     def _open(self) -> IO[bytes]:
-        return self.path.open("rb") if self._content is None else io.BytesIO(self._content)
+        return open_file(self.path) if self._content is None else io.BytesIO(self._content)
 
     def _index(self, lines: IO[bytes]) -> None:
         position = 0

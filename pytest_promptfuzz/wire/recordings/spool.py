@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from pytest_promptfuzz.wire.recordings.entry import (
     sealed,
     unsealed,
 )
+from pytest_promptfuzz.wire.secrets import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +61,8 @@ class Spool:
 
     Attributes:
         kept: How many answers of an earlier run that did not come to its end are served again.
+        since: When the oldest of them was answered, in seconds since 1970; 0.0 where there is none.
+        aside: What an earlier run left here and could not be read, under the name that it has now.
 
     Raises:
         StoreError: The spool cannot be read or begun.
@@ -72,18 +76,35 @@ class Spool:
         self.test = test
         self._answers: dict[str, StoredAnswer] = {}
         self._lock = threading.Lock()
+        self._waiting: list[bytes] = []  # lines that a full disk did not take: each later one tries again
         self._cut = False  # whether the file ends within a line: what comes next stays apart from it
+        self.aside: Path | None = None
         try:
-            if self.path.exists():
-                self._answers = _read(self.path)[1]
-                self._cut = not self.path.read_bytes().endswith(b"\n")
-            else:
+            known = os.path.lexists(self.path) and self._take_up()
+            if not known:
                 _make(folder)
                 head = {"promptfuzz": _KIND, "version": VERSION, "recording": str(recording), "test": test}
                 self._append(sealed(head))
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written ({error.strerror or error}).") from None
         self.kept = len(self._answers)
+        self.since = min((each.created for each in self._answers.values()), default=0.0)
+
+    def _take_up(self) -> bool:
+        """Go on with what an earlier run left; whether it has its first line. What cannot be read is set aside."""
+        try:
+            found = _read(self.path)
+        except (OSError, StoreError):
+            self.aside = _set_aside(self.path)
+            return False
+        self._answers = {
+            key: answer for key, answer in found.answers.items() if answer.rules == RULES.version
+        }  # keys of other rules would be mixed with today's
+        content = self.path.read_bytes()
+        self._cut = bool(content) and not content.endswith(b"\n")
+        return (
+            found.head is not None
+        )  # a full disk or a kill may have cut it off: the file's name says whose it is
 
     def get(self, key: str) -> StoredAnswer | None:
         """The answer under ``key``, or ``None``."""
@@ -114,8 +135,11 @@ class Spool:
             self._put(sealed({"end": end}))
 
     def _put(self, line: bytes) -> None:
+        self._waiting.append(line)
         try:
-            self._append(line)
+            while self._waiting:
+                self._append(self._waiting[0])
+                del self._waiting[0]
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written ({error.strerror or error}).") from None
 
@@ -139,14 +163,23 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+def _set_aside(path: Path) -> Path:
+    number = 1
+    while os.path.lexists(aside := path.with_name(f"{path.name}.unread-{number}")):
+        number += 1
+    path.rename(aside)
+    return aside
+
+
 def finished(folder: Path) -> Iterator[Finished]:
     """The tests whose recordings wait to be put into their files, in the order of their spools' names."""
     for path in sorted(folder.glob(f"*{ENDING}")):
         try:
-            head, answers, end = _read(path)
+            found = _read(path)
         except (StoreError, OSError):
             continue  # said when the test is recorded again
-        if end is None:
+        head, answers, end = found.head, found.answers, found.end
+        if head is None or end is None:
             continue
         test = head["test"]
         places = {key: Place(*at) for key, *at in end["places"]}
@@ -159,28 +192,67 @@ def finished(folder: Path) -> Iterator[Finished]:
         )
 
 
+def written(path: Path, *, over: bool) -> None:
+    """A finished test stands in its recording.
+
+    Args:
+        path: Its spool.
+        over: Whether the spool is done with; else its answers are kept for the next recording run.
+    """
+    with contextlib.suppress(OSError):  # the same lines are then written once more
+        if over:
+            path.unlink()
+        else:
+            with path.open("ab", buffering=0) as file:
+                file.write(sealed({"written": True}))
+
+
 def waiting(folder: Path) -> int:
     """How many tests have a spool that is not in its recording."""
-    return sum(1 for _ in folder.glob(f"*{ENDING}"))
+    return sum(1 for path in folder.glob(f"*{ENDING}") if not _is_written(path))
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, StoredAnswer], dict[str, Any] | None]:
-    """Header, answers by key (the latest counts), and the last end, if the test came to one."""
+def _is_written(path: Path) -> bool:
+    try:
+        return _read(path).written
+    except (StoreError, OSError):
+        return False
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a spool holds: its header, answers by key (the latest counts), the end that is not yet in the recording."""
+
     head: dict[str, Any] | None = None
-    answers: dict[str, StoredAnswer] = {}
+    answers: dict[str, StoredAnswer] = field(default_factory=dict)
     end: dict[str, Any] | None = None
+    written: bool = False
+
+
+def _read(path: Path) -> _Found:
+    """What a spool holds.
+
+    Raises:
+        OSError: It cannot be opened.
+        StoreError: It is of another release.
+    """
+    found = _Found()
     for line in path.read_bytes().split(b"\n"):
         try:
             value = unsealed(line + b"\n")
-            if head is None:
-                head = value
+            if value.get("promptfuzz") is not None:
+                found.head = value
+            elif "written" in value:
+                found.end, found.written = None, True
             elif "end" in value:
-                end = value["end"]
+                found.end, found.written = value["end"], False
             else:
                 key, answer = answer_of_json(value)
-                answers[key] = answer
+                found.answers[key] = answer
+                found.written = False
         except StoreError:
             continue  # half a line of a killed process; its answer is asked for again
-    if head is None or head.get("promptfuzz") != _KIND or head.get("version") != VERSION:
-        raise StoreError(f"{path} is no spool of this release; remove it.")
-    return head, answers, end
+    head = found.head
+    if head is not None and (head["promptfuzz"], head.get("version")) != (_KIND, VERSION):
+        raise StoreError(f"{path} is no spool of this release.")
+    return found

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, quoted
 from pytest_promptfuzz.wire.key import exchange_key, nearest_difference
+from pytest_promptfuzz.wire.network import MEND
 from pytest_promptfuzz.wire.paths import at
 from pytest_promptfuzz.wire.recordings.entry import Place, PlanEntry, to_time
 from pytest_promptfuzz.wire.recordings.reading import Recorded
+from pytest_promptfuzz.wire.secrets import RULES
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.targets.model import WireRequest
@@ -51,6 +53,9 @@ class Tape:
         strict: As above.
         notes: Sentences the person must see.
         served: Keys of the answers that were given from the recording.
+        complete: The name of the spool that holds all of the test, once it does.
+        unwritten: Whether an answer could not be written: the run does not record all that it asked.
+        barred: Whether what kept the test from being recorded stays until the test is changed.
     """
 
     def __init__(
@@ -68,6 +73,9 @@ class Tape:
         self.strict = strict
         self.notes: list[str] = []
         self.served: set[str] = set()
+        self.complete = ""
+        self.unwritten = False
+        self.barred = False
         self._recorded = recorded or Recorded()
         self.file = file
         self._answers = {entry.key: entry.answer for entry in self._recorded.entries}
@@ -86,6 +94,13 @@ class Tape:
     def has_plans(self) -> bool:
         """Whether any plan is recorded of the test."""
         return bool(self._recorded.plans)
+
+    @property
+    def rules(self) -> int:
+        """The version of the redaction rules that its keys are computed under; the newest, where a merge mixed two."""
+        if self.recording:
+            return RULES.version
+        return max((each.rules for each in self._answers.values()), default=RULES.version)
 
     @property
     def samples(self) -> int:
@@ -168,6 +183,10 @@ class Tape:
         """
         if self._spool is None or not self._cases:
             return ""
+        barred = next((watch.network.barred for watch in self._watches() if watch.network.barred), "")
+        if barred:
+            self.barred = True
+            return f"{barred}, so that a replay of the test would fail. {MEND}"
         faults = [
             fault.message
             for watch in self._watches()
@@ -177,7 +196,9 @@ class Tape:
         if faults:
             return faults[0]
         if not all(case.done for case in self._cases):
-            return "not all of its runs were made"
+            refused = [text for watch in self._watches() for text in watch.refused]
+            self.barred = bool(refused)
+            return refused[0] if refused else "not all of its runs were made"
         places = self._places()
         if any(case.failed for case in self._cases) and (self._replaces or not places):
             was = "what was recorded of it before stays" if self._replaces else "nothing was answered"
@@ -187,7 +208,9 @@ class Tape:
         try:
             self._spool.end(self._plans(), places)
         except StoreError as error:
+            self.unwritten = True
             return str(error)
+        self.complete = self._spool.path.name
         return ""
 
     def missing(self, watch: Watch, wire: WireRequest, digest: str, nth: int) -> str:
@@ -220,7 +243,7 @@ class Tape:
         entries = self._recorded.entries
         same = [entry for entry in entries if entry.place.trial == watch.part.trial] or entries
         near = nearest_difference(
-            [entry.answer for entry in same], wire, ignore=watch.ignore, redaction=watch.redaction
+            [entry.answer for entry in same], wire, ignore=watch.ignore, redaction=watch.keying
         )
         if near is None:
             return "no call is recorded of it"
@@ -278,6 +301,7 @@ class Tape:
     def _unwritten(self, error: StoreError) -> None:
         note = f"{error} What this test is answered is not recorded; free some space and record it again."
         with self._lock:
+            self.unwritten = True
             if note not in self.notes:
                 self.notes.append(note)
 
