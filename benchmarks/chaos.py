@@ -1,15 +1,17 @@
-"""Is anything that was paid for lost when a recording run is killed?
+"""Is anything that was paid for lost when a recording run is killed, or interrupted?
 
-    python benchmarks/chaos.py [--kills 50] [--seed 0] [--latency-ms 40] [--replays 5]
+    python benchmarks/chaos.py [--kills 40] [--interrupts 40] [--terminations 10] [--seed 0] [--latency-ms 40]
+                               [--replays 3]
 
 A suite of four tests (two sync, two async, the latter with up to eight calls at once) is recorded against the local
 model server, which runs in this process, keeps a log of the calls, and answers every call otherwise. At a random call,
-a random part of a call's time later, pytest is killed with SIGKILL. What is durably stored then is read from disk, and
-the suite is recorded again to its end. For each kill it is checked that
+a random part of a call's time later, pytest is sent a signal: SIGKILL, SIGINT (Ctrl-C) or SIGTERM. What is durably
+stored once it has ended is read from disk, and the suite is recorded again to its end. For each it is checked that
 
 * every answer that was stored stands in the recording, as it was stored;
 * none of them was asked for again: of each request the second run made what the recording needs less what was stored;
-* no more is asked twice than was in flight at the kill: at most the calls that the suite has out at once;
+* no more is asked twice than was in flight when it ended, which nobody can know: calls that had arrived at the server
+  and whose answers were not stored, at most the calls that the suite has out at once;
 * the recording passes `promptfuzz cache verify`; in the last few rounds it is also replayed without the server.
 
 Exits with 1 where that is not so.
@@ -22,6 +24,7 @@ import json
 import random
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -84,6 +87,7 @@ async def test_async(prompt, ticket):
 TESTS = 4
 CALLS = TESTS * (3 + 8)
 AT_ONCE = 8
+INTERRUPTED = 2  # pytest's exit status
 SECONDS = 120.0
 
 
@@ -107,6 +111,10 @@ class Lost(Exception):  # noqa: N818 - it says what happened
     """Something that was paid for was lost, or asked for again."""
 
 
+class Late(Exception):  # noqa: N818 - as above
+    """The run came to its end before its signal."""
+
+
 def request_of(body: object) -> str:
     return json.dumps(body, sort_keys=True)
 
@@ -125,7 +133,7 @@ def stored(root: Path) -> dict[tuple[str, str], StoredAnswer]:
                 value = unsealed(line)
             except StoreError:
                 continue
-            if "end" not in value:
+            if "key" in value:
                 key, answer = answer_of_json(value)
                 found[test, key] = answer
     return found
@@ -155,20 +163,26 @@ def finish(root: Path, env: dict[str, str], mode: str) -> None:
         raise SystemExit(f"{mode} ended with {status}:\n{(root / f'{mode}.log').read_text(encoding='utf-8')}")
 
 
-def kill_once(server: ModelServer, at: int, later: float, *, replay: bool) -> tuple[int, int, int]:
-    """One kill; how many answers were stored then, how many calls were in flight, and how many were asked twice.
+def end_once(
+    server: ModelServer, how: signal.Signals, at: int, later: float, bytecode: str, *, replay: bool
+) -> tuple[int, int, int]:
+    """One signal; how many answers were stored then, how many calls were in flight, and how many were asked twice.
 
     Args:
         server: The model.
-        at: How many calls have arrived when it is killed.
+        how: The signal.
+        at: How many calls have arrived when it is sent.
         later: Seconds after that.
+        bytecode: A folder for compiled modules, shared by all rounds.
         replay: Whether to replay the recording, without the server, in the end.
 
     Raises:
+        Late: The run came to its end before.
         Lost: Something that was paid for was lost, or asked for again.
     """
     with project({"pytest.ini": INI, "test_it.py": SUITE}) as (root, env):
         env |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": server.openai_url}
+        env["PYTHONPYCACHEPREFIX"] = bytecode
         env.pop("CI", None)
         server.reset()
         run = start(root, env, "record")
@@ -176,11 +190,12 @@ def kill_once(server: ModelServer, at: int, later: float, *, replay: bool) -> tu
         while server.calls < at and run.poll() is None and time.monotonic() < until:
             time.sleep(0.001)
         time.sleep(later)
-        run.send_signal(signal.SIGKILL)
-        if run.wait() != -signal.SIGKILL:
-            raise SystemExit(
-                f"the run came to its end before it was killed:\n{(root / 'record.log').read_text()}"
-            )
+        run.send_signal(how)
+        status = run.wait(SECONDS)
+        if status == 0:
+            raise Late
+        if status not in (-how, INTERRUPTED):
+            raise SystemExit(f"the run ended with {status}:\n{(root / 'record.log').read_text()}")
         settle(server)
         kept, arrived = stored(root), server.calls
         first = [each.body for each in server.requests if each.method == "POST"]
@@ -221,33 +236,59 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--kills", type=int, default=40)
+    parser.add_argument("--interrupts", type=int, default=40)
+    parser.add_argument("--terminations", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--latency-ms", type=float, default=40.0)
-    parser.add_argument("--replays", type=int, default=5)
+    parser.add_argument("--replays", type=int, default=3)
     options = parser.parse_args()
+    # A shell that starts this in the background has Ctrl-C ignored, by the processes that this starts too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signals = {
+        signal.SIGKILL: options.kills,
+        signal.SIGINT: options.interrupts,
+        signal.SIGTERM: options.terminations,
+    }
+    failed = 0
+    with (
+        tempfile.TemporaryDirectory(prefix="promptfuzz-benchmark-") as bytecode,
+        ModelServer(Numbering(), latency=options.latency_ms / 1000) as server,
+    ):
+        for how, rounds in signals.items():
+            failed += told(how, rounds, server, bytecode, options)
+    raise SystemExit(1 if failed else 0)
+
+
+def told(
+    how: signal.Signals, rounds: int, server: ModelServer, bytecode: str, options: argparse.Namespace
+) -> int:
+    """Send one signal so many times, and print what became of it; how often something was lost."""
     rng = random.Random(options.seed)
     rows: list[tuple[int, int, int]] = []
     failed = 0
-    with ModelServer(Numbering(), latency=options.latency_ms / 1000) as server:
-        for number in range(options.kills):
-            at, later = rng.randint(1, CALLS - 1), rng.uniform(0, options.latency_ms / 1000)
-            replay = number >= options.kills - options.replays
-            try:
-                rows.append(kill_once(server, at, later, replay=replay))
-            except Lost as lost:
-                failed += 1
-                print(f"kill {number} at call {at}, {1000 * later:.0f} ms later: {lost}")
-    print(f"{machine()}: {options.kills} kills of a recording run of {CALLS} calls, {failed} with a loss")
+    number = 0
+    while number < rounds:
+        at, later = rng.randint(1, CALLS - 1), rng.uniform(0, options.latency_ms / 1000)
+        replay = number >= rounds - options.replays
+        try:
+            rows.append(end_once(server, how, at, later, bytecode, replay=replay))
+        except Late:
+            continue
+        except Lost as lost:
+            failed += 1
+            print(f"{how.name} {number} at call {at}, {1000 * later:.0f} ms later: {lost}", flush=True)
+        number += 1
     if rows:
         kept, flying, twice = ([row[column] for row in rows] for column in range(3))
         print(
-            f"stored at the kill: {min(kept)} to {max(kept)}, {sum(kept)} in all; of each round without a loss all are "
-            "recorded, and none was asked again"
+            f"{machine()}: {how.name}: {rounds} of a recording run of {CALLS} calls, {failed} with a loss\n"
+            f"  stored when the run had ended: {min(kept)} to {max(kept)}, {sum(kept)} in all; asked for again: 0\n"
+            f"  in flight then: {min(flying)} to {max(flying)}, {sum(flying)} in all\n"
+            f"  of these made twice: {min(twice)} to {max(twice)}, {sum(twice)} in all",
+            flush=True,
         )
-        print(f"in flight at the kill: {min(flying)} to {max(flying)}, {sum(flying)} in all")
-        print(f"made twice: {min(twice)} to {max(twice)}, {sum(twice)} in all")
-    raise SystemExit(1 if failed else 0)
+    return failed
 
 
 if __name__ == "__main__":

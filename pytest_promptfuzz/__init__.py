@@ -228,9 +228,8 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+    # Not kept here: pytester drops modules after a run within a run, and what is kept would be of those that are gone.
+    return getattr(import_module(f"{__name__}.{home}"), name)
 
 
 def __dir__() -> list[str]:

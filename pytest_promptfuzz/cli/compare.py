@@ -34,8 +34,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "compare",
         help="one run beside another: what is worse by more than noise",
         description=f"{plain(__doc__)} Nothing is run.",
-        epilog="exit codes: 0 as hoped, 1 a condition of --fail-on is met (without any: a test is worse by more than "
-        "noise), 2 usage or environment",
+        epilog="exit codes: 0: passed, 1: a condition of --fail-on is met (without any: a test is worse by more than "
+        "noise), 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument("base", metavar="BASE", help=f"{_NAMED}, or last: the run before of each test")

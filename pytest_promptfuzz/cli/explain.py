@@ -30,7 +30,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="which words, sentences and operators matter, from stored answers alone",
         description=f"{plain(__doc__)} Nothing is asked of any model: the tests, or the prompt, are run on stored "
         "answers, and trials without one are counted.",
-        epilog="exit codes: 0 explained, 2 usage or environment, 3 no trial has a stored answer",
+        epilog="exit codes: 0: explained, 2: wrong usage or environment, 3: no trial has a stored answer",
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -23,7 +23,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "gc",
         help="delete the oldest runs that nobody gave a name",
         description=plain(__doc__),
-        epilog="exit codes: 0 done, 2 usage or environment",
+        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -26,7 +26,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "history",
         help="the runs that are kept on this machine",
         description=f"{plain(__doc__)} With a test, its score and verdict in each.",
-        epilog="exit codes: 0 done, 2 usage or environment",
+        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 AS_HOPED, AGAINST, USAGE, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
 
-_EPILOG = "exit codes: 0 as hoped, 1 a verdict against, 2 usage or environment, 3 inconclusive"
+_EPILOG = "exit codes: 0: passed, 1: failed, 2: wrong usage or environment, 3: inconclusive"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: Arguments without the program's name; ``None`` takes the process's.
 
     Returns:
-        0 as hoped, 1 a verdict against, 2 usage or environment, 3 inconclusive, 130 interrupted.
+        0 passed, 1 failed, 2 wrong usage or environment, 3 inconclusive, 130 interrupted.
     """
     given = list(sys.argv[1:] if argv is None else argv)
     if given[:1] == ["serve"]:

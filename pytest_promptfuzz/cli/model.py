@@ -36,7 +36,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--from",
         dest="source",
         metavar="FOLDER",
-        help="the sentence-transformers model (by default all-MiniLM-L6-v2 as downloaded before)",
+        help="the sentence-transformers model (by default the all-MiniLM-L6-v2 of this machine)",
     )
     install = actions.add_parser(
         "install",
@@ -49,7 +49,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         metavar="FOLDER|FILE",
         nargs="?",
         type=Path,
-        help="what export wrote, or a .zip or .tar of it (by default what was downloaded before)",
+        help="what export wrote, or a .zip or .tar of it (by default the one of this machine)",
     )
     for action in (export, install):
         add_output_options(action)
@@ -65,13 +65,19 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     """
     if options.action == "export":
         from pytest_promptfuzz.embedding.exporting import export
+        from pytest_promptfuzz.embedding.models import MINILM, trained_minilm
         from pytest_promptfuzz.embedding.transformer import MODEL, SentenceTransformerEmbedder
 
-        export(SentenceTransformerEmbedder(options.source or MODEL), options.to)
+        name = export(
+            SentenceTransformerEmbedder(options.source or str(trained_minilm() or MODEL)), options.to
+        )
         if options.json:
-            output.json({"folder": str(options.to)})
+            output.json({"folder": str(options.to), "model": name})
         else:
-            output.say(safe(f"Exported to {options.to}. Where it is to run: promptfuzz model install FOLDER"))
+            use = "run: promptfuzz model install" if name == MINILM else "set promptfuzz_model to"
+            output.say(
+                safe(f"Exported {name} to {options.to}. To use it on this or another machine, {use} FOLDER")
+            )
         return 0
     if options.action == "install":
         from pytest_promptfuzz.embedding.installing import install

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import functools
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.selection import read_mutations, read_operators
 from pytest_promptfuzz.mutations.strata import as_operator
+from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.text import MIN_WIDTH
 from pytest_promptfuzz.running.limits.given import GIVEN, settings_of
 from pytest_promptfuzz.running.tables import PROFILES, read_tool, rules_and_prices
@@ -101,7 +103,8 @@ def limits_of(options: argparse.Namespace) -> Limits:
     from pytest_promptfuzz.running.limits.limits import Limits
 
     rules, prices = rules_and_prices(read_tool(Path.cwd()))
-    return Limits(settings_of(vars(options), rules=rules, prices=prices, prefix=_PREFIX))
+    settings = settings_of(vars(options), rules=rules, prices=prices, prefix=_PREFIX)
+    return Limits(settings, told=lambda text: print(f"promptfuzz: {safe(text)}", file=sys.stderr))
 
 
 def named_profiles() -> dict[str, Profile]:

@@ -24,7 +24,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="have a suite's answers from the providers' batch interfaces, at half the price",
         description="Plans the robust tests of a suite, asks what the store cannot answer through the batch "
         "interfaces of OpenAI and Anthropic, and stores the answers.",
-        epilog="exit codes: 0 as hoped, 2 usage or environment, 3 some requests have no answer yet",
+        epilog="exit codes: 0: passed, 2: wrong usage or environment, 3: some requests have no answer yet",
     )
     parser.add_argument(
         "pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="as for pytest; options after --"

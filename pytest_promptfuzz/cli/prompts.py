@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating.inputs import read_inputs
+from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.prompts.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -145,9 +146,7 @@ def _filled_by(
 def _lines_of(file: str, where: str) -> list[tuple[int, Any]]:
     """The lines that hold something, with their numbers."""
     try:
-        text = (
-            sys.stdin.buffer.read().decode("utf-8-sig") if file == "-" else Path(file).read_text("utf-8-sig")
-        )
+        text = sys.stdin.buffer.read().decode("utf-8-sig") if file == "-" else read_text(file, "utf-8-sig")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8"
         raise UsageError(f"{where}: the file cannot be read ({reason}).") from None

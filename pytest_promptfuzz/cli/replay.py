@@ -31,7 +31,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="run one counterexample or trial once more, by its ID; without one, list what is stored",
         description=f"{plain(__doc__)} The test that it belongs to is found among what runs have kept here and what is "
         "pinned in git, and pytest runs it.",
-        epilog="exit codes: 0 it passes now, 1 it still breaks, 2 unknown or ambiguous ID, 3 undecided",
+        epilog="exit codes: 0: it passes now, 1: it still breaks, 2: unknown or ambiguous ID, 3: undecided",
         allow_abbrev=False,
     )
     parser.add_argument(

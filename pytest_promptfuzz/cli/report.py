@@ -24,7 +24,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "report",
         help="look at the last run again, write its report in any format, merge reports",
         description=f"{plain(__doc__)} Without --to it is shown here as pytest showed it.",
-        epilog="exit codes: 0 done, 2 usage or environment",
+        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     _add_source(parser)

@@ -23,6 +23,7 @@ from pytest_promptfuzz.cli.options import (
 )
 from pytest_promptfuzz.cli.prompts import filled, read_prompt, read_values
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.reporting.progress import Progress
 from pytest_promptfuzz.reporting.side_by_side import side_by_side_lines
@@ -272,10 +273,10 @@ def _before(options: argparse.Namespace) -> dict[str, Any]:
     if options.gate != "no-worse":
         raise UsageError("--against is for --gate no-worse; give both, or leave it out.")
     try:
-        found = json.loads(Path(options.against).read_text(encoding="utf-8"))
+        found = json.loads(read_text(options.against))
         reports = found if isinstance(found, list) else [found]
         return {each["target"]: each for each in reports if each["trials"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(
             f"--against {options.against}: no report of a run ({type(error).__name__}: {error}). Write one with "
             "`promptfuzz run … --json`."

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 _STORE = ".promptfuzz"
 _EPILOG = (
-    "exit codes: 0 nothing found, 1 a counterexample, 2 usage or environment, 3 inconclusive: a noisy or failing "
-    "target, or ended before anything was found: by Ctrl-C, time, money, or too few queries (10 changed prompts)"
+    "exit codes: 0: nothing found, 1: a counterexample, 2: wrong usage or environment, 3: inconclusive, "
+    "a noisy or failing target, or ended before anything was found: by Ctrl-C, time, money, or too few queries "
+    "(10 changed prompts)"
 )
 
 

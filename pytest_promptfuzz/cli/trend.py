@@ -22,7 +22,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "trend",
         help="one test's score over the runs that are kept",
         description=f"{plain(__doc__)} The newest run stands last.",
-        epilog="exit codes: 0 done, 2 usage or environment",
+        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument("test", metavar="TEST", help="a test's name, or a part of it that no other has")

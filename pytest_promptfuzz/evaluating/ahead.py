@@ -104,7 +104,7 @@ class Line:
         wire = target.prepare(request)
         if wire.url.startswith(IN_PROCESS):
             return None
-        digest = request_digest(wire, ignore=watch.ignore, backend=watch.backend, redaction=watch.redaction)
+        digest = request_digest(wire, ignore=watch.ignore, backend=watch.backend, redaction=watch.keying)
         if run.lookup(digest, 0) is not None:
             return None
         alone = watch.tape is not None and watch.tape.alone
@@ -313,7 +313,8 @@ class Calls:
         if self.line is None or self.job.session.mode == "replay":
             return None  # a replay asks nobody
         repeat, read = (run.repeat, run.read) if run is not None else (0, True)
-        watch = self.job.session.apart(repeat=repeat, read=read, ignore=self.job.contract.ignore)
+        job = self.job
+        watch = job.session.apart(job.network, repeat=repeat, read=read, ignore=job.contract.ignore)
         try:
             sent = self.cases.sent(prompt, self.cases.inputs[number])
             call = self.line.call(self.asker, sent, watch, order, run if run is not None else watch)

@@ -8,8 +8,9 @@ from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, Target
 from pytest_promptfuzz.evaluating.classify import infrastructure_error
 from pytest_promptfuzz.evaluating.instability import in_one_line, noisy
 from pytest_promptfuzz.evaluating.recorded import refuse_unrecorded
-from pytest_promptfuzz.evaluating.unseen import perhaps_unseen, refuse_unseen
+from pytest_promptfuzz.evaluating.unseen import perhaps_unseen, refuse_unreplayable, refuse_unseen
 from pytest_promptfuzz.running.run import Step
+from pytest_promptfuzz.scoring.trial import TrialError
 from pytest_promptfuzz.scoring.verdict import Judgement
 
 if TYPE_CHECKING:
@@ -18,16 +19,19 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.case import Case
     from pytest_promptfuzz.evaluating.job import Job
     from pytest_promptfuzz.running.run import Run
-    from pytest_promptfuzz.scoring.trial import Trial, TrialError
+    from pytest_promptfuzz.scoring.trial import Trial
     from pytest_promptfuzz.scoring.verdict import Reason
 
 # What is wrong with the configuration when the unmutated prompt is refused.
 _MENDS = {
     "authentication": "Check the API key and what it may do.",
+    "billing": "Check the account's credit and its limits of spending.",
+    "refused": "Check the base URL, the model and what the account may do.",
     "not-found": "Check the model name and the base URL.",
     "bad-request": "The provider refuses the unmutated request: check the model's parameters.",
     "unpriced": "Without it the budget cannot be kept.",
     "not-simulated": "Add answer=$.path to its line of promptfuzz_endpoints, or name another target.",
+    "confined": "",
     "not-allowed": "Record the answers first, or allow calls.",
 }
 
@@ -63,9 +67,11 @@ def baseline_error(run: Run, where: str, skips: Callable[[BaseException], bool])
     if isinstance(raised, PromptfuzzError) and not isinstance(raised, TargetError):
         raise raised
     refuse_unseen(run, where)
-    error = infrastructure_error(run, baseline=None)
+    error = infrastructure_error(run)
+    if error is None and raised is not None and run.watch.refused:
+        error = TrialError("confined", f"{run.watch.refused[0]} (the body then raised {in_one_line(raised)})")
     if error is not None and error.kind in _MENDS:
-        raise ConfigurationError(f"{where}: {error.message} {_MENDS[error.kind]}") from raised
+        raise ConfigurationError(f"{where}: {error.message} {_MENDS[error.kind]}".rstrip()) from raised
     return error
 
 
@@ -84,6 +90,7 @@ def begun(job: Job, case: Case) -> Generator[list[Step], list[Run], Run | list[T
     prompt, name = case.prompt, job.names[case.number]
     (run,) = yield [Step(prompt, case.watch(concurrent=job.together), case.number)]
     job.count(run, case)
+    refuse_unreplayable(job.session.tape, run, case.unrecorded, job.where)
     refuse_unrecorded(job.session.tape, [run])
     if case.unrecorded is not None:
         raise case.unrecorded
@@ -102,7 +109,7 @@ def begun(job: Job, case: Case) -> Generator[list[Step], list[Run], Run | list[T
     if error is None:
         return run
     on = f" of input {name}" if name else ""
-    message = f"The baseline{on} could not be had: {error.message}"
+    message = f"We could not get the baseline{on}: {error.message}"
     reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
     job.overruled = Judgement("inconclusive", reason, f"{message} ({error.kind})")
     return case.abandoned(reason, message)

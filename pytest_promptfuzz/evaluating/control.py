@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.evaluating.instability import not_repeatable
 from pytest_promptfuzz.evaluating.judge import shown, subject_of
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.scoring.verdict import Judgement
+
+
+def _sorted(value: Any) -> Any:
+    """Plain data with all its lists sorted."""
+    if isinstance(value, dict):
+        return {name: _sorted(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return sorted(map(_sorted, value), key=lambda each: json.dumps(each, sort_keys=True))
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +85,18 @@ def controlled(
         overruled = not_repeatable(f"it raised {type(raised).__name__}: {raised}")
     elif not judge.oracle_only and (control.returned is not None or not kept):
         # Without a return value the last answer is compared, and an application that keeps it asks for none.
-        subject = subject_of(control, judge.where)
+        subject = subject_of(control, judge.where, baseline.run)
         if judge.compare(baseline.subject, subject).outcome != "equivalent":
             ignore = judge.contract.ignore
-            paths = json_diff(without(baseline.value, ignore), without(shown(subject), ignore))
+            before, after = without(baseline.value, ignore), without(shown(subject), ignore)
+            paths = json_diff(before, after)
             what = f"its result differs at {', '.join(paths[:5]) or '$'}"
-            if not own:
+            if not own and _sorted(before) == _sorted(after):
+                what = (
+                    "its result holds the same items in another order: calls made at once finish in any order"
+                )
+                overruled = not_repeatable(what, mend="sort what the test returns")
+            elif not own:
                 overruled = not_repeatable(what, paths[:5])
             elif paths not in ([], ["$"]):
                 note = (

@@ -221,11 +221,10 @@ class _Search:
         runs = yield [asked.apart(each) for each in mutations]
         for run in runs:
             self.job.count(run, asked.case)
-        asked.judge.ahead(list(zip(runs, mutations, strict=True)), asked.baseline)
-        trials = [
-            asked.judge.trial(run, each, each.prompt, asked.baseline, case=asked.case.number)
-            for run, each in zip(runs, mutations, strict=True)
-        ]
+        if self._trial.id in asked.caused:  # a part of what a model refuses may be refused, too
+            asked.caused.update(each.id for each in mutations)
+        asked.judge.ahead(list(zip(runs, mutations, strict=True)), asked.baseline, caused=asked.caused)
+        trials = [asked.trial(each, run) for run, each in zip(runs, mutations, strict=True)]
         for trial in trials:
             if trial.error is None or trial.error.kind in _PASSES:
                 self._answers.setdefault(trial.mutation.text, []).append(trial)

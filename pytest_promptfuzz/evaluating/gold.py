@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.plain import plain
 from pytest_promptfuzz.errors import PartError, TargetError, UsageError, nearest, quoted
+from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers
 from pytest_promptfuzz.scoring.gold import ROBUST_BUT_WRONG, Gold, Marked
 
 if TYPE_CHECKING:
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.judge import Judge
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.trial import Trial
+
+
+_PARALLEL = (
+    "expected= is one answer, and the test returns nothing and makes several calls at once, so nothing was compared "
+    "with it. Return the answer that is expected"
+)
 
 
 def read_expected(expected: Any, inputs: Any, where: str) -> tuple[Any, ...]:
@@ -82,7 +89,13 @@ def with_gold(result: Robustness, cases: Iterable[Case]) -> Robustness:
     marked = [found for each in known if (found := _marked(each, result.trials, result.relation)) is not None]
     gold = Gold.of(marked)
     said = [_said(result, gold)] if result.verdict == "pass" else []
+    if any(_is_parallel(each) for each in known):
+        said = [_PARALLEL]
     return replace(result, gold=gold, notes=(*filter(None, said), *result.notes))
+
+
+def _is_parallel(case: Case) -> bool:
+    return case.asked is not None and isinstance(case.asked.baseline.subject, ParallelAnswers)
 
 
 def _marked(case: Case, trials: Iterable[Trial], relation: str) -> Marked | None:
@@ -103,6 +116,8 @@ def _marked(case: Case, trials: Iterable[Trial], relation: str) -> Marked | None
     told: dict[str, bool | None] = {}
 
     def right(value: Any) -> bool | None:
+        if _is_parallel(case):
+            return None
         key = json.dumps(value, sort_keys=True)
         if key not in told:
             told[key] = _right(asked.judge, case.expected, value)

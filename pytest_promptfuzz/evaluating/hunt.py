@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.evaluating.alike import alike
 from pytest_promptfuzz.evaluating.allowance import Allowance, Ends, ReachedAlready
 from pytest_promptfuzz.evaluating.hunting import ended_by, said_of_answers, said_of_control
 from pytest_promptfuzz.evaluating.objectives import NEAR, Answer, answer_of, said
 from pytest_promptfuzz.evaluating.recorded import refuse_unrecorded
+from pytest_promptfuzz.evaluating.repeating import confirming
 from pytest_promptfuzz.evaluating.smaller import smaller
 from pytest_promptfuzz.evaluating.tried import Tried
 from pytest_promptfuzz.evaluating.unmutated import steady
@@ -67,7 +68,7 @@ class Hunt:
     settings: Hunting
     where: str
     progress: Callable[[int, int, float, bool], object] | None = None
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = monotonic
     spare: int = 0
     ended: Ended = "interrupted"
     explanation: str = "it was interrupted"
@@ -212,7 +213,10 @@ class Hunt:
         return []
 
     def _runs(self, job: Job, asked: Asked, mutations: Sequence[Mutation | None]) -> Asking:
-        """Make runs, if the budget holds them."""
+        """Make runs, if the budget holds them; what a model refuses is asked again, out of the same budget."""
+        most = self.settings.queries + self.spare
+        if self.queries + len(mutations) > most:
+            raise Ends("queries-spent", f"{self.queries} of {most} queries were made")
         self._allowance.hold(job.spent, len(mutations))
         steps = []
         for mutation in mutations:
@@ -230,11 +234,15 @@ class Hunt:
             job.count(run, asked.case)
             self._allowance.paid(before, job.spent)
         refuse_unrecorded(job.session.tape, runs)
+        pairs = zip(mutations, runs, strict=True)
+        self.queries += yield from confirming(
+            job, asked, [(each, run) for each, run in pairs if each is not None]
+        )
         return runs
 
     def _seen(self, job: Job, asked: Asked, mutation: Mutation, run: Run) -> Seen:
         """What a run shows; a query without an answer shows nothing."""
-        trial = asked.judge.trial(run, mutation, mutation.prompt, asked.baseline, case=asked.case.number)
+        trial = asked.trial(mutation, run)
         if trial.error is not None:
             self.errors, self.lost = self.errors + 1, trial.error
             self._allowance.lost(trial.error)

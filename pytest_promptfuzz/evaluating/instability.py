@@ -59,15 +59,16 @@ def noisy(failure: str) -> Judgement:
     )
 
 
-def not_repeatable(what: str, paths: Sequence[str] = ()) -> Judgement:
+def not_repeatable(what: str, paths: Sequence[str] = (), mend: str = "") -> Judgement:
     """The control trial differs from the baseline.
 
     Args:
         what: How, in words.
         paths: The JSON paths at which its result differs.
+        mend: What to do about it; by default, leave these paths out.
     """
     named = [*paths]
-    mend = (
+    mend = mend or (
         f"write ignore={named!r}" if named not in ([], ["$"]) else "take the clock, random or unique part out"
     )
     return Judgement(

@@ -13,6 +13,7 @@ from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.accepted import Accepted, met
 from pytest_promptfuzz.evaluating.baseline import BaselineFailed, begun, may_overlap
+from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers, said_of_matching
 from pytest_promptfuzz.evaluating.case import Case
 from pytest_promptfuzz.evaluating.compared import NOTHING, Before, paired_of, said_of
 from pytest_promptfuzz.evaluating.conclude import conclude
@@ -28,7 +29,7 @@ from pytest_promptfuzz.evaluating.left_out import LeftOut
 from pytest_promptfuzz.evaluating.pacing import chosen_of, first_part, in_order, saved_by
 from pytest_promptfuzz.evaluating.planning import planned
 from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
-from pytest_promptfuzz.evaluating.repeating import Asked, credited, lost_by, varying
+from pytest_promptfuzz.evaluating.repeating import Asked, confirming, credited, lost_by, varying
 from pytest_promptfuzz.evaluating.replaying import Pins, replaying, with_replayed
 from pytest_promptfuzz.evaluating.rounds import once_begun
 from pytest_promptfuzz.running.run import Run, Step
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.robustness import Robustness
     from pytest_promptfuzz.scoring.verdict import Judgement
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
+    from pytest_promptfuzz.wire.network import Network
     from pytest_promptfuzz.wire.watch import Watch
 
     Steps = Generator[list[Step], list[Run], None]
@@ -59,6 +61,13 @@ if TYPE_CHECKING:
 
 def _never(_: BaseException) -> bool:
     return False
+
+
+def _task_of(subject: Any) -> str:
+    """What was asked for, by what was answered; all of it where several calls were answered."""
+    answers = [each.response for each in subject.each] if isinstance(subject, ParallelAnswers) else [subject]
+    said = (each.text if isinstance(each, Response) else each for each in answers)
+    return " and ".join(dict.fromkeys(map(infer_task, said)))
 
 
 @dataclass(slots=True)
@@ -93,6 +102,8 @@ class Job:
         counterexamples: The smallest changes known that break the test.
         pins: Counterexamples that were known before.
         accepted: Its snapshot.
+        compared_calls: How many calls are compared, each with the one that asks the same; 0 where one answer is.
+        network: What it may reach beside its model calls, and what it reached.
     """
 
     contract: Contract
@@ -128,6 +139,7 @@ class Job:
     counterexamples: list[Counterexample] = field(default_factory=list)
     pins: Pins = field(default_factory=Pins)
     accepted: Accepted = field(default_factory=Accepted)
+    compared_calls: int = 0
     _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
     _benches: dict[int, Bench] = field(default_factory=dict)
@@ -135,8 +147,10 @@ class Job:
     _task: str = ""
     _oracle_only: bool = False
     _left_out: LeftOut = field(init=False)
+    network: Network = field(init=False)
 
     def __post_init__(self) -> None:
+        self.network = self.session.network(simulated=self.simulated is not None)
         self._left_out = LeftOut(self.contract.ignore)
 
     def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
@@ -154,7 +168,12 @@ class Job:
             BaselineFailed: The body fails on the unmutated prompt, twice.
         """
         case = Case(
-            self.cases, prompt, self.session.test(), self.contract.ignore, self.simulated, self.on_wire
+            self.cases,
+            prompt,
+            self.session.test(self.network),
+            self.contract.ignore,
+            self.simulated,
+            self.on_wire,
         )
         case.expected = expected
         self.cases += 1
@@ -245,6 +264,8 @@ class Job:
                 self.count(run, asked.case)
             told = runs[asked.before :]
             refuse_unrecorded(self.session.tape, told)
+            pairs = [each for each in mutations for _ in range(asked.samples)]
+            yield from confirming(self, asked, zip(pairs, told, strict=True))
             trials = asked.judged(mutations, runs)
             for trial, run in zip(trials, told, strict=True):
                 if trial.failure is not None and run.exception is not None:
@@ -288,6 +309,7 @@ class Job:
             task=self._task,
             notes=[
                 *varying(self.ended, self.names, self.evidence),
+                *said_of_matching(trial.comparison for trial in trials),
                 *self.notes,
                 *lost_by(self.ended),
                 *self._left_out.notes(),
@@ -298,7 +320,12 @@ class Job:
         result = with_drift(result, self)
         for case in self.ended:
             case.asked = None  # each knows the other, and what a test leaves is to be gone with it
-        return with_judging(result, self._benches, self.contract, self._baselines)
+        return self.with_unfollowed(with_judging(result, self._benches, self.contract, self._baselines))
+
+    def with_unfollowed(self, result: Robustness) -> Robustness:
+        """The result with what was not followed; from now on nothing is."""
+        self.network.over = True
+        return replace(result, unfollowed=self.network.unfollowed(simulated=self.simulated is not None))
 
     def count(self, run: Run, case: Case) -> None:
         """Note what a run took, and who answered it."""
@@ -318,9 +345,10 @@ class Job:
             )
         self._oracle_only = subject is None or not contract.compare
         self._baselines[case.number] = shown(subject)
+        if isinstance(subject, ParallelAnswers):
+            self.compared_calls = max(self.compared_calls, len(subject.each))
         if not self._oracle_only and not self._task:
-            said = subject.text if isinstance(subject, Response) else subject
-            self._task = contract.compared_as or f"{infer_task(said)} (inferred)"
+            self._task = contract.compared_as or f"{_task_of(subject)} (inferred)"
         bench = None if self._oracle_only else bench_of(contract, case.watches, run, case.prompt.text)
         if bench is not None:
             self._benches[case.number] = bench
@@ -332,6 +360,7 @@ class Job:
             describe=self.describe,
             counts_runs=self.counts_runs,
             where=self.where,
+            checks=self.checks,
             bench=bench,
             given=self.given,
         )

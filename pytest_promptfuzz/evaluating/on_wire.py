@@ -99,6 +99,12 @@ class OnWire:
                 f"{where}: call={self.call}, and the baseline's calls are numbered from 0 to {len(asked) - 1}."
                 f"{_listed(baseline)}"
             )
+        if self.call is not None and not all(each.on_line for each in asked):
+            raise UsageError(
+                f"{where}: call={self.call} counts calls in order, and this test makes calls in other threads or "
+                f"tasks, whose order may change. Say which text is meant with match='a regular expression'."
+                f"{_listed(baseline)}"
+            )
         messages = [each for call in self._meant(asked) for each in call.messages if each.role == self.role]
         meant = dict.fromkeys(text for each in messages for text in each.texts if self._matches(text))
         if not meant and (hidden := self._left_out(asked)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.evaluating.repeating import confirming
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.scoring.replayed import Replayed, said_of, told
 from pytest_promptfuzz.searching.anchoring import reanchored
@@ -144,10 +145,12 @@ def _asked_until_told(
             return trials
         runs = yield [asked.apart(placed[place][1]) for place in open_]
         made = [(run, placed[place][1]) for place, run in zip(open_, runs, strict=True)]
-        asked.judge.ahead(made, asked.baseline)
-        for place, (run, mutation) in zip(open_, made, strict=True):
+        for run in runs:
             job.count(run, asked.case)
-            trial = asked.judge.trial(run, mutation, mutation.prompt, asked.baseline, case=asked.case.number)
+        yield from confirming(job, asked, [(mutation, run) for run, mutation in made])
+        asked.judge.ahead(made, asked.baseline, caused=asked.caused)
+        for place, (run, mutation) in zip(open_, made, strict=True):
+            trial = asked.trial(mutation, run)
             if trial.failure is not None and run.exception is not None:
                 job.failures.setdefault(trial.id, run.exception)
             trials[place].append(trial)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.allowance import ReachedAlready
 from pytest_promptfuzz.evaluating.hunt import Hunt
@@ -49,7 +49,7 @@ class SearchedTest(SearchJob):
     inputs: int = 1
     hunts: list[Hunt] = field(default_factory=list)
     unsearched: list[str] = field(default_factory=list)
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = monotonic
     _began: float | None = None
     _replays: int = 0
 

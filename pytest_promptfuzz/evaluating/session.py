@@ -14,6 +14,7 @@ from pytest_promptfuzz.running.crew import Crew
 from pytest_promptfuzz.targets.model import Request
 from pytest_promptfuzz.wire.answers import MemoryStore
 from pytest_promptfuzz.wire.gate import LateGate
+from pytest_promptfuzz.wire.network import Network
 from pytest_promptfuzz.wire.recordings.part import EMBEDDER, SHRINKING, Part
 from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.answers import AnswerStore
     from pytest_promptfuzz.wire.gate import Gate
     from pytest_promptfuzz.wire.in_flight import InFlight
+    from pytest_promptfuzz.wire.network import AllowedHosts, Unfollowed
     from pytest_promptfuzz.wire.recordings.tape import Tape
 
 Mode = Literal["auto", "record", "replay", "live"]
@@ -66,6 +68,8 @@ class Session:
         speculate: Whether calls of sync bodies may be made before they ask.
         crew: Makes them.
         tests: How many tests share the error that is allowed to a session; see ``scoring.repeats.ALPHA``.
+        allowed: What tests may reach beside this machine where they are replayed or simulated.
+        astray: What was not followed and belongs to no one test.
     """
 
     store: AnswerStore | None = None
@@ -79,6 +83,8 @@ class Session:
     speculate: bool = True
     crew: Crew = field(default_factory=Crew)
     tests: int = 1
+    allowed: AllowedHosts | None = None
+    astray: list[Unfollowed] = field(default_factory=list)
 
     @property
     def baseline_runs(self) -> int:
@@ -87,16 +93,34 @@ class Session:
             return RECORDED_SAMPLES
         return 1 if self.tape is None else max(1, min(RECORDED_SAMPLES, self.tape.samples))
 
-    def test(self, *, read: bool = True) -> TestWatches:
+    @property
+    def keying(self) -> Redaction:
+        """What is hidden before keys are computed: of a recorded test, what was hidden when it was recorded."""
+        return self.redaction if self.tape is None else self.redaction.under(self.tape.rules)
+
+    def test(self, network: Network | None = None, *, read: bool = True) -> TestWatches:
         """The watches of one test: they share the answers that the control trial is served from.
 
         Args:
+            network: The test's; ``None`` for one of their own.
             read: Whether stored answers may serve it, if the mode lets them.
         """
         case = self.tape.begin() if self.tape is not None else 0
-        return TestWatches(self, case, read=read and self.mode != "live")
+        network = network if network is not None else self.network()
+        return TestWatches(self, network, case, read=read and self.mode != "live")
 
-    def apart(self, *, repeat: int = 0, read: bool = True, ignore: Sequence[str] = ()) -> Watch:
+    def network(self, *, simulated: bool = False) -> Network:
+        """What a test may reach beside its model calls, and where it is noted what it reached.
+
+        Args:
+            simulated: Whether the simulated model answers in every provider's place, so that nothing has to leave.
+        """
+        confined = "a replayed test" if self.mode == "replay" else "a simulated test" if simulated else ""
+        return Network(self.allowed, confined=confined, astray=self.astray)
+
+    def apart(
+        self, network: Network, *, repeat: int = 0, read: bool = True, ignore: Sequence[str] = ()
+    ) -> Watch:
         """A watch for a call that is made before its run has come to it; the run's own watch adopts what it saw."""
         return Watch(
             store=self.store,
@@ -108,7 +132,9 @@ class Session:
             gate=self.gate,
             tape=self.tape,
             redaction=self.redaction,
+            keying=self.keying,
             secrets=self.secrets,
+            network=network,
         )
 
 
@@ -117,12 +143,14 @@ class TestWatches:
     """Makes the watches of one test's runs.
 
     Attributes:
+        network: The test's.
         embedding: Of the calls for embeddings; ``None`` where no provider is asked for them.
     """
 
     __test__ = False  # not a test class, whatever pytest makes of its name
 
     session: Session
+    network: Network
     case: int = 0
     read: bool = True
     fresh: MemoryStore = field(default_factory=MemoryStore)
@@ -169,8 +197,9 @@ class TestWatches:
             gate=self.session.gate,
             tape=tape,
             part=part,
-            confined=session.mode == "replay",
+            network=self.network,
             redaction=session.redaction,
+            keying=session.keying,
             secrets=session.secrets,
         )
         if tape is not None:
@@ -184,7 +213,7 @@ class TestWatches:
             name: Who is asked, one of ``part.BESIDE``.
         """
         watch = self.watch()
-        watch.part, watch.apart = Part(self.case, name), True
+        watch.part, watch.apart, watch.network = Part(self.case, name), True, self.session.network()
         return watch
 
     def embedder(self) -> Embedder | None:
@@ -198,7 +227,7 @@ class TestWatches:
         """The watches of the same runs made anew: nothing that is stored serves them."""
         if self.session.tape is not None:
             self.session.tape.forget(self.case)
-        return TestWatches(self.session, self.case, read=False)
+        return TestWatches(self.session, self.network, self.case, read=False)
 
     def done(self, plan: dict[str, Any] | None = None, *, failed: bool = False) -> None:
         """Every run was made.

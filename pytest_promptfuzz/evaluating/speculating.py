@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.evaluating.judge import spent_on
@@ -52,11 +53,12 @@ def _told(job: Job, speculations: dict[int, Speculation]) -> Told:
     from pytest_promptfuzz.running.speculation.speculation import Speculation
 
     session = job.session
+    apart = partial(session.apart, job.network)
 
     def of(case: int) -> Speculation | None:
         if case not in speculations and not any(each.wrong for each in speculations.values()):
             # One call at a time may be the body's own.
-            speculations[case] = Speculation(session.crew, session.concurrency - 1, session.apart)
+            speculations[case] = Speculation(session.crew, session.concurrency - 1, apart)
         return speculations.get(case)
 
     def begin(batch: list[Step]) -> None:

@@ -49,9 +49,9 @@ def steady(asked: Asked, runs: Iterable[Run], where: str, reached: Callable[[Ans
 def _answer(asked: Asked, run: Run, where: str) -> Answer | None:
     """What the unmutated prompt was answered this time; ``None`` where nothing can be told of it."""
     error, judge = run.exception, asked.judge
-    if infrastructure_error(run, baseline=None) or (error is not None and judge.skips(error)):
+    if infrastructure_error(run) or (error is not None and judge.skips(error)):
         return None
-    subject = subject_of(run, where)
+    subject = subject_of(run, where, asked.baseline.run)
     if error is not None:  # the test's own check fails on the unmutated prompt
         return Answer(shown(subject), "deviation", 0.0, in_one_line(error))
     if subject is None or judge.oracle_only:  # its own checks passed, and that is all there is to see

@@ -51,15 +51,20 @@ def check_update(config: pytest.Config, overrides: Mapping[str, Any]) -> None:
         raise pytest.UsageError(f"{UPDATE}: {reason}.")
 
 
-def updated(contract: Contract, state: State) -> Contract:
-    """The settings of a test whose snapshot is to be written: it asks its whole plan, and its prompt some times."""
+def updated(contract: Contract, session: Session) -> Contract:
+    """The settings of a test whose snapshot is to be written: it asks its whole plan, and its prompt some times.
+
+    What a recording holds is enough: it was paid for, and one more call would mix answers of two days.
+    """
     from pytest_promptfuzz.evaluating.behaviour import ANSWERS
     from pytest_promptfuzz.evaluating.contract import DRIFTS
 
     # To update is to accept: what drifted is said, and fails nothing.
     eased: dict[str, Any] = {name: "warn" for name in DRIFTS if getattr(contract, name) == "fail"}
     contract = replace(contract, stop="never", **eased)
-    if state.settings["mode"] == "replay" or not contract.compare:
+    tape = session.tape
+    recorded = tape is not None and not tape.recording and tape.samples > 0
+    if session.mode == "replay" or recorded or not contract.compare:
         return contract
     return replace(contract, baseline_runs=max(contract.baseline_runs, ANSWERS))
 

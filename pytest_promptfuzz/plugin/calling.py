@@ -74,9 +74,10 @@ def unmutated(item: pytest.Item) -> Iterator[None]:
     state = State.of(item.config)
     keys = merged(item)[1]
     target = state.target(keys.get("target"))
-    watches = state.session_of(item).test()
+    session, simulated = state.session_of(item), simulated_of(target)
+    watches = session.test(session.network(simulated=simulated is not None))
     watches.done()
-    watch = watches.watch(simulated=simulated_of(target))
+    watch = watches.watch(simulated=simulated)
     if original is None or hasattr(original, "hypothesis"):
         with intercepting(), watching(watch):
             yield

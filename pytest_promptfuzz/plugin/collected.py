@@ -8,15 +8,13 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 VARIABLE = "PROMPTFUZZ_COLLECTED"
 """The environment variable that names the file: JSON, a list of path, test, and whether it may have a snapshot."""
 
-_found: list[tuple[str, str, bool]] = []
+_FOUND = pytest.StashKey[list[tuple[str, str, bool]]]()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -24,9 +22,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     keeps = item.get_closest_marker("robust") is not None and not hasattr(
         getattr(item, "obj", None), "hypothesis"
     )
-    _found.append((str(item.path), item.nodeid.partition("::")[2] or item.name, keeps))
+    found = item.config.stash.setdefault(_FOUND, [])
+    found.append((str(item.path), item.nodeid.partition("::")[2] or item.name, keeps))
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Write them."""
-    Path(os.environ[VARIABLE]).write_text(json.dumps(_found), encoding="utf-8")
+    found = session.config.stash.get(_FOUND, [])
+    Path(os.environ[VARIABLE]).write_text(json.dumps(found), encoding="utf-8")

@@ -99,7 +99,7 @@ class Engine:
             contract["profile"] = None
         settled = Contract.of(laid_over(contract, overridden), where=self.where, profiles=state.profiles)
         if state.config.getoption("promptfuzz_update") and not searches:
-            settled = updated(settled, state)
+            settled = updated(settled, session)
         if searches:
             hunting, only = hunting_of(keys, settled, settings["queries"], self.where), None
             kind = functools.partial(SearchedTest, hunting=hunting)

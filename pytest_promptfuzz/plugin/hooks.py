@@ -84,8 +84,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Note that a test exists, whether or not it is selected."""
-    State.of(item.config).gone.collected(item)
+    """Note that a test exists, whether or not it is selected; no key may stand in its name."""
+    state = State.of(item.config)
+    if "[" in item.name and is_robust(item):
+        from pytest_promptfuzz.plugin.redacting import hide_in_id
+
+        hide_in_id(item, state.redaction())
+    state.gone.collected(item)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -107,8 +112,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """Add what a worker of xdist did not use, and what it knows of tests that are gone."""
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Add what a worker of xdist did not use, and what it knows of tests that are gone; one that died lost tests."""
+    if error:
+        State.of(node.config).written.cut_short = True
     output = getattr(node, "workeroutput", None) or {}
     if "promptfuzz_gone" in output:
         State.of(node.config).gone.add(output["promptfuzz_gone"])
@@ -182,7 +189,8 @@ class Results:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
-        """Begin no further call, before anything is reported."""
+        """Begin no further call, before anything is reported. ``pytest.exit`` comes here too."""
+        self._state.written.cut_short = True
         self._state.stop()
 
     @pytest.hookimpl(tryfirst=True)
@@ -217,10 +225,7 @@ class Results:
             self._state.forecasts[report.nodeid] = report.promptfuzz_forecast
         if hasattr(report, "promptfuzz_unmutated"):
             self._state.unmutated[report.nodeid] = None
-        if hasattr(report, "promptfuzz_unrecorded"):
-            self._state.written.incomplete[report.nodeid] = report.promptfuzz_unrecorded
-        elif report.when == "call":
-            self._state.written.incomplete.pop(report.nodeid, None)
+        self._state.written.see(report)
         yield
         if hasattr(report, "promptfuzz") or hasattr(report, "promptfuzz_message"):
             from pytest_promptfuzz.plugin.junit import name_phase
@@ -239,6 +244,25 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput[WORKER_KEY] = State.of(node.config).settings["mode"]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
+    """No text of a model's keeps a report from being sent to xdist's controller."""
+    data = yield
+    if data is not None:
+        from pytest_promptfuzz.plugin.redacting import pack
+
+        pack(data)
+    return data
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_from_serializable(data: dict[str, Any]) -> None:
+    """Undo what was done to send it."""
+    from pytest_promptfuzz.plugin.redacting import unpack
+
+    unpack(data)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Stop what makes calls ahead, however the run came to its end, and write what was recorded.
@@ -250,7 +274,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["promptfuzz_unused_calls"] = state.unused_calls
-        output["promptfuzz_gone"] = state.gone.to_json()
+        from pytest_promptfuzz.plugin.redacting import sendable
+
+        output["promptfuzz_gone"] = sendable(state.gone.to_json())
     if hasattr(session.config, "workerinput"):
         return
     if state.updates:
@@ -258,9 +284,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         if state.accepted.lost:
             end_with(session, pytest.ExitCode.TESTS_FAILED)
     if state.settings["mode"] == "record":
-        from pytest_promptfuzz.plugin.recording import write
-
-        write(state.folder, state.written, state.warnings.append)
+        whole = exitstatus in _ENDED
+        state.written.write(session, state.folder, state.warnings.append, whole=whole)
     stopped = session.shouldfail or session.shouldstop
     state.ending.finish(session, state, complete=exitstatus in _ENDED and not stopped)
 

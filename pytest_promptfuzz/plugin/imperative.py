@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import ConfigurationError
+from pytest_promptfuzz.errors import ConfigurationError, TargetError
 from pytest_promptfuzz.plugin.choosing import laid_over
 from pytest_promptfuzz.plugin.marks import is_robust, merged
 from pytest_promptfuzz.plugin.settings import RUN_KEYS
@@ -14,7 +14,8 @@ from pytest_promptfuzz.targets.function import CallableTarget
 from pytest_promptfuzz.targets.requests import as_request
 from pytest_promptfuzz.wire.ask import aask, ask
 from pytest_promptfuzz.wire.intercept import intercepting
-from pytest_promptfuzz.wire.watch import current
+from pytest_promptfuzz.wire.transports import note_unattributed
+from pytest_promptfuzz.wire.watch import attributed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,10 +61,16 @@ class _Caller:
         return target
 
     def watch(self) -> Watch:
-        """The watch of the run that goes on; one of the test's own outside a robust test."""
-        watch = current.get()
+        """The watch of the run that goes on, in any thread; one of the test's own outside a robust test.
+
+        Raises:
+            TargetError: Several runs go on, and this thread does not carry the context of one.
+        """
+        watch, running = attributed()
         if watch is not None:
             return watch
+        if running:
+            raise TargetError(note_unattributed(running, self.target.name), kind="unattributed")
         if self._own is None:
             watches = self._state.session_of(self._item).test()
             watches.done()

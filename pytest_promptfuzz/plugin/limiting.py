@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.running.tables import PROFILES, read_tool, rules_and_prices
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pytest_promptfuzz.comparing.profiles import Profile
@@ -60,10 +61,22 @@ def make_limits(state: State) -> Limits:
     settings = settings_of(state.settings, rules=rules, prices=prices, prefix="--promptfuzz-", dry=state.dry)
     run = getattr(state.config, "workerinput", {}).get(RUN)
     if run is None:
-        return Limits(settings)
+        return Limits(settings, told=_line(state))
     from pytest_promptfuzz.running.limits.shared import SharedLedger
 
     return Limits(settings, ledger=SharedLedger(shared_file(state, run), state.warnings.append))
+
+
+def _line(state: State) -> Callable[[str], None] | None:
+    """Writes a line to the terminal while a test runs; ``None`` where there is none, or it is to be quiet."""
+    from pytest_promptfuzz.plugin.progress import Screen
+
+    manager = state.config.pluginmanager
+    reporter = manager.getplugin("terminalreporter")
+    if reporter is None or state.config.get_verbosity() < 0:
+        return None
+    screen = Screen(reporter, manager.getplugin("capturemanager"))
+    return lambda text: screen.write(f"\npromptfuzz: {safe(text)}\n")
 
 
 def prices_of(state: State) -> Prices:

@@ -153,8 +153,9 @@ class Pins:
                 continue
             still = [] if found is None else [each.id for each in found.counterexamples if each.id in ids]
             if still:
-                verb = "is" if len(still) == 1 else "are"
-                yield f"retired, and still pinned in git: {', '.join(still)} of {nodeid}; {verb} taken out by {UPDATE}"
+                them = "it" if len(still) == 1 else "them"
+                named = ", ".join(still)
+                yield f"removed here, but still pinned in git: {named} of {nodeid}; {UPDATE} removes {them} there too"
 
 
 def _read(report: Any, target: str) -> Known | None:

@@ -25,7 +25,7 @@ class ItemProgress:
         # What the body prints uncaptured would mix with it.
         printing = item.config.getoption("capture") == "no"
         enabled = reporter is not None and reporter.isatty and not quiet and not printing
-        screen = _Screen(reporter, item.config.pluginmanager.getplugin("capturemanager"))
+        screen = Screen(reporter, item.config.pluginmanager.getplugin("capturemanager"))
         self._progress = Progress(screen.write, enabled=enabled, width=screen.width, column=screen.column)
 
     def ran(self, job: Job) -> None:
@@ -48,7 +48,7 @@ class ItemProgress:
         self._progress.clear()
 
 
-class _Screen:
+class Screen:
     """What pytest writes to."""
 
     def __init__(self, reporter: Any, capture: Any) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
+import io
 import os
 import re
 import subprocess
-import zlib
 from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.wire.unpacking import UNREADABLE, unpacked_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,10 +57,11 @@ def recording_lines(root: Path, tests: Iterable[str]) -> list[str]:
 def _days(path: Path) -> set[date]:
     found: set[bytes] = set()
     try:
-        with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as lines:
+        packed = path.name.endswith(".gz")
+        with io.BytesIO(unpacked_file(path)) if packed else path.open("rb") as lines:
             for line in lines:
                 found.update(_ANSWERED.findall(line))
-    except (OSError, EOFError, zlib.error):
+    except UNREADABLE:
         return set()  # said where the recording was read
     days: set[date] = set()
     for each in found:

@@ -58,7 +58,7 @@ SETTINGS: tuple[Setting, ...] = (
         "threshold",
         values.share,
         0.85,
-        "score a test must reach whose mark does not say, 0 to 1",
+        "lowest score that passes, 0 to 1, unless the test sets its own",
         "X",
         "float",
     ),
@@ -66,24 +66,23 @@ SETTINGS: tuple[Setting, ...] = (
         "gate",
         values.one_of("point", "confident", "no-worse"),
         "point",
-        "what must reach the threshold in a test whose mark does not say: point (the score) or confident (its lower "
-        "bound); no-worse holds it against the stored run instead",
+        "what must reach the threshold, unless the test sets its own: point (the score) or confident (its lower "
+        "bound); no-worse compares the test with the stored run besides",
         "GATE",
     ),
-    Setting("task", values.text, None, "task profile of a test whose mark does not say", "NAME"),
+    Setting("task", values.text, None, "how answers are compared, unless the test sets its own task", "NAME"),
     Setting(
         "stop",
         values.one_of("certain", "sprt", "sequential", "never"),
         "certain",
-        "when a test whose mark does not say asks no further: certain, sprt, sequential or never",
+        "when a test stops asking, unless it sets its own: certain, sprt, sequential or never",
         "WHEN",
     ),
     Setting(
         "shrink",
         values.queries,
         60,
-        "how often the prompt may be asked to make what breaks a brittle test as small as it can be, in a test whose "
-        "mark does not say; off, or 0: not at all",
+        "most queries to make the change that breaks a test smaller, unless the test sets its own; off, or 0: none",
         "N",
         "count",
     ),
@@ -91,7 +90,7 @@ SETTINGS: tuple[Setting, ...] = (
         "queries",
         values.whole(1),
         200,
-        "how often a test that is a search (search=) may ask the prompt, where its mark does not say",
+        "most queries of a test that searches (search=), unless the test sets its own",
         "N",
         "int",
     ),
@@ -99,7 +98,7 @@ SETTINGS: tuple[Setting, ...] = (
         "pinned",
         values.one_of("warn", "fail"),
         "warn",
-        "what a known counterexample does that still breaks a test whose mark does not say: warn, or fail",
+        "what happens when a known counterexample still breaks a test: warn or fail, unless the test sets its own",
         "EFFECT",
     ),
     *(
@@ -107,13 +106,13 @@ SETTINGS: tuple[Setting, ...] = (
             f"{kind}_drift",
             values.one_of("fail", "warn", "ignore"),
             "warn",
-            f"what it does that {what}, in a test whose mark does not say: fail, warn or ignore",
+            f"what happens when {what}: fail, warn or ignore, unless the test sets its own",
             "POLICY",
         )
         for kind, what in (
-            ("model", "the same prompt is answered otherwise than its snapshot has it"),
-            ("prompt", "the prompt is not that of the test's snapshot"),
-            ("comparator", "answers are compared otherwise than for the test's snapshot"),
+            ("model", "the answers to the same prompt differ from the snapshot"),
+            ("prompt", "the prompt differs from the snapshot"),
+            ("comparator", "answers are compared in another way than for the snapshot"),
         )
     ),
     Setting("seed", values.seed, 0, "seed of the plans of mutations", "N", "int"),
@@ -121,8 +120,8 @@ SETTINGS: tuple[Setting, ...] = (
         "judge",
         values.text,
         None,
-        "who rates answers that nothing cheaper can tell, in tests whose mark does not say: a model as for the target, "
-        "or a judge of the project's",
+        "who rates answers that nothing cheaper can compare, unless the test sets its own: a model as for the target, "
+        "or a judge of the project",
         "NAME",
     ),
     Setting(
@@ -215,6 +214,15 @@ SETTINGS: tuple[Setting, ...] = (
         "LINES",
     ),
     Setting(
+        "allow_hosts",
+        values.hosts,
+        None,
+        "hosts that replayed and simulated tests may reach beside this machine, databases and the like: HOST, "
+        "HOST:PORT or *.internal; several with commas, or the option again",
+        "HOSTS",
+        several=True,
+    ),
+    Setting(
         "history",
         values.kept,
         200,
@@ -285,7 +293,7 @@ MUTATIONS = Setting(
     "mutations",
     values.mutations,
     8,
-    "mutations of a test whose mark does not say: a count, or A=2,B=1 by operator or dimension, or A,B",
+    "how many mutations, unless the test sets its own: a count, or A=2,B=1 by operator or dimension, or A,B",
     "N|A=2,B=1",
     "count",
 )
@@ -293,7 +301,7 @@ OPERATORS = Setting(
     "operators",
     values.operators,
     None,
-    "what to draw on for a test whose mark does not say: operators and dimensions A,B, or weights A=2,B=1",
+    "what makes mutations, unless the test sets its own: operators and dimensions A,B, or weights A=2,B=1",
     "A,B",
 )
 CHOICES = (MUTATIONS, OPERATORS)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
+import signal
+import sys
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +35,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.model import TestReport, TestSummary
     from pytest_promptfuzz.targets.function import CallableTarget
     from pytest_promptfuzz.targets.model import Target
+    from pytest_promptfuzz.wire.redact import Redaction
+
+
+_MOMENT = 0.5  # seconds that a worker's own Ctrl-C is given to be heard of
 
 
 @dataclass(slots=True)
@@ -61,6 +70,7 @@ class State:
     following: pytest.Item | None = None
     unused_calls: int = 0
     tests: int = 1
+    _over: threading.Event = field(default_factory=threading.Event)
     _lookahead: LookAhead | None = None
     _targets: dict[str, Target | CallableTarget] = field(default_factory=dict)
 
@@ -139,6 +149,18 @@ class State:
 
             hide(report, redaction_of(self._items.session))
 
+    def redaction(self) -> Redaction:
+        """What is hidden: shapes of keys, configured patterns, the environment's credentials, what the project says.
+
+        Raises:
+            UsageError: A hook failed, or offered something else than functions.
+        """
+        from pytest_promptfuzz.plugin.offering import offered_redactors
+        from pytest_promptfuzz.wire.redact import Redaction
+        from pytest_promptfuzz.wire.secrets import of_environment
+
+        return Redaction(self.patterns, of_environment(os.environ), offered_redactors(self.config))
+
     @property
     def folder(self) -> Path:
         """Where answers are stored."""
@@ -153,10 +175,15 @@ class State:
             from pytest_promptfuzz.wire.custom import configure
             from pytest_promptfuzz.wire.gate import LateGate
             from pytest_promptfuzz.wire.recordings.library import Recordings
-            from pytest_promptfuzz.wire.redact import Redaction
             from pytest_promptfuzz.wire.stores import open_store, password_of
 
-            configure(self.settings["endpoints"])
+            before = configure(self.settings["endpoints"])
+
+            def restore() -> None:
+                """Give the run that goes on around this one its endpoints back."""
+                configure(before)
+
+            self.config.add_cleanup(restore)
             self.choice.register()
             warn = self.warnings.append
             mode = sessions.check_mode(self.settings["mode"], "--promptfuzz-mode")
@@ -172,13 +199,16 @@ class State:
                 ),
                 concurrency=self.settings["concurrency"],
                 speculate=self.settings["speculate"],
-                redaction=Redaction(self.patterns),
+                redaction=self.redaction(),
                 gate=LateGate(functools.partial(make_limits, self)),
                 secrets=set(filter(None, [password_of(shared or "")])),
                 tests=max(1, self.tests),
+                allowed=self.settings["allow_hosts"],
             )
             recordings = Recordings(mode, self.folder / SPOOLS, cache=store, warn=warn)
             self._items = ItemSessions(session, None if mode == "live" else recordings)
+            if hasattr(self.config, "workerinput"):
+                _end_with_starter(self.config, self._over)
         return self._items
 
     @property
@@ -198,6 +228,7 @@ class State:
 
     def finish(self) -> None:
         """No further test will run: stop what makes calls, and count those that no test took."""
+        self._over.set()
         if self._lookahead is not None:
             self._lookahead.close()
             self.unused_calls += self._lookahead.line.unused
@@ -220,6 +251,7 @@ class State:
 
     def stop(self) -> None:
         """Let no call wait for its turn any longer, and stop what makes calls ahead."""
+        self._over.set()
         limits = self._limits
         if limits is not None:
             limits.stop()
@@ -246,6 +278,38 @@ class State:
             close = getattr(target, "close", None)
             if close is not None:
                 close()
+
+
+def _end_with_starter(config: pytest.Config, over: threading.Event) -> None:
+    """Have a worker of xdist end its test soon after the process that started it has ended the run.
+
+    A Ctrl-C that only that process hears of closes the connection to its workers. They would notice once their test is
+    over; execnet interrupts them after five seconds.
+
+    Args:
+        config: The worker's.
+        over: Set once the worker ends by itself.
+    """
+    plugins = config.pluginmanager.get_plugins()
+    channel = next(
+        (each.channel for each in plugins if hasattr(each, "workerid") and hasattr(each, "channel")), None
+    )
+    if channel is None:
+        return
+
+    def follow() -> None:
+        with contextlib.suppress(Exception):  # a connection that broke has ended too
+            channel.waitclose()
+        if over.wait(_MOMENT):
+            return
+        if sys.platform == "win32":
+            import _thread
+
+            _thread.interrupt_main()
+        else:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    threading.Thread(target=follow, name="promptfuzz-starter", daemon=True).start()
 
 
 STATE = pytest.StashKey[State]()

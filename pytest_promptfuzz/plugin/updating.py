@@ -105,7 +105,7 @@ class Updates:
             folder = folder_of(module)
             name = folder.relative_to(root).as_posix() if folder.is_relative_to(root) else str(folder)
             try:
-                counts = self._written(nodeid, module, each, pinned)
+                counts = self._written(nodeid, root, each, pinned)
             except PromptfuzzError as error:
                 # A folder that cannot be written names each test's file; what is wrong with it is one thing.
                 cause = str(error).replace(str(path_of(module, each.snapshot["test"])), str(folder))
@@ -114,11 +114,12 @@ class Updates:
             written.setdefault(name, Counter()).update(counts)
         self.done[:0] = [_told(name, counts) for name, counts in sorted(written.items())]
 
-    def _written(self, nodeid: str, module: Path, each: _Candidate, pinned: Pinned) -> Counter[str]:
+    def _written(self, nodeid: str, root: Path, each: _Candidate, pinned: Pinned) -> Counter[str]:
         """What was done, as counts."""
         from pytest_promptfuzz.history.snapshot import Snapshot
         from pytest_promptfuzz.history.snapshots import path_of, read_of, remove, write
 
+        module = root / nodeid.partition("::")[0]
         new = Snapshot.from_json(each.snapshot)
         before = read_of(module, new.test)
         if before is None and each.moved:
@@ -127,7 +128,7 @@ class Updates:
             return Counter(left=1)
         known = () if before is None else before.counterexamples
         new = replace(new, counterexamples=_settled(pinned(nodeid, known), known))
-        changed = write(module, new)
+        changed = write(module, new, project=root)
         if each.moved and path_of(module, each.moved) != path_of(module, new.test):
             remove(path_of(module, each.moved))
             self.done.append(f"renamed: the snapshot of {each.moved} is that of {nodeid} now")
@@ -215,7 +216,7 @@ def _shown(known: Known) -> dict[str, Any]:
 def _told(folder: str, counts: Counter[str]) -> str:
     stored, same, pinned = counts["stored"], counts["same"], counts["pinned"]
     if not stored and not same:
-        return f"stored no snapshot in {folder}: none of the tests that ran is meant"
+        return f"no snapshot written in {folder}: none of the selected tests needs one"
     of = (
         "the snapshot of 1 test"
         if stored == 1

@@ -14,6 +14,7 @@ __all__ = [
     "conditions",
     "embedder",
     "endpoints",
+    "hosts",
     "kept",
     "mutations",
     "one_of",
@@ -92,6 +93,13 @@ def endpoints(text: str) -> Any:
     from pytest_promptfuzz.wire.custom import parse_endpoints
 
     return parse_endpoints(text)
+
+
+def hosts(text: str) -> Any:
+    """A host such as db.internal, db.internal:5432 or *.internal, or several with commas."""
+    from pytest_promptfuzz.wire.network import AllowedHosts
+
+    return AllowedHosts.parse(text)
 
 
 def mutations(text: str) -> Any:

@@ -45,6 +45,7 @@ _COUNTED: Mapping[Status, str] = {
     "gone": "gone",
     "same": "as before",
 }
+_TURNABLE = frozenset({"lower", "higher", "unpaired"})
 _TOLD = ("worse", "lower", "unpaired", "gone", "better", "higher")
 
 
@@ -127,6 +128,37 @@ def operators_of(tests: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]
     }
 
 
+def turned(change: ChangeReport) -> str:
+    """``newly brittle`` or ``passes now``, of a test whose verdict is another although its trials do not prove more.
+
+    A test that passed and now fails is never called "within noise": its own verdict says that it is more.
+    """
+    before, now = change["verdict_before"], change["verdict"]
+    if change["status"] not in _TURNABLE or before == now or not before or not now:
+        return ""
+    return "passes now" if now == "pass" else f"newly {now}"
+
+
+def shade(change: ChangeReport) -> str:
+    """The status whose colour a test has: one that turned has that of ``worse`` or ``better``."""
+    return {"": change["status"], "passes now": "better"}.get(turned(change), "worse")
+
+
+def counted(tests: Iterable[ChangeReport], names: Mapping[Status, str]) -> list[tuple[int, str]]:
+    """How many tests came to what, in the order of ``names``; those whose verdict turned come before what is noise.
+
+    Args:
+        tests: The tests.
+        names: What each status is called.
+    """
+    every = list(tests)
+    turns = Counter(filter(None, map(turned, every)))
+    tally = Counter(each["status"] for each in every if not turned(each))
+    found = [(tally[status], said) for status, said in names.items()]
+    first = [(turns[said], said) for said in sorted(turns, key=lambda said: (said == "passes now", said))]
+    return [each for each in (*found[:1], *first, *found[1:]) if each[0]]
+
+
 def _is_changed(change: ChangeReport) -> bool:
     return change["status"] in _TOLD or bool(change["new_deviations"] or change["mended"])
 
@@ -139,12 +171,11 @@ def _is_told(change: ChangeReport) -> bool:
 
 
 def _counts(changes: ChangesReport) -> str:
-    tally = Counter(each["status"] for each in changes["tests"])
-    return ", ".join(f"{tally[status]} {said}" for status, said in _COUNTED.items() if tally[status])
+    return ", ".join(f"{amount} {said}" for amount, said in counted(changes["tests"], _COUNTED))
 
 
 def _line(change: ChangeReport, operators: Mapping[str, str]) -> Line:
-    style = _STYLES.get(change["status"], "plain")
+    style = _STYLES.get(shade(change), "plain")
     said = [_scores(change), change["explanation"]]
     new = list(dict.fromkeys(operators.get(each, each) for each in change["new_deviations"]))
     if new:
@@ -153,7 +184,7 @@ def _line(change: ChangeReport, operators: Mapping[str, str]) -> Line:
         said.insert(0, f"{change['verdict_before']} before, {change['verdict']} now")
     text = "; ".join(each for each in said if each)
     return [
-        (f"{change['status']} ", style),
+        (f"{turned(change) or change['status']} ", style),
         HANG,
         (safe(change["test"]).replace("\n", "⏎"), "heading"),
         (f": {text}", "plain"),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 8  # kinds of deviation shown in full
 MOST_TRACE_ROWS = 20
+_LONGEST = 600  # characters of an explanation or a message
 
 
 def failure_lines(report: TestReport, *, width: int = 80) -> list[Line]:
@@ -146,9 +147,9 @@ def _reasons(trial: TrialReport) -> list[Line]:
     if trial["explanation"]:
         similarity = trial["similarity"]
         how = f" (similarity {similarity:.2f})" if similarity is not None and not failure else ""
-        lines.append(row("why", [(trial["explanation"], "bad"), (how, "dim")]))
+        lines.append(row("why", [(safe(trial["explanation"], limit=_LONGEST), "bad"), (how, "dim")]))
     if failure:
-        message = safe(failure["message"], limit=600) or "(no message)"
+        message = safe(failure["message"], limit=_LONGEST) or "(no message)"
         if failure["traceback"].strip():
             # The rest stands in the traceback.
             message = message.partition("\n")[0]

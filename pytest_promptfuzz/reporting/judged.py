@@ -15,6 +15,7 @@ from pytest_promptfuzz.reporting.words import (
     number,
     simulated,
     simulation,
+    unfollowed,
     verdict_style,
 )
 
@@ -59,6 +60,8 @@ def verdict_lines(report: TestReport) -> list[Line]:
         )
     if simulated(report):
         lines.append([(simulation([report]), "warn")])
+    elif said := unfollowed([report], simulated=False):
+        lines.append([(said, "dim")])
     mend = _advice(report)
     if mend:
         lines.append([("what to do: ", "label"), HANG, (mend, "plain")])

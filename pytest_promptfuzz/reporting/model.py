@@ -129,6 +129,20 @@ class TrialReport(TypedDict):
     reproduce: str
 
 
+class UnfollowedReport(TypedDict):
+    """What a test began that was not followed: ``count`` of a ``kind`` (``connection|request|process|library``).
+
+    ``to`` is ``host:port``, the path of a socket, or the name of a program or library; ``at`` the code that began it,
+    ``by`` the library that it used.
+    """
+
+    kind: str
+    to: str
+    count: int
+    at: str
+    by: str
+
+
 class TestSummary(TypedDict):
     """What the table at the end of a run needs to know of a robust test."""
 
@@ -155,6 +169,7 @@ class TestSummary(TypedDict):
     notes: list[str]
     searched: SearchedReport | None
     drift: list[DriftReport]
+    unfollowed: list[UnfollowedReport]
 
 
 class TestReport(TestSummary):
@@ -236,6 +251,10 @@ def report_test(
         ),
         replayed=[replayed_report(each) for each in robustness.replayed],
         drift=[drift_report(each) for each in robustness.drift],
+        unfollowed=[
+            UnfollowedReport(kind=each.kind, to=each.to, count=each.count, at=each.at, by=each.by)
+            for each in robustness.unfollowed
+        ],
     )
 
 

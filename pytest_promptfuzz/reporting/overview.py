@@ -157,7 +157,7 @@ def headline(document: Document) -> str:
     if whole.drifted > whole.untold:
         said += f"; {whole.drifted - whole.untold:,} drifted"
     if whole.untold:
-        said += f"; of {whole.untold:,} nothing tells whether the model changed"
+        said += f"; {count(whole.untold, 'test')}: no available comparison can tell whether the model changed"
     hidden = sum(map(fails_otherwise, document["tests"]))
     if hidden:
         said += f"; {hidden:,} failed for another reason than the prompt"

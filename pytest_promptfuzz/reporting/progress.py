@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.text import columns, shorten_middle
 from pytest_promptfuzz.reporting.words import count
@@ -37,7 +37,7 @@ class Progress:
         enabled: bool,
         width: Callable[[], int] = lambda: 80,
         column: Callable[[], int] = lambda: 0,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic,
         interval: float = 0.05,
     ) -> None:
         self._write = write

@@ -6,11 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.reporting.checking import wrong
 from pytest_promptfuzz.reporting.document import FORMAT, KIND, Document, DocumentTest, RunReport, document
 from pytest_promptfuzz.reporting.packing import unpacked
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.stored import LINES
+from pytest_promptfuzz.wire.unpacking import MAX_FILE, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,7 +47,7 @@ def read_document(path: Path) -> Document:
         StoreError: It cannot be read, is no report, is damaged, or of a newer version.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except FileNotFoundError:
         raise StoreError(f"{path} does not exist. {_MEND}") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -129,7 +131,24 @@ def _test(short: Any, path: Path) -> DocumentTest:
             )
         if any(len(tier) != 3 for tier in each.get("tiers", ())):
             raise _damaged(path, f"test {safe(short['test'])}: tiers are name, similarity and note")
+    if _size(short) > MAX_FILE:
+        raise _damaged(
+            path, f"test {safe(short['test'])}: its trials are more than {shown(MAX_FILE)} once unpacked"
+        )
     return unpacked(short)
+
+
+def _size(short: Mapping[str, Any]) -> int:
+    """How many characters the prompts of a test's trials have once each has its own."""
+    prompts, size = short.get("prompts", ()), 0
+    for each in short["trials"]:
+        original = each.get("original", 0)
+        length, at = len(prompts[original]) if original < len(prompts) else 0, 0
+        size += 2 * length
+        for start, end, text in each.get("edits", ()):
+            size += max(0, min(start, length) - at) + max(0, min(end, length) - start) + 2 * len(text)
+            at = end
+    return size
 
 
 def _held(content: Mapping[str, Any], key: str, path: Path) -> Any:

@@ -16,6 +16,7 @@ _UNSAFE = re.compile(
     "\ud800-\udfff"  # lone surrogates
     "\U000e0000-\U000e0fff]"  # tags and variation selectors that can carry hidden text
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 # GitHub reads `::name` at the start of a line, after white space as well; `##[`, `##vso[` and `##teamcity[`
 # are found anywhere in a line. Wrapping can put any word first, so each word is treated as if it were.
 _COMMAND = re.compile(r"(?<!\S):(?=:\S)|#(?=#[A-Za-z]*\[)")
@@ -73,6 +74,20 @@ def uncommanded(text: str) -> str:
     ':\\:error::x'
     """
     return _COMMAND.sub(lambda match: match.group() + "\\", text)
+
+
+def has_surrogates(text: str) -> bool:
+    """Whether UTF-8 cannot hold the text, for half of a surrogate pair in it."""
+    return not text.isascii() and _SURROGATE.search(text) is not None
+
+
+def escape_surrogates(text: str) -> str:
+    r"""The text with escapes (``\ud800``) in the place of lone surrogates, so that it can be written as UTF-8.
+
+    >>> escape_surrogates("a\ud800")
+    'a\\ud800'
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8") if has_surrogates(text) else text
 
 
 def _picture(match: re.Match[str]) -> str:

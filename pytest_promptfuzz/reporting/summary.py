@@ -21,6 +21,7 @@ from pytest_promptfuzz.reporting.words import (
     score_text,
     simulated,
     simulation,
+    unfollowed,
     verdict_style,
     worst_first,
 )
@@ -266,9 +267,21 @@ def _notes(reports: Sequence[TestSummary]) -> list[Line]:
     if len(made_up) == len(reports):
         lines.append([(simulation(reports), "warn")])
     elif made_up:
-        lines.append(
-            _named("Answers are simulated, no real model was called:", [r["test"] for r in made_up], "warn")
-        )
+        known = [each["test"] for each in made_up if not unfollowed([each])]
+        unknown = [each["test"] for each in made_up if unfollowed([each])]
+        if known:
+            lines.append(_named("Answers are simulated, no real model was called:", known, "warn"))
+        if unknown:
+            lines.append(
+                [
+                    *_named("Answers are simulated:", unknown, "warn"),
+                    (f". {unfollowed(made_up)}", "warn"),
+                ]
+            )
+    if len(made_up) < len(reports):
+        real = [each for each in reports if not simulated(each)]
+        if left := unfollowed(real, simulated=False):
+            lines.append([(left, "dim")])
     stopped = [report["test"] for report in reports if report["reason"] == "budget-spent"]
     if stopped:
         lines.append(_named("The budget was spent before these could be judged:", stopped, "warn"))

@@ -195,7 +195,11 @@ def _break(cells: list[_Cell], start: int, room: int, *, guard: int) -> tuple[in
         used += cell.width
         if cell.text == " ":
             chance = (index, index + 1)
-        elif cell.width == 2 and (index + 1 == len(cells) or cells[index + 1].text not in _NEVER_FIRST):
+        elif (
+            cell.width == 2
+            and not cell.text.isascii()
+            and (index + 1 == len(cells) or cells[index + 1].text not in _NEVER_FIRST)
+        ):
             chance = (index + 1, index + 1)
     return len(cells), len(cells)
 

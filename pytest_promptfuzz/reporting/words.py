@@ -22,6 +22,8 @@ MENDS: dict[str, str] = {
     "timeout": "Run again, or allow each call more time.",
     "malformed": "The answer was not what the provider promises. Run again; if it stays, check the base URL.",
     "authentication": "Check the API key and what it may be used for.",
+    "billing": "Add credit to the account or raise its limit, then run again: stored answers are not asked for twice.",
+    "refused": "Check the base URL, the model and what the account may do.",
     "not-found": "Check the model's name and the base URL.",
     "bad-request": "Check the model's name and the parameters of the call.",
     "tier": "Mend the tier: it returns a number from 0 to 1, or None where it cannot tell.",
@@ -34,6 +36,7 @@ MENDS: dict[str, str] = {
     "configuration": "Set what the message names, then run again.",
 }
 
+_MOST_PLACES = 4  # named of what was not followed
 _ORDER = {"brittle": 0, "noisy": 1, "inconclusive": 2, "pass": 3}
 _STYLES: dict[str, Style] = {"brittle": "bad", "noisy": "warn", "inconclusive": "warn", "pass": "good"}
 
@@ -108,11 +111,56 @@ def real_judges(reports: Iterable[TestSummary]) -> list[str]:
 
 
 def simulation(reports: Iterable[TestSummary]) -> str:
-    """What is said of reports whose answers all came from the simulated model."""
-    judges = real_judges(reports)
+    """What is said of reports whose answers all came from the simulated model.
+
+    That no real model was called is said only where it is known.
+    """
+    judges, unknown = real_judges(reports), unfollowed(reports)
     if judges:
-        return f"Answers are simulated; {', '.join(map(safe, judges))} judged them."
-    return "Answers are simulated: no real model was called."
+        said = f"Answers are simulated; {', '.join(map(safe, judges))} judged them."
+    elif unknown:
+        said = "Answers are simulated."
+    else:
+        said = "Answers are simulated: no real model was called."
+    return f"{said} {unknown}".rstrip()
+
+
+def unfollowed(reports: Iterable[TestSummary], *, simulated: bool = True) -> str:
+    """What was not followed, in sentences; empty for nothing.
+
+    Args:
+        reports: Of whose tests.
+        simulated: Whether it takes the place of "no real model was called"; else connections alone are named.
+    """
+    added: dict[tuple[str, str], tuple[int, str]] = {}
+    for report in reports:
+        for each in report.get("unfollowed") or ():
+            amount, where = added.get((each["kind"], each["to"]), (0, ""))
+            where = where or ", ".join(filter(None, [each["at"], f"by {each['by']}" if each["by"] else ""]))
+            added[each["kind"], each["to"]] = amount + each["count"], where
+    kinds = ("connection", "request", "process", "library") if simulated else ("connection", "request")
+    return " ".join(
+        _unfollowed(kind, {name: told for (of, name), told in added.items() if of == kind})
+        for kind in kinds
+        if any(of == kind for of, _ in added)
+    )
+
+
+def _unfollowed(kind: str, found: dict[str, tuple[int, str]]) -> str:
+    amount = sum(each for each, _ in found.values())
+    if kind in {"process", "library"}:
+        names = ", ".join(map(safe, [*found][:_MOST_PLACES])) + ("" if len(found) <= _MOST_PLACES else ", …")
+        if kind == "library":
+            return f"What {names} asked cannot be seen."
+        return f"{count(amount, 'program')} ({names}) {'was' if amount == 1 else 'were'} started and not followed."
+    places = [
+        f"{count(each, kind)} to {safe(name)}" + (f" ({safe(where)})" if where else "")
+        for name, (each, where) in [*found.items()][:_MOST_PLACES]
+    ]
+    places += ["more"] if len(found) > _MOST_PLACES else []
+    *most, last = places
+    listed = f"{', '.join(most)} and {last}" if most else last
+    return f"{listed} {'was' if amount == 1 else 'were'} not followed."
 
 
 def grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_promptfuzz.testing.server import ModelServer
 from tests.plugin.conftest import INI, PROMPT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
 
@@ -70,7 +76,17 @@ BODIES = {
     """,
 }
 CALLS = 7
-SOON = 60  # seconds: nothing here is about speed, only about ending without help
+SOON = 150  # seconds: nothing here is about speed, only about ending without help
+
+
+def taken(folder: Path) -> int:
+    """How many answers the run has stored."""
+    place = folder / ".promptfuzz" / "responses" / "cache.db"
+    try:
+        with contextlib.closing(sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True)) as stored:
+            return int(stored.execute("SELECT COUNT(*) FROM Cache").fetchone()[0])
+    except sqlite3.Error:  # not made yet, or being made
+        return 0
 
 
 @pytest.fixture
@@ -100,10 +116,14 @@ def run(tmp_path, monkeypatch):
             text=True,
         ) as child:
             limit = time.monotonic() + 2 * SOON
-            while ready is not None and not ready() and time.monotonic() < limit and child.poll() is None:
+            while (
+                ready is not None
+                and not (ready() and taken(tmp_path))  # what is answered has to be taken as well
+                and time.monotonic() < limit
+                and child.poll() is None
+            ):
                 time.sleep(0.01)
             if ready is not None:
-                time.sleep(0.5)  # what is answered has to be taken as well
                 child.send_signal(signal.SIGINT)
             output, _ = child.communicate(timeout=2 * SOON)
         threads = json.loads((tmp_path / "threads.json").read_text())

@@ -141,7 +141,8 @@ def about(test: DocumentTest) -> list[Node]:
         ),
         (
             "Asked again",
-            f"{noise['repeats']:,} times, p = {digits(noise['p'], '.2g')}"
+            f"{noise['repeats']:,} times, p = {digits(noise['p'], '.2g')}, "
+            f"significance level {digits(noise['alpha'], '.2g')}"
             if noise and noise["p"] is not None
             else None,
         ),

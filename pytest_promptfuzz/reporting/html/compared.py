@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.reporting.changes import counted, shade, turned
 from pytest_promptfuzz.reporting.html.parts import digits, folded, inline, scrolled, section, titled
 from pytest_promptfuzz.reporting.words import count, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_promptfuzz.history.changes import BaseReport, ChangeReport, ChangesReport
+    from pytest_promptfuzz.history.changes import BaseReport, ChangeReport, ChangesReport, Status
     from pytest_promptfuzz.reporting.document import DocumentTest
     from pytest_promptfuzz.reporting.html.markup import Node
 
 _SHOWN = 10
-SAID = {
+SAID: Mapping[Status, str] = {
     "worse": "worse",
     "better": "better",
     "lower": "lower, within noise",
@@ -54,10 +55,9 @@ def changes(found: ChangesReport | None, hrefs: Mapping[str | tuple[str, str], s
                     ["ul", *names],
                 ]
             )
-    told = {each: sum(one["status"] == each for one in found["tests"]) for each in SAID}
     fresh = sum(len(each["new_deviations"]) for each in found["tests"])
     mended = sum(len(each["mended"]) for each in found["tests"])
-    summed = [f"{amount:,} {SAID[each]}" for each, amount in told.items() if amount]
+    summed = [f"{amount:,} {said}" for amount, said in counted(found["tests"], SAID)]
     summed += [count(fresh, "new deviation")] if fresh else []
     summed += [f"{mended:,} mended"] if mended else []
     moved = [each for each in found["tests"] if each["status"] != "same" or each["new_deviations"]]
@@ -83,7 +83,7 @@ def _table(tests: Sequence[ChangeReport], hrefs: Mapping[str | tuple[str, str], 
         [
             "tr",
             ["th", {"scope": "row"}, *_name(each, hrefs)],
-            ["td", [f"span.status is-{each['status']}", SAID.get(each["status"], each["status"])]],
+            ["td", status(each)],
             ["td", _then(each["verdict_before"], each["verdict"])],
             ["td.number", _then(number(each["score_before"]), number(each["score"]))],
             ["td", _trials(each)],
@@ -96,6 +96,12 @@ def _table(tests: Sequence[ChangeReport], hrefs: Mapping[str | tuple[str, str], 
         "What changed, table",
         ["table.plain moves", ["caption.sr", "Tests that changed"], head, ["tbody", *rows]],
     )
+
+
+def status(change: ChangeReport) -> Node:
+    """What a test came to against its base."""
+    said = turned(change) or SAID.get(change["status"], change["status"])
+    return [f"span.status is-{shade(change)}", said]
 
 
 def _trials(change: ChangeReport) -> str:

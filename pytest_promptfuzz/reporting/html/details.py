@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from pytest_promptfuzz.reporting.html import basis, charts
-from pytest_promptfuzz.reporting.html.compared import SAID
+from pytest_promptfuzz.reporting.html.compared import status
 from pytest_promptfuzz.reporting.html.edits import changed, whole
 from pytest_promptfuzz.reporting.html.parts import (
     badge,
@@ -186,8 +186,7 @@ def _changed(change: ChangeReport | None, href: str) -> list[Node]:
         ("Unmutated answer", change["baseline"]),
         ("Model", _then(change["model_before"], change["model"])),
     ]
-    status = change["status"]
-    head = heading(2, "Against the base: ", [f"span.status is-{status}", SAID.get(status, status)])
+    head = heading(2, "Against the base: ", status(change))
     return [["section", head, ["p", inline(change["explanation"], 2_000)], facts(pairs)]]
 
 

@@ -18,7 +18,7 @@ from pytest_promptfuzz.reporting.html.parts import (
     titled,
 )
 from pytest_promptfuzz.reporting.summary import seconds
-from pytest_promptfuzz.reporting.words import count, real_judges, simulated, simulation
+from pytest_promptfuzz.reporting.words import count, real_judges, simulated, simulation, unfollowed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,9 +150,12 @@ def _notes(document: Document) -> list[Node]:
         made.append(
             [
                 "p.note",
-                f"The answers of {count(len(simulating), 'test')} are simulated: no real model gave them.",
+                f"The answers of {count(len(simulating), 'test')} are simulated"
+                + (f". {said}" if (said := unfollowed(simulating)) else ": no real model gave them."),
             ]
         )
+    if said := unfollowed((each for each in tests if not simulated(each)), simulated=False):
+        made.append(["p.note", said])
     judges = real_judges(tests)
     made += (
         [["p.note", "Judged by ", inline(", ".join(judges), 600), "."]] if judges and not simulating else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.reporting.changes import shade, turned
 from pytest_promptfuzz.reporting.html import charts
 from pytest_promptfuzz.reporting.html.parts import (
     badge,
@@ -92,7 +93,9 @@ def tests_table(
         cells.append(_number(test["spent"]["calls"], f"{test['spent']['calls']:,}"))
         cells += [_number(test["cost"] or 0, money(test["cost"]))] if costs else []
         cells.append(_number(test["spent"]["seconds"], seconds(test["spent"]["seconds"])))
-        changed = change is not None and (change["status"] != "same" or bool(change["new_deviations"]))
+        changed = change is not None and (
+            change["status"] != "same" or bool(turned(change) or change["new_deviations"])
+        )
         about = {
             "data-verdict": test["verdict"],
             "data-model": key(test["target"]),
@@ -150,12 +153,14 @@ def _change(change: ChangeReport | None) -> Node:
         return ["td.number", {"data-by": "0"}, "–"]
     difference = change["difference"]
     said = change["status"] if difference is None else digits(difference, "+.2f")
-    if not difference and change["verdict"] != change["verdict_before"] and change["status"] != "new":
+    if turned(change):
+        said = turned(change) if not difference else f"{said} {turned(change)}"
+    elif not difference and change["verdict"] != change["verdict_before"] and change["status"] != "new":
         said = f"{change['verdict_before']} → {change['verdict']}"
     return [
         "td.number",
         {"data-by": f"{difference or 0}"},
-        [f"span.status is-{change['status']}", {"title": change["status"]}, said],
+        [f"span.status is-{shade(change)}", {"title": turned(change) or change["status"]}, said],
     ]
 
 

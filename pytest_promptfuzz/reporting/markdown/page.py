@@ -17,7 +17,7 @@ from pytest_promptfuzz.reporting.markdown.tests import test_block
 from pytest_promptfuzz.reporting.overview import drifts, headline, met, money, ordered, overview
 from pytest_promptfuzz.reporting.summary import seconds
 from pytest_promptfuzz.reporting.terminal import one_line
-from pytest_promptfuzz.reporting.words import count, real_judges, simulated
+from pytest_promptfuzz.reporting.words import count, real_judges, simulated, unfollowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -176,7 +176,8 @@ def _foot(document: Document, whole: Overview) -> str:
     if document["changes"] is not None:
         said.append(f"compared with {code(document['changes']['base']['label'], limit=60)}")
     if tests and all(map(simulated, tests)):
-        said.append(
-            "simulated answers" if real_judges(tests) else "simulated answers, no real model was called"
-        )
+        known = not real_judges(tests) and not unfollowed(tests)
+        said.append("simulated answers, no real model was called" if known else "simulated answers")
+    if left := unfollowed(tests, simulated=all(map(simulated, tests))):
+        said.append(prose(left.rstrip(".")))
     return f"<sub>{'; '.join(filter(None, said))}</sub>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.reporting.changes import turned
 from pytest_promptfuzz.reporting.html.before import changes_of
 from pytest_promptfuzz.reporting.markdown.escaping import cell, code, prose
 from pytest_promptfuzz.reporting.overview import changed, drifts, is_excused, is_lost, ordered, with_targets
@@ -108,13 +109,9 @@ def _deviations(test: DocumentTest) -> str:
 def _change(found: ChangeReport | None) -> str:
     if found is None:
         return "-"
-    said = _MOVED.get(found["status"]) or cell(found["status"])  # a later version may know more
-    if (
-        not found["difference"]
-        and found["verdict"] != found["verdict_before"]
-        and found["status"] in {"lower", "higher"}
-    ):
-        said = f"{prose(found['verdict_before'])} before, {prose(found['verdict'])} now"
+    turn = turned(found)
+    said = prose(turn) if turn else _MOVED.get(found["status"])
+    said = said or cell(found["status"])  # a later version may know more
     if found["difference"]:
         said = f"{found['difference']:+.3g}, {said}"
     return said
