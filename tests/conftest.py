@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -12,8 +14,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.in_process import run_pytest
+
 # Plugins that take longer to load than most of our tests take to run; a test that needs one says so with a mark.
 SLOW_TO_LOAD = ("anyio", "hypothesispytest", "html", "html_fixtures", "metadata", "allure_pytest")
+
+WORKERS = re.compile(r"-n(?!0|o)|--numprocesses(?!=0)")
 
 # Where a run is started in the background, Ctrl-C is ignored, by the processes that tests start and interrupt too.
 if threading.current_thread() is threading.main_thread():
@@ -29,7 +35,10 @@ settings.load_profile("patient")
 def pytester(
     pytester: pytest.Pytester, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> pytest.Pytester:
-    """Pytest's own, whose processes load the slow plugins only for ``@pytest.mark.with_plugins(name, …)``.
+    """Pytest's own, whose runs load the slow plugins only for ``@pytest.mark.with_plugins(name, …)``.
+
+    ``runpytest`` runs in this process, but for a run with workers (``-n 2``): pytest-xdist's workers cannot start others.
+    What else needs a process of its own (signals, what is imported, what is kept) says so with ``runpytest_subprocess``.
 
     They ask whole plans and shrink nothing, so that calls can be counted; tests of stopping, of shrinking and of the
     docs take that back.
@@ -39,6 +48,22 @@ def pytester(
     wanted = {name for mark in request.node.iter_markers("with_plugins") for name in mark.args}
     unwanted = [f"-p no:{name}" for name in SLOW_TO_LOAD if name not in wanted]
     monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(unwanted))
+
+    def runpytest(*arguments: str | os.PathLike[str]) -> pytest.RunResult:
+        if any(WORKERS.match(str(each)) for each in arguments):
+            return pytester.runpytest_subprocess(*arguments)
+        place = f"--basetemp={pytester.path.parent / 'basetemp'}"
+        started = time.perf_counter()
+        done = run_pytest(*arguments, place)
+        print(done.stdout)
+        print(done.stderr, file=sys.stderr)
+        code = pytest.ExitCode(done.returncode) if done.returncode in {*pytest.ExitCode} else done.returncode
+        lines = done.stdout.splitlines(), done.stderr.splitlines()
+        return pytest.RunResult(code, *lines, time.perf_counter() - started)
+
+    monkeypatch.setattr(pytester, "runpytest", runpytest)
+    # It would drop every module that a test is the first to load, SDKs among them.
+    monkeypatch.setattr(pytester._sys_modules_snapshot, "restore", lambda: None)
     return pytester
 
 
@@ -78,7 +103,7 @@ def exported_minilm(minilm_folder: str, tmp_path_factory: pytest.TempPathFactory
             time.sleep(0.2)
     else:
         try:
-            export(SentenceTransformerEmbedder(minilm_folder, name="all-MiniLM-L6-v2"), folder)
+            export(SentenceTransformerEmbedder(minilm_folder), folder)
         finally:
             (shared / "exporting-minilm" / "done").touch()
     return folder

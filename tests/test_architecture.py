@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 import pytest_promptfuzz
 
 PACKAGE = Path(pytest_promptfuzz.__file__).parent
 LAYERS = [
     "errors",
+    "clocks",
     "expressions",
+    "files",
     "prompts",
     "mutations",
     "targets",
@@ -57,7 +58,11 @@ HEAVY = {
     "tokenizers",
     "sacrebleu",
 }
-MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def room(path: Path) -> str:
@@ -83,40 +88,37 @@ def top_level_imports(tree: ast.Module) -> set[str]:
     return imports(ast.Module(body=list(body), type_ignores=[]))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_imports_point_up(path: Path) -> None:
-    here = room(path)
-    if here == "__init__":
-        return
-    assert here in LAYERS, f"{here} is not a room of docs/architecture.md"
-    for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
-        parts = name.split(".")
-        if parts[0] != "pytest_promptfuzz" or len(parts) < 2 or parts[1] not in LAYERS:
-            continue
-        assert LAYERS.index(parts[1]) <= LAYERS.index(here), f"{here} imports {name}, which lies below it"
+def test_imports_point_up() -> None:
+    unknown = {room(path) for path in trees()} - {"__init__", *LAYERS}
+    assert not unknown, f"not rooms of docs/architecture.md: {sorted(unknown)}"
+    wrong = [
+        f"{path.relative_to(PACKAGE)} imports {name}"
+        for path, tree in trees().items()
+        if room(path) != "__init__"
+        for name in sorted(imports(tree))
+        if (parts := name.split("."))[0] == "pytest_promptfuzz" and len(parts) > 1 and parts[1] in LAYERS
+        if LAYERS.index(parts[1]) > LAYERS.index(room(path))
+    ]
+    assert wrong == [], "a room imports only rooms above it in docs/architecture.md"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_rooms_keep_to_themselves(path: Path) -> None:
-    here = room(path)
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    roots = {name.split(".")[0] for name in imports(tree)}
-    if here not in {"plugin", "testing"}:
-        assert not roots & {"pytest", "_pytest"}, "only plugin/ and testing/ import pytest"
-    if here in PURE:
-        assert not roots & IMPURE_MODULES, f"{here}/ does no I/O and reads no clock"
-    top = {name.split(".")[0] for name in top_level_imports(tree)}
-    assert not top & HEAVY, "heavy libraries are imported where they are used"
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_modules_stay_readable(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 350
+def test_rooms_keep_to_themselves() -> None:
+    wrong = []
+    for path, tree in trees().items():
+        here, where = room(path), path.relative_to(PACKAGE)
+        roots = {name.split(".")[0] for name in imports(tree)}
+        if here not in {"plugin", "testing"} and roots & {"pytest", "_pytest"}:
+            wrong.append(f"{where}: only plugin/ and testing/ import pytest")
+        if here in PURE and roots & IMPURE_MODULES:
+            wrong.append(f"{where}: {here}/ does no I/O and reads no clock")
+        if heavy := {name.split(".")[0] for name in top_level_imports(tree)} & HEAVY:
+            wrong.append(f"{where}: import {', '.join(sorted(heavy))} where it is used, not at the top")
+    assert wrong == []
 
 
 def test_the_table_of_the_docs_names_every_room() -> None:
     text = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
-    rooms = {room(path) for path in MODULES} - {"__init__"}
+    rooms = {room(path) for path in trees()} - {"__init__"}
     assert [each for each in sorted(rooms) if f"`{each}" not in text] == []
 
 

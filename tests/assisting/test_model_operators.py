@@ -568,7 +568,7 @@ async def test_async(prompt, llm):
 def test_inside_marked_tests_sync_and_async(pytester) -> None:
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(TESTS)
-    done = pytester.runpytest_subprocess("--promptfuzz-target=simulated", "-q")
+    done = pytester.runpytest("--promptfuzz-target=simulated", "-q")
     done.assert_outcomes(passed=2)
     assert (pytester.path / "asked.log").read_text().count("asked") == 4
 

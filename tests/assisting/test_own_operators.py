@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tests.in_process import promptfuzz
 
 if TYPE_CHECKING:
     import pytest
@@ -34,7 +35,7 @@ def test_registered_in_a_conftest(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         "from pytest_promptfuzz.mutations.registry import register\nfrom shouting import shouting\nregister(shouting)\n"
     )
-    done = pytester.runpytest_subprocess("--promptfuzz-target=simulated", "-q")
+    done = pytester.runpytest("--promptfuzz-target=simulated", "-q")
     done.assert_outcomes(passed=1)
 
 
@@ -52,6 +53,6 @@ def test_offered_by_a_package(pytester: pytest.Pytester, monkeypatch: pytest.Mon
     )
     monkeypatch.setenv("PYTHONPATH", str(site))
     pytester.makepyfile(test_it=TEST)
-    pytester.runpytest_subprocess("--promptfuzz-target=simulated", "-q").assert_outcomes(passed=1)
-    shown = pytester.run(sys.executable, "-m", "pytest_promptfuzz.cli", "operators", "shouting")
-    shown.stdout.fnmatch_lines(["shouting  Some words in capitals (a fifth of them)."])
+    pytester.runpytest("--promptfuzz-target=simulated", "-q").assert_outcomes(passed=1)
+    shown = promptfuzz("operators", "shouting")
+    assert "shouting  Some words in capitals (a fifth of them)." in shown.stdout.splitlines()

@@ -7,7 +7,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +18,7 @@ from pytest_promptfuzz.wire.recordings.reading import RecordingFile
 from pytest_promptfuzz.wire.recordings.writing import ordered
 from pytest_promptfuzz.wire.shelf import kept
 from pytest_promptfuzz.wire.store import ResponseStore
+from tests.in_process import promptfuzz, run_pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -333,7 +333,7 @@ def test_a_random_value_under_a_telling_name_is_found(folder, cache) -> None:
         made = answer(request={"model": "m", "tools": [{name: "q8Zr1Kx90LmTvW3y"}]})
         record(folder, test_a=ordered([], [entry("test_a", made)]))
         code, text = cache("verify")
-        assert (code, f"$.request.tools[0].{name} holds a random value under the name" in text) == (
+        assert (code, f"$.request.tools[0].{name} holds a credential under the name" in text) == (
             1,
             True,
         ), name
@@ -519,13 +519,8 @@ def test_clear_empties_the_cache_and_leaves_recordings(folder, cache) -> None:
     spool = folder / ".promptfuzz" / "recording" / "x.spool.jsonl"
     spool.parent.mkdir()
     spool.write_text("kept")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_promptfuzz.cli", "cache", "clear"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    assert (done.returncode, b"write --yes to do it" in done.stderr) == (2, True)
+    done = promptfuzz("cache", "clear")
+    assert (done.returncode, "write --yes to do it" in done.stderr) == (2, True)
     assert len(list(kept(folder / ".promptfuzz"))) == 2
     code, text = cache("clear", "--yes")
     assert (code, "Removed: 2 answers" in text) == (0, True)
@@ -782,21 +777,14 @@ def test_a_real_recording_passes(folder, cache, cache_json) -> None:
     )
     environment = {name: value for name, value in os.environ.items() if name not in {"CI", "PYTEST_ADDOPTS"}}
     for mode in ("record", "auto"):
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-p",
-                "no:cacheprovider",
-                "--promptfuzz-target=simulated",
-                f"--promptfuzz-mode={mode}",
-            ],
-            env=environment,
-            capture_output=True,
-            check=False,
+        options = (
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--promptfuzz-target=simulated",
+            f"--promptfuzz-mode={mode}",
         )
+        done = run_pytest(*options, environment=environment)
         assert done.returncode == 0, done.stdout
     code, text = cache("verify")
     assert (code, text.endswith("no problem.")) == (0, True), text

@@ -13,6 +13,7 @@ import pytest
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.mutations.registry import get
 from pytest_promptfuzz.reporting.text import columns
+from tests.in_process import Done, promptfuzz
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,14 +48,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def process(*argv: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[bytes]:
+def command(*argv: str, stdin: str = "", **environment: str) -> Done:
+    return promptfuzz(*argv, stdin=stdin, environment={**os.environ, **environment})
+
+
+def process(*argv: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "pytest_promptfuzz.cli", *argv],
-        input=stdin.encode(),
         capture_output=True,
         env={**os.environ, **environment},
         check=False,
-        timeout=60,
     )
 
 
@@ -113,10 +116,10 @@ def test_mutate_json_is_the_plan(folder: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_mutate_reads_standard_input() -> None:
-    done = process("mutate", "-", "-n", "2", stdin="Sort the tickets below by topic and be brief.")
+    done = command("mutate", "-", "-n", "2", stdin="Sort the tickets below by topic and be brief.")
     assert done.returncode == 0
-    assert done.stdout.startswith(b"1. ")
-    assert done.stderr == b""
+    assert done.stdout.startswith("1. ")
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
@@ -131,16 +134,14 @@ def test_no_encoding_makes_it_crash(folder: Path, encoding: str) -> None:
 
 
 def test_colour_is_forced_and_refused(folder: Path) -> None:
-    assert b"\x1b[" in process("mutate", "p.txt", FORCE_COLOR="1").stdout
-    assert b"\x1b" not in process("mutate", "p.txt", "--no-color", FORCE_COLOR="1").stdout
+    assert "\x1b[" in command("mutate", "p.txt", FORCE_COLOR="1").stdout
+    assert "\x1b" not in command("mutate", "p.txt", "--no-color", FORCE_COLOR="1").stdout
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell pipe")
 def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
     command = f"'{sys.executable}' -m pytest_promptfuzz.cli mutate p.txt -n 100 --json; echo code $? >&2"
-    done = subprocess.run(
-        ["sh", "-c", f"({command}) | head -c 5"], capture_output=True, check=False, timeout=60
-    )
+    done = subprocess.run(["sh", "-c", f"({command}) | head -c 5"], capture_output=True, check=False)
     assert done.stderr == b"code 0\n"
 
 
@@ -213,14 +214,14 @@ def test_two_columns_are_coloured_and_long_prompts_shortened(folder: Path) -> No
         "Sort the items.\n" + "".join(f"- item {number} of the list\n" for number in range(40)),
         encoding="utf-8",
     )
-    done = process("mutate", "long.txt", "-n", "synonym=1", "--side-by-side", FORCE_COLOR="1")
+    done = command("mutate", "long.txt", "-n", "synonym=1", "--side-by-side", FORCE_COLOR="1")
     assert done.returncode == 0
-    assert b"\x1b[31;9m" in done.stdout
-    assert b"\x1b[32;1m" in done.stdout
-    assert b"[-" not in done.stdout
-    assert "… 34 lines are the same …" in done.stdout.decode()
-    assert b"item 2 " in done.stdout
-    assert b"item 20 " not in done.stdout
+    assert "\x1b[31;9m" in done.stdout
+    assert "\x1b[32;1m" in done.stdout
+    assert "[-" not in done.stdout
+    assert "… 34 lines are the same …" in done.stdout
+    assert "item 2 " in done.stdout
+    assert "item 20 " not in done.stdout
 
 
 def test_wide_and_long_words_fit_their_column(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

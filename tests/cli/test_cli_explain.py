@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from pytest_promptfuzz.reporting.text import columns
+from tests.in_process import promptfuzz, run_pytest
 
 SUITE = """
 import os
@@ -62,22 +61,15 @@ def folder(tmp_path, monkeypatch, promptfuzz_server):
 
 
 def ran(*arguments, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        check=False,
-        timeout=120,
-    )
+    return run_pytest(*arguments, environment={**os.environ, **environment})
 
 
 def explained(*arguments, **environment):
-    return ran("pytest_promptfuzz.cli", "explain", *arguments, **environment)
+    return promptfuzz("explain", *arguments, environment={**os.environ, **environment})
 
 
 def test_a_word_that_breaks_the_answer_is_named_marked_and_first(folder, promptfuzz_server):
-    assert ran("pytest", "-q", PROMPTFUZZ_STOP="never").returncode == 0
+    assert ran("-q", PROMPTFUZZ_STOP="never").returncode == 0
     asked, written = promptfuzz_server.calls, Path("ran").read_text(encoding="utf-8")
     before = {each: each.read_bytes() for each in folder.rglob("lastfailed")}
     shown = explained("test_it.py", "--width", "110")
@@ -121,7 +113,7 @@ def test_a_word_that_breaks_the_answer_is_named_marked_and_first(folder, promptf
 
 
 def test_trials_without_a_stored_answer_are_counted(folder, promptfuzz_server):
-    assert ran("pytest", "-q", PLAN="20", PROMPTFUZZ_STOP="never").returncode == 0
+    assert ran("-q", PLAN="20", PROMPTFUZZ_STOP="never").returncode == 0
     asked = promptfuzz_server.calls
     (found,) = json.loads(explained("test_it.py::test_carefully", "--json", PLAN="60").stdout)
     assert found["trials"] + found["missing"] == 60
@@ -141,7 +133,7 @@ def test_without_any_stored_answer_nothing_can_be_told(folder, promptfuzz_server
 
 
 def test_recorded_answers_serve(folder, promptfuzz_server):
-    assert ran("pytest", "-q", "--promptfuzz-mode=record").returncode == 0
+    assert ran("-q", "--promptfuzz-mode=record").returncode == 0
     asked = promptfuzz_server.calls
     for each in folder.glob(".promptfuzz/**/*"):
         if each.is_file():
@@ -154,7 +146,7 @@ def test_recorded_answers_serve(folder, promptfuzz_server):
 
 def test_a_prompt_file_is_explained_on_what_promptfuzz_run_asked(folder, promptfuzz_server):
     given = ("p.txt", "--target", "openai:gpt-5-mini", "-n", "6", "--set", "thing=the sky")
-    assert ran("pytest_promptfuzz.cli", "run", *given, "--stop", "never", "--json").returncode in {0, 1, 3}
+    assert promptfuzz("run", *given, "--stop", "never", "--json").returncode in {0, 1, 3}
     asked = promptfuzz_server.calls
     assert asked >= 7
     done = explained(*given, "--json")
@@ -170,7 +162,7 @@ def test_secrets_are_not_shown(folder):
     secret = "sk-live-0123456789abcdefghijklmnop"
     source = SUITE.replace("Kindly name", f"My key is {secret}. Kindly name")
     Path("test_it.py").write_text(source, encoding="utf-8")
-    assert ran("pytest", "-q", PROMPTFUZZ_STOP="never").returncode == 0
+    assert ran("-q", PROMPTFUZZ_STOP="never").returncode == 0
     for extra in ((), ("--json",)):
         shown = explained("test_it.py::test_carefully", *extra)
         assert shown.returncode == 0

@@ -203,6 +203,6 @@ def test_hostile_names_do_nothing_to_a_terminal(runs: Runs, capsys: pytest.Captu
 def test_help_names_exit_codes(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     out = capsys.readouterr().out
-    assert "exit codes: 0 " in out
+    assert "exit codes: 0: " in out
     assert "--json" in out
     assert "`" not in out

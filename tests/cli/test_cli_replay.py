@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.in_process import promptfuzz, run_pytest
 
 SUITE = """
 import os
@@ -41,22 +41,15 @@ def folder(tmp_path, monkeypatch):
 
 
 def ran(*arguments, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        check=False,
-        timeout=120,
-    )
+    return run_pytest(*arguments, environment={**os.environ, **environment})
 
 
 def replay(*arguments, **environment):
-    return ran("pytest_promptfuzz.cli", "replay", *arguments, **environment)
+    return promptfuzz("replay", *arguments, environment={**os.environ, **environment})
 
 
 def test_one_is_found_by_the_beginning_of_its_id_and_run_alone(folder):
-    assert ran("pytest", "-q").returncode == 1
+    assert ran("-q").returncode == 1
     listed = json.loads(replay("--json").stdout)
     (known,) = [each for each in listed if each["counterexample"]]
     trials = [each for each in listed if not each["counterexample"]]
@@ -96,7 +89,7 @@ def test_one_is_found_by_the_beginning_of_its_id_and_run_alone(folder):
 
 
 def test_what_is_pinned_in_git_is_found_from_a_folder_below(folder, monkeypatch):
-    assert ran("pytest", "-q", "--promptfuzz-update").returncode == 1
+    assert ran("-q", "--promptfuzz-update").returncode == 1
     (known,) = [each for each in json.loads(replay("--json").stdout) if each["counterexample"]]
     assert known["places"] == ["git", "here"]
     for each in (folder / ".promptfuzz" / "counterexamples").glob("*"):
@@ -116,7 +109,7 @@ def test_unknown_and_ambiguous_ids_name_the_candidates(folder):
     assert replay().returncode == 0
     assert "No counterexample is stored" in replay().stdout
     assert json.loads(replay("--json").stdout) == []
-    assert ran("pytest", "-q").returncode == 1
+    assert ran("-q").returncode == 1
     ids = [each["id"] for each in json.loads(replay("--json").stdout)]
     unknown = replay("zzz")
     assert unknown.returncode == 2
@@ -138,7 +131,7 @@ def test_fixed(prompt):
 """
     )
     Path("tests/test_it.py").write_text(twice, encoding="utf-8")
-    assert ran("pytest", "-q").returncode == 1
+    assert ran("-q").returncode == 1
     known = [each for each in json.loads(replay("--json").stdout) if each["counterexample"]]
     (name,) = {each["id"] for each in known}
     tests = sorted(each["test"] for each in known)
@@ -157,7 +150,7 @@ def test_fixed(prompt):
 
 
 def test_what_cannot_be_run_or_read_is_named(folder):
-    assert ran("pytest", "-q", "--promptfuzz-update").returncode == 1
+    assert ran("-q", "--promptfuzz-update").returncode == 1
     (known,) = [each for each in json.loads(replay("--json").stdout) if each["counterexample"]]
     (kept,) = (folder / ".promptfuzz" / "counterexamples").glob("*.json")
     kept.write_text("{", encoding="utf-8")

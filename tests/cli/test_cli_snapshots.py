@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
 from pytest_promptfuzz.history.snapshot import Snapshot
 from pytest_promptfuzz.history.snapshots import files_in, folder_of, write
+from tests.in_process import promptfuzz
 
 
 def snapshot(test):
@@ -29,14 +28,9 @@ def folder(tmp_path):
 
 
 def prune(folder, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_promptfuzz.cli", "cache", "prune", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTEST_ADDOPTS": "-p no:anyio -p no:hypothesispytest"},
-        check=False,
-        timeout=240,
+    options = "-p no:anyio -p no:hypothesispytest"
+    done = promptfuzz(
+        "cache", "prune", *arguments, folder=folder, environment={**os.environ, "PYTEST_ADDOPTS": options}
     )
     return done.returncode, done.stdout + done.stderr
 

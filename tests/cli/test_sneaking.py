@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.wire.recordings.entry import sealed, unsealed
 from pytest_promptfuzz.wire.recordings.places import recording_of
+from tests.in_process import Done, run_pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,25 +48,9 @@ def write(folder: Path, name: str = "test_it.py") -> Path:
     return folder
 
 
-def run_tests(folder: Path, env: dict[str, str], mode: str) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--promptfuzz-target=simulated",
-    ]
-    return subprocess.run(
-        [*command, f"--promptfuzz-mode={mode}"],
-        cwd=folder,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+def run_tests(folder: Path, env: dict[str, str], mode: str) -> Done:
+    options = ("-q", "-p", "no:cacheprovider", "--promptfuzz-target=simulated", f"--promptfuzz-mode={mode}")
+    return run_pytest(*options, folder=folder, environment=env, together=True)
 
 
 @pytest.fixture

@@ -12,19 +12,15 @@ import doctest
 import os
 import re
 import shlex
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.in_process import promptfuzz, run_pytest, run_python
 
 FENCE = re.compile(
     r"^```(?P<kind>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
-PROGRAMS = {
-    "pytest": ["-m", "pytest"],
-    "promptfuzz": ["-c", "from pytest_promptfuzz.cli.main import main; raise SystemExit(main())"],
-    "python": [],
-}
+PROGRAMS = {"pytest": run_pytest, "promptfuzz": promptfuzz, "python": run_python}
 VOLATILE = (
     (re.compile(r"\b\d+(?:\.\d+)?m?s\b"), "0s"),
     (re.compile(r"(?<=\b0s) +[\d,]+$"), " 0"),  # tokens, last in the table
@@ -96,17 +92,8 @@ def run(command: str, folder: Path) -> tuple[int, str]:
     environment |= {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8", "HF_HUB_OFFLINE": "1"}
     paths = [str(EXAMPLE), environment.get("PYTHONPATH", "")]
     environment |= {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "OPENAI_API_KEY": "none"}
-    done = subprocess.run(
-        [sys.executable, *PROGRAMS[program], *arguments],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode("utf-8")
+    started = PROGRAMS[program](*arguments, folder=folder, environment=environment, together=True)
+    return started.returncode, started.stdout
 
 
 def check(expected: list[str], shown: str, where: str) -> None:

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from pytest_promptfuzz.reporting.markdown import MARKER
+from pytest_promptfuzz.running.limits.prices import Prices
 from tests.reporting.workflow_commands import commands, values
 
 ROOT = Path(__file__).parents[2]
@@ -380,6 +381,24 @@ def compared_with(machine: Machine) -> dict[str, Any]:
     document = json.loads((machine.checkout / "report" / "run.json").read_text(encoding="utf-8"))
     base: dict[str, Any] = document["changes"]["base"]
     return base
+
+
+@pytest.mark.parametrize("name", ["github-nightly.yml", "gitlab-ci.yml"])
+def test_a_night_with_a_budget_in_dollars_installs_the_prices(name: str) -> None:
+    if name == "gitlab-ci.yml":
+        job = parsed(name)["prompt-robustness-nightly"]
+        asked, (installed,) = "".join(job["script"]), job["before_script"]
+        python = job["image"].removeprefix("python:")
+    else:
+        asked, installed = step(name, "Ask")["run"], step(name, "Install")["run"]
+        (python,) = (
+            each["with"]["python-version"] for each in steps(name) if "setup-python" in each.get("uses", "")
+        )
+    assert "--promptfuzz-max-cost=" in asked
+    assert '"pytest-promptfuzz[prices]"' in installed
+    assert tuple(map(int, python.split("."))) >= (3, 11)
+    pytest.importorskip("genai_prices", reason="the extra prices needs Python 3.11")
+    assert Prices().of("gpt-5-mini", "https://api.openai.com/v1/chat/completions") is not None
 
 
 def test_gitlabs_night_asks(machine: Machine) -> None:

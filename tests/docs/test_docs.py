@@ -42,7 +42,8 @@ def anchors(document: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("heading", "ends"), [("Try it", "pytest example_project"), ("Test it", "pytest -n auto")]
+    ("heading", "ends"),
+    [("Try it", "pytest example_project"), ("Test it", "pytest -n auto --dist worksteal")],
 )
 def test_readme_commands_are_one_line(heading: str, ends: str) -> None:
     section = (ROOT / "README.md").read_text(encoding="utf-8").split(f"\n## {heading}\n")[1]

@@ -337,7 +337,7 @@ def test_importing_the_package_and_evaluating_imports_no_sdk() -> None:
         "heavy = {'openai', 'anthropic', 'httpx', 'httpx2', 'torch', 'numpy', 'jsonschema', 'diskcache', 'pytest'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_slots_that_were_not_filled_are_named() -> None:

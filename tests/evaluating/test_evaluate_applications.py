@@ -214,7 +214,7 @@ def by_requests(server: ModelServer) -> None:
     [
         (
             by_bedrock,
-            r"httpx2 \(POST 127.0.0.1/model/nova-lite/converse\).*say in promptfuzz_endpoints where",
+            r"httpx2 \(POST 127.0.0.1/model/nova-lite/converse\)(?s:.*)promptfuzz_endpoints =\n    127.0.0.1/model/\*/converse text=",
         ),
         (
             by_realtime,

@@ -225,7 +225,7 @@ def test_where_there_is_nothing_to_hold_it_against_it_says_so_and_is_the_point_g
     )
     few = evaluate(PROMPT, Application(), inputs=ONE, mutations=4, session=quiet())
     assert (
-        "4 trials could not show that a run is worse (p is 0.062 at least"
+        "4 trials could not show that a run is worse (p is at least 0.062"
         in (worse_and_better(before=few, mutations=4).notes[0])
     )
 

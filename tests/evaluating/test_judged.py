@@ -294,7 +294,7 @@ def in_parallel(at_once: int) -> tuple[Callable[[str], str], list[int]]:
         with lock:
             now[0] += 1
             peak[0] = max(peak[0], now[0])
-        waited = time.monotonic() + 30
+        waited = time.monotonic() + 300
         while peak[0] < at_once and time.monotonic() < waited:
             time.sleep(0.005)
         with lock:

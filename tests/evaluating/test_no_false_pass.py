@@ -54,7 +54,8 @@ def test_where_the_provider_refuses_everything_nothing_is_concluded() -> None:
     assert (result.verdict, result.reason) == ("inconclusive", "errors-decide")
     assert result.outcomes.deviation == 0
     assert result.outcomes.error > 0
-    assert "the unmutated prompt was refused as well" in result.explanation
+    said = [trial.error.message for trial in result.trials if trial.error is not None]
+    assert all("The unmutated prompt, asked again, was refused as well" in each for each in said)
 
 
 def test_a_mutation_that_alone_is_refused_deviates() -> None:

@@ -1,4 +1,4 @@
-"""A small project, run by a real pytest process."""
+"""A small project, on which pytest is run."""
 
 from __future__ import annotations
 
@@ -34,14 +34,28 @@ TICKET = "I was charged twice for my subscription this month and want a refund."
 
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pytest.RunResult]:
-    """Write one test module (``PROMPT`` in front) and run pytest on it in a process of its own."""
+    """Write one test module (``PROMPT`` in front) and run pytest on it."""
+    return _project(pytester, monkeypatch, pytester.runpytest)
+
+
+@pytest.fixture
+def project_process(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., pytest.RunResult]:
+    """The same in a process of its own, for what needs one: workers, signals, what is imported, how much is kept."""
+    return _project(pytester, monkeypatch, pytester.runpytest_subprocess)
+
+
+def _project(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, start: Callable[..., pytest.RunResult]
+) -> Callable[..., pytest.RunResult]:
     monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.delenv("CI", raising=False)
     pytester.makefile(".ini", pytest=INI)
 
     def run(source: str, *arguments: str, **files: str) -> pytest.RunResult:
         pytester.makepyfile(test_it=PROMPT + textwrap.dedent(source), **files)
-        return pytester.runpytest_subprocess(*arguments)
+        return start(*arguments)
 
     return run
 

@@ -1,4 +1,4 @@
-"""What runs of pytest in processes of their own leave behind: reports, threads, stored answers."""
+"""What runs of pytest leave behind: reports, threads, stored answers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 
 REPORTS = {}
+BEFORE = set(threading.enumerate()) - {threading.main_thread()}
 
 def pytest_runtest_logreport(report):
     if hasattr(report, "promptfuzz"):
@@ -23,7 +24,7 @@ def pytest_runtest_logreport(report):
 def pytest_unconfigure(config):
     if not hasattr(config, "workerinput"):
         Path("reports.json").write_text(json.dumps(REPORTS))
-    Path("threads.json").write_text(json.dumps([each.name for each in threading.enumerate()]))
+    Path("threads.json").write_text(json.dumps([each.name for each in set(threading.enumerate()) - BEFORE]))
 """
 
 

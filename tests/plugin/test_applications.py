@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from pytest_promptfuzz.plugin.commands import kept
 from pytest_promptfuzz.testing import faults
 from pytest_promptfuzz.testing.server import ModelServer
+from tests.in_process import run_pytest
 from tests.plugin.conftest import INI, PROMPT, summary_of
 
 PROMPTS = '''
@@ -396,15 +398,13 @@ def test_the_command_that_reproduces_works_where_pytest_was_run(application, pyt
     elsewhere.mkdir()
     monkeypatch.setenv("COLUMNS", "300")
     arguments = ["../test_it.py", "--promptfuzz-target", "simulated", "--promptfuzz-seed=3", "-q"]
-    command = [sys.executable, "-m", "pytest", *arguments]
-    shown = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, check=False)
+    shown = run_pytest(*arguments, folder=elsewhere)
     assert shown.returncode == 1, shown.stdout
     line = next(line for line in shown.stdout.splitlines() if "--promptfuzz-trial=" in line)
     copied = line.removeprefix("   reproduce").strip()
     assert copied.startswith("pytest '../test_it.py::test_brittle[it")
     assert copied.endswith("--promptfuzz-target simulated --promptfuzz-seed=3")
-    copied = f"{sys.executable} -m {copied}"
-    again = subprocess.run(copied, cwd=elsewhere, shell=True, capture_output=True, text=True, check=False)
+    again = run_pytest(*shlex.split(copied)[1:], folder=elsewhere)
     assert again.returncode == 1, again.stdout
     assert "E       AssertionError" in again.stdout
     assert (pytester.path / ".promptfuzz").is_dir()
@@ -493,11 +493,10 @@ def test_an_interrupt_ends_the_run_and_keeps_what_was_answered(server, project, 
     pytester.makepyfile(test_it=PROMPT + LIVE)
     command = [sys.executable, "-m", "pytest", "-k", "retried", "--promptfuzz-target=openai:m"]
     process = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    deadline = time.monotonic() + 30
-    while server.calls < 3 and time.monotonic() < deadline:
+    while server.calls < 3 and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    shown, _ = process.communicate(timeout=60)
+    shown, _ = process.communicate()
     assert process.returncode == 2, shown.decode()
     assert b"INTERNALERROR" not in shown
     server.reset()
@@ -514,10 +513,10 @@ def test_two_runs_at_once_share_one_store(server, project, pytester):
         for _ in range(2)
     ]
     for run in runs:
-        shown, _ = run.communicate(timeout=60)
+        shown, _ = run.communicate()
         assert run.returncode == 0, shown.decode()
     server.reset()
-    subprocess.run(command, cwd=pytester.path, check=True, stdout=subprocess.DEVNULL)
+    assert run_pytest(*command[3:]).returncode == 0
     assert server.calls == 2
 
 

@@ -209,9 +209,9 @@ def pytest_unconfigure(config):
 
 
 @WORKERS
-def test_nothing_is_loaded_where_no_such_report_is_written(project, pytester, workers):
+def test_nothing_is_loaded_where_no_such_report_is_written(project_process, pytester, workers):
     pytester.makeconftest(CONFTEST)
-    project(SOURCE, "-p", "no:allure_pytest", "-p", "no:html", "-p", "no:html_fixtures", *workers)
+    project_process(SOURCE, "-p", "no:allure_pytest", "-p", "no:html", "-p", "no:html_fixtures", *workers)
     every = [set(each.read_text().split("\n")) for each in (pytester.path / "loaded").iterdir()]
     assert len(every) == (3 if workers else 1)
     for loaded in every:

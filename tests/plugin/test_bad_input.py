@@ -161,7 +161,6 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         env={**environment, "COLUMNS": "400"},
         capture_output=True,
         text=True,
-        timeout=120,
     )
     assert process.returncode == 1, process.stdout
     assert "INTERNALERROR" not in process.stdout + process.stderr
@@ -342,7 +341,7 @@ def test_no_key(project, monkeypatch):
         result.stdout.fnmatch_lines_random([f"ConfigurationError: {wanted}"])
 
 
-def test_no_extra(project, monkeypatch):
+def test_no_extra(project_process, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
     blocker = """
@@ -355,7 +354,7 @@ def test_no_extra(project, monkeypatch):
 
         sys.meta_path.insert(0, Blocked())
         """
-    result = project(BOTH, conftest=blocker)
+    result = project_process(BOTH, conftest=blocker)
     result.assert_outcomes(passed=2, errors=2)
     for name in ("openai", "anthropic"):
         wanted = f"*needs the package {name!r}*pip install 'pytest-promptfuzz?{name}?'*test_{name}*"
@@ -472,6 +471,6 @@ def test_bad_input_loses_nothing_that_is_stored(project):
 
 def test_what_a_setting_may_be_is_said_once(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_it(): pass")
-    result = pytester.runpytest_subprocess("--promptfuzz-mode=foo")
+    result = pytester.runpytest("--promptfuzz-mode=foo")
     line = next(each for each in result.stderr.lines if "promptfuzz-mode" in each)
     assert line == "ERROR: --promptfuzz-mode: 'foo' is not one of auto, record, replay, live."

@@ -196,7 +196,7 @@ def test_two_processes_keep_one_rate_and_share_it(tmp_path):
         each.stdin.flush()
     left = []
     for number, each in enumerate(running):
-        output, _ = each.communicate(timeout=120)
+        output, _ = each.communicate()
         left += [(float(line), number) for line in output.split()]
     left.sort()
     assert len(left) == 16

@@ -206,9 +206,7 @@ def test_the_same_setting_in_two_files_is_refused(pytester):
 
 def test_under_xdist_each_test_says_what_is_wrong(pytester):
     pytester.makepyfile(f"{PROMPT}\n@robust(TRIAGE)\n{ASK}")
-    result = pytester.runpytest_subprocess(
-        "-n", "1", "--promptfuzz-operators=tabbs", "--promptfuzz-target=simulated"
-    )
+    result = pytester.runpytest("-n", "1", "--promptfuzz-operators=tabbs", "--promptfuzz-target=simulated")
     result.assert_outcomes(errors=1)
     said = " ".join(result.stdout.str().split())
     assert re.search(

@@ -286,7 +286,7 @@ def test_a_commit_without_a_run_is_compared_with_by_its_snapshots(
     )
     git(pytester, "clone", "-q", "--depth=1", f"file://{pytester.path}", "shallow")
     monkeypatch.chdir(pytester.path / "shallow")
-    shallow = pytester.runpytest_subprocess("--promptfuzz-compare=HEAD~1")
+    shallow = pytester.runpytest("--promptfuzz-compare=HEAD~1")
     assert shallow.ret == pytest.ExitCode.USAGE_ERROR
     shallow.stderr.fnmatch_lines(
         ["ERROR: --promptfuzz-compare: *this clone is shallow*Fetch it: git fetch --unshallow."]

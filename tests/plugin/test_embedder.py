@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 
 import pytest
 
 from pytest_promptfuzz.testing.faults import ServerError, Unauthorized
 from pytest_promptfuzz.testing.server import ModelServer
+from tests.in_process import promptfuzz
 from tests.plugin.conftest import PROMPT
 
 pytest.importorskip("openai")
@@ -50,10 +50,11 @@ def server(monkeypatch):
 def run(pytester: pytest.Pytester, server):
     pytester.makefile(".ini", pytest=INI)
 
-    def run(source: str | None, *arguments: str) -> pytest.RunResult:
+    def run(source: str | None, *arguments: str, alone: bool = False) -> pytest.RunResult:
         if source is not None:
             pytester.makepyfile(test_it=PROMPT + source)
-        return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+        start = pytester.runpytest_subprocess if alone else pytester.runpytest
+        return start("-p", "no:cacheprovider", *arguments)
 
     return run
 
@@ -73,7 +74,8 @@ def test_one_call_a_test_and_none_in_the_second_run(run, server):
     assert "1 call made" in said(first)
     assert asked(server) == [2]
     second = run(
-        BODY + "\ndef test_light():\n    import sys\n    assert not {'openai', 'numpy'} & set(sys.modules)\n"
+        BODY + "\ndef test_light():\n    import sys\n    assert not {'openai', 'numpy'} & set(sys.modules)\n",
+        alone=True,
     )
     second.assert_outcomes(passed=2)
     assert "0 calls made" in said(second) or "calls made" not in said(second)
@@ -86,8 +88,8 @@ def test_recorded_and_replayed(run, server, pytester, monkeypatch):
     assert asked(server) == [2]
     lines = (pytester.path / "__promptfuzz__" / "test_it.calls.jsonl").read_text().splitlines()
     assert [json.loads(line)["trial"] for line in lines if "/embeddings" in line] == ["embedder"]
-    checked = pytester.run(sys.executable, "-m", "pytest_promptfuzz.cli", "cache", "verify")
-    assert checked.ret == 0
+    checked = promptfuzz("cache", "verify")
+    assert checked.returncode == 0
     shutil.rmtree(pytester.path / ".promptfuzz")
     server.stop()
     monkeypatch.delenv("OPENAI_API_KEY")

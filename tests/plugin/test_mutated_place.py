@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from pytest_promptfuzz.evaluating import judge
 from tests.plugin.conftest import summary_of
 
 PROMPTS = '''
@@ -273,3 +276,51 @@ def test_fresh_fixtures_are_set_up_for_every_run(project):
         """
     )
     result.assert_outcomes(passed=3)
+
+
+def test_the_advice_fits_what_the_requests_hold(pytester, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    monkeypatch.delenv("CI", raising=False)
+    pytester.makeini(
+        "[pytest]\npromptfuzz_target = simulated\nasyncio_default_fixture_loop_scope = function\n"
+    )
+    pytester.makepyfile(
+        advice_prompts="LABEL = 'Classify the mood as good or bad. Answer with one word only. Text: A lovely day!'",
+        test_advice="""
+            import advice_prompts
+            from advice_prompts import LABEL
+            from pytest_promptfuzz import robust
+
+            @robust("Answer in one short sentence, and be polite to the customer.")
+            def test_given_and_not_passed_on(prompt, llm):
+                return llm("Classify the mood as good or bad. Answer with one word only. Text: A lovely day!")
+
+            answers = []
+
+            @robust("Classify the mood as good or bad. Answer with one word only. Text: A lovely day!")
+            def test_cached(prompt, llm):
+                answers or answers.append(llm(prompt).text)
+                return answers[0]
+
+            @robust(mutate="advice_prompts.LABEL")
+            def test_kept(llm):
+                return llm(LABEL)
+
+            @robust("Answer in one short sentence, and be polite to the customer.")
+            def test_no_request(prompt):
+                return "good"
+        """,
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(errors=4)
+    text = result.stdout.str()
+    found = dict(
+        re.findall(r"ERROR at verdict of (\w+) _+\nInconclusive\. No mutation reached a model\. (.*)", text)
+    )
+    assert found == {
+        "test_given_and_not_passed_on": judge.ANOTHER,
+        "test_cached": judge.CACHED,
+        "test_kept": judge.KEPT,
+        "test_no_request": judge.UNSEEN,
+    }
+    assert "give the test the prompt" not in text

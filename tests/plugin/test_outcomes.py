@@ -334,7 +334,7 @@ def test_one_trial_fails_as_it_is_for_the_debugger(project):
 def test_pdb_opens_where_the_body_failed(project, pytester):
     pytester.makepyfile(test_it="")
     project(BRITTLE)
-    process = pytester.spawn_pytest("--pdb test_it.py", expect_timeout=30.0)
+    process = pytester.spawn_pytest("--pdb test_it.py", expect_timeout=300.0)
     process.expect("Pdb")
     process.sendline("p prompt.text[:8]")
     process.expect("(?i)classify")

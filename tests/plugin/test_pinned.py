@@ -89,7 +89,7 @@ def test_what_breaks_a_test_is_kept_replayed_first_and_retired(suite, pytester, 
     again, asked_again = suite(*workers)
     again.assert_outcomes(passed=1, failed=1)
     again.stdout.fnmatch_lines(
-        ["note * 1 counterexample replayed: 1 still breaks (label 'billing' became 'shipping')"]
+        ["note * 1 known counterexample still breaks the test (label 'billing' became 'shipping')"]
     )
     lines = again.outlines
     head = next(
@@ -106,10 +106,10 @@ def test_what_breaks_a_test_is_kept_replayed_first_and_retired(suite, pytester, 
 
     mended, _ = suite(*workers, FIXED="1")
     mended.assert_outcomes(passed=2)
-    mended.stdout.fnmatch_lines([f"note {NODE}: 1 counterexample replayed: 1 passes now: retired"])
+    mended.stdout.fnmatch_lines([f"note {NODE}: 1 known counterexample no longer fails and was removed"])
     assert local(pytester) == {}
     last, _ = suite(*workers, FIXED="1")
-    assert "counterexample replayed" not in last.stdout.str()
+    assert "known counterexample" not in last.stdout.str()
 
 
 def test_a_pin_is_no_part_of_score_and_verdict(suite, pytester):
@@ -121,7 +121,7 @@ def test_a_pin_is_no_part_of_score_and_verdict(suite, pytester):
     assert len(local(pytester)[NODE]["counterexamples"]) == 1
     rows = [next(line for line in each.outlines if line.startswith(f"{NODE} ")) for each in (before, after)]
     assert rows[0].split()[:7] == rows[1].split()[:7]
-    after.stdout.fnmatch_lines([f"note {NODE}: 1 counterexample replayed: 1 still breaks *"])
+    after.stdout.fnmatch_lines([f"note {NODE}: 1 known counterexample still breaks the test *"])
 
 
 @pytest.mark.parametrize("place", ["option", "ini", "environment"])
@@ -155,7 +155,7 @@ def test_what_breaks_now_and_then_fails_no_test_and_is_not_retired(suite, pytest
     varied, _ = suite("-k", "teams", "--promptfuzz-pinned=fail", LEAST="0.1", FLAKY="1")
     varied.assert_outcomes(passed=1, deselected=1)
     varied.stdout.fnmatch_lines(
-        [f"note {NODE}: 1 counterexample replayed: 1 breaks now and then (1 of 3 times)"]
+        [f"note {NODE}: 1 known counterexample sometimes breaks the test (1 of 3 times)"]
     )
     assert len(local(pytester)[NODE]["counterexamples"]) == 1
 
@@ -164,7 +164,7 @@ def test_an_edited_prompt_takes_its_counterexamples_along(suite, pytester):
     suite("-k", "teams")
     text = "You are a clerk. Read every support ticket carefully, please. Name one team: billing, shipping.\n\n{ticket}"
     moved, asked = suite("-k", "teams", LEAST="0.1", TEXT=text)
-    moved.stdout.fnmatch_lines([f"note {NODE}: 1 counterexample replayed: 1 still breaks *"])
+    moved.stdout.fnmatch_lines([f"note {NODE}: 1 known counterexample still breaks the test *"])
     (one,) = local(pytester)[NODE]["counterexamples"]
     assert one["mutation"]["original"] == text
     assert "carefully" not in next(each for each in asked if each != asked[0])
@@ -173,7 +173,7 @@ def test_an_edited_prompt_takes_its_counterexamples_along(suite, pytester):
     )
     gone.stdout.fnmatch_lines(
         [
-            f"note {NODE}: 1 counterexample replayed: 1 has no place any more: retired (the prompt has changed: 'c*"
+            f"note {NODE}: 1 known counterexample no longer fits the prompt and was removed (the prompt has changed: 'c*"
         ]
     )
     assert not local(pytester).get(NODE, {}).get("counterexamples")
@@ -196,13 +196,13 @@ def test_update_pins_in_git_and_takes_out_what_is_retired(suite, pytester, worke
     for path in (pytester.path / ".promptfuzz" / "counterexamples").glob("*"):
         path.unlink()
     other, _ = suite(*workers, LEAST="0.5")
-    other.stdout.fnmatch_lines([f"note {NODE}: 1 counterexample replayed: 1 still breaks *"])
+    other.stdout.fnmatch_lines([f"note {NODE}: 1 known counterexample still breaks the test *"])
     before = (pytester.path / FILE).read_bytes()
     mended, _ = suite(*workers, FIXED="1")
     mended.stdout.fnmatch_lines(
         [
-            f"note {NODE}: 1 counterexample replayed: 1 passes now: retired",
-            f"promptfuzz: retired, and still pinned in git: {row['id']} of {NODE}; is taken out by --promptfuzz-update",
+            f"note {NODE}: 1 known counterexample no longer fails and was removed",
+            f"promptfuzz: removed here, but still pinned in git: {row['id']} of {NODE}; --promptfuzz-update removes it there too",
         ]
     )
     assert (pytester.path / FILE).read_bytes() == before
@@ -218,12 +218,14 @@ def test_another_target_retires_nothing(suite, pytester):
     suite("-k", "teams", "--promptfuzz-target=openai:gpt-5-mini")
     elsewhere, _ = suite("-k", "teams", "--promptfuzz-target=simulated", FIXED="1")
     elsewhere.stdout.fnmatch_lines(
-        [f"note {NODE}: 1 counterexample replayed: 1 passes here (it was found on openai:gpt-5-mini)"]
+        [
+            f"note {NODE}: 1 known counterexample of another target does not fail here (it was found on openai:gpt-5-mini)"
+        ]
     )
     (one,) = local(pytester)[NODE]["counterexamples"]
     assert one["target"] == "openai:gpt-5-mini"
     again, _ = suite("-k", "teams", "--promptfuzz-target=simulated", LEAST="0.5")
-    again.stdout.fnmatch_lines([f"note {NODE}: 1 counterexample replayed: 1 still breaks *"])
+    again.stdout.fnmatch_lines([f"note {NODE}: 1 known counterexample still breaks the test *"])
     (one,) = local(pytester)[NODE]["counterexamples"]
     assert one["target"] == "simulated"
 
@@ -234,7 +236,7 @@ def test_one_trial_alone_changes_nothing_that_is_kept(suite, pytester):
     trial = before[NODE]["trials"][0]
     alone, _ = suite("-k", "teams", f"--promptfuzz-trial={trial}", FIXED="1")
     alone.assert_outcomes(passed=1, deselected=1)
-    assert "counterexample replayed" not in alone.stdout.str()
+    assert "known counterexample" not in alone.stdout.str()
     assert local(pytester) == before
 
 
@@ -352,9 +354,7 @@ def test_a_replay_without_an_answer_says_so_and_fails_nothing(
     replay = project(REPLAYED, "--promptfuzz-mode=replay", "--promptfuzz-override", "threshold=0.1")
     replay.assert_outcomes(passed=1)
     replay.stdout.fnmatch_lines(
-        [
-            "note *: 1 counterexample replayed: 1 could not be asked (the recording has no answer for it; record *"
-        ]
+        ["note *: 1 known counterexample could not be asked (the recording has no answer for it; record *"]
     )
     assert promptfuzz_server.calls == asked
 
@@ -397,5 +397,5 @@ def test_a_search_is_over_with_a_counterexample_that_still_breaks(project, pytes
     monkeypatch.setenv("FIXED", "1")
     mended = project(SEARCHED, *workers)
     mended.assert_outcomes(passed=1)
-    mended.stdout.fnmatch_lines([f"note {node}: 1 counterexample replayed: 1 passes now: retired"])
+    mended.stdout.fnmatch_lines([f"note {node}: 1 known counterexample no longer fails and was removed"])
     assert local(pytester) == {}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +15,7 @@ from pytest_promptfuzz.reporting.formats import json_report
 from pytest_promptfuzz.reporting.reading import read_document
 from pytest_promptfuzz.reporting.schema import report_schema
 from pytest_promptfuzz.reporting.stored import latest
+from tests.in_process import Done, promptfuzz
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -236,7 +235,7 @@ def test_no_secret_is_left(project: Project, pytester: pytest.Pytester) -> None:
         assert secret not in text
 
 
-def test_a_killed_run_leaves_what_was_known(project: Project, pytester: pytest.Pytester) -> None:
+def test_a_killed_run_leaves_what_was_known(project_process: Project, pytester: pytest.Pytester) -> None:
     source = """
     import os, signal
 
@@ -247,7 +246,7 @@ def test_a_killed_run_leaves_what_was_known(project: Project, pytester: pytest.P
     def test_b():
         os.kill(os.getpid(), signal.SIGKILL)
     """
-    project(source)
+    project_process(source)
     stored = latest(pytester.path / ".promptfuzz")
     assert stored is not None
     found = read_document(stored)
@@ -255,17 +254,9 @@ def test_a_killed_run_leaves_what_was_known(project: Project, pytester: pytest.P
     assert found["run"]["complete"] is False
 
 
-def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(
-        [sys.executable, "-m", "pytest_promptfuzz.cli", "report", *arguments],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+def command(*arguments: str, cwd: Path) -> Done:
+    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
+    return promptfuzz("report", *arguments, folder=cwd, environment=environment)
 
 
 def test_reports_are_made_afterwards(project: Project, pytester: pytest.Pytester) -> None:

@@ -25,10 +25,12 @@ def test_modules():
 
 
 @pytest.mark.minilm
-def test_meaning_decides_where_words_cannot(project, monkeypatch, minilm_folder):
+def test_meaning_decides_where_words_cannot(project_process, monkeypatch, minilm_folder):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    result = project("EXPECTED = True\n" + BODY, f"--promptfuzz-model={minilm_folder}", "-W", "default")
+    result = project_process(
+        "EXPECTED = True\n" + BODY, f"--promptfuzz-model={minilm_folder}", "-W", "default"
+    )
     result.assert_outcomes(passed=3)
     assert "undecided" not in result.stdout.str()
     assert "Loading weights" not in result.stdout.str() + result.stderr.str()
@@ -36,33 +38,33 @@ def test_meaning_decides_where_words_cannot(project, monkeypatch, minilm_folder)
 
 
 @pytest.mark.minilm
-def test_an_exported_model_needs_no_torch(project, monkeypatch, exported_minilm):
+def test_an_exported_model_needs_no_torch(project_process, monkeypatch, exported_minilm):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     source = "EXPECTED = False\n" + BODY + "    assert 'sentence_transformers' not in sys.modules\n"
-    result = project(source, f"--promptfuzz-model={exported_minilm}", "-W", "default")
+    result = project_process(source, f"--promptfuzz-model={exported_minilm}", "-W", "default")
     result.assert_outcomes(passed=3)
     assert "undecided" not in result.stdout.str()
     result.stdout.fnmatch_lines(["promptfuzz: semantic comparison by all-MiniLM-L6-v2 (onnxruntime)"])
 
 
 @pytest.mark.minilm
-def test_an_installed_model_is_chosen_by_itself(project, monkeypatch, exported_minilm, tmp_path):
+def test_an_installed_model_is_chosen_by_itself(project_process, monkeypatch, exported_minilm, tmp_path):
     monkeypatch.setenv("PROMPTFUZZ_MODELS", str(tmp_path))
     (tmp_path / "all-MiniLM-L6-v2").symlink_to(exported_minilm)
-    result = project("EXPECTED = False\n" + BODY)
+    result = project_process("EXPECTED = False\n" + BODY)
     result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(["promptfuzz: semantic comparison by all-MiniLM-L6-v2 (onnxruntime)"])
 
 
 @pytest.mark.minilm
-def test_a_run_that_words_decide_loads_no_model(project, minilm_folder):
+def test_a_run_that_words_decide_loads_no_model(project_process, minilm_folder):
     source = "EXPECTED = False\n" + BODY
-    result = project(source, f"--promptfuzz-model={minilm_folder}", "-k", "label or modules")
+    result = project_process(source, f"--promptfuzz-model={minilm_folder}", "-k", "label or modules")
     result.assert_outcomes(passed=2, deselected=1)
 
 
-def test_without_the_model_the_outcome_is_undecided_and_the_header_says_why(project, tmp_path):
-    result = project("EXPECTED = False\n" + BODY, f"--promptfuzz-model={tmp_path / 'nowhere'}")
+def test_without_the_model_the_outcome_is_undecided_and_the_header_says_why(project_process, tmp_path):
+    result = project_process("EXPECTED = False\n" + BODY, f"--promptfuzz-model={tmp_path / 'nowhere'}")
     result.assert_outcomes(errors=1, passed=2)
     result.stdout.fnmatch_lines(
         [
@@ -74,7 +76,7 @@ def test_without_the_model_the_outcome_is_undecided_and_the_header_says_why(proj
 
 @pytest.mark.minilm
 @pytest.mark.parametrize("long", [False, True], ids=["short", "longer-than-the-model-reads"])
-def test_a_warm_run_loads_no_model(project, monkeypatch, exported_minilm, minilm_folder, long):
+def test_a_warm_run_loads_no_model(project_process, monkeypatch, exported_minilm, minilm_folder, long):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     body = BODY
@@ -85,15 +87,15 @@ def test_a_warm_run_loads_no_model(project, monkeypatch, exported_minilm, minilm
     source = "EXPECTED = False\n" + body + f"    assert (not {libraries} & set(sys.modules)) == WARM\n"
     for folder, backend in ((exported_minilm, "onnx"), (minilm_folder, "torch")):
         cold = source if backend == "onnx" else source.replace("EXPECTED = False", "EXPECTED = True")
-        first = project("WARM = False\n" + cold, f"--promptfuzz-model={folder}")
-        second = project("WARM = True\n" + source, f"--promptfuzz-model={folder}")
+        first = project_process("WARM = False\n" + cold, f"--promptfuzz-model={folder}")
+        second = project_process("WARM = True\n" + source, f"--promptfuzz-model={folder}")
         for result in (first, second):
             result.assert_outcomes(passed=3)
             assert "undecided" not in result.stdout.str()
 
 
-def test_all_texts_of_a_test_are_embedded_in_one_call(project):
-    result = project(
+def test_all_texts_of_a_test_are_embedded_in_one_call(project_process):
+    result = project_process(
         """
         from pytest_promptfuzz import evaluate
         from pytest_promptfuzz.embedding.embedder import CachedEmbedder

@@ -335,7 +335,7 @@ def test_only_new_ones_and_only_worse_ones(project, pytester, monkeypatch):
     monkeypatch.delenv("SAYS")
     kept = project(APP, "--promptfuzz-update=failed")
     kept.stdout.fnmatch_lines(
-        [f"promptfuzz: stored no snapshot in {FOLDER}: none of the tests that ran is meant"]
+        [f"promptfuzz: no snapshot written in {FOLDER}: none of the selected tests needs one"]
     )
     path = project(APP, "--promptfuzz-update", "test_it.py")
     path.assert_outcomes(passed=1)

@@ -79,7 +79,7 @@ def live(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, server: Mod
     pytester.makepyfile(test_it=SUITE)
 
     def run(*arguments: str) -> pytest.RunResult:
-        return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+        return pytester.runpytest("-p", "no:cacheprovider", *arguments)
 
     return run
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_promptfuzz.history.comparing import changes
 from pytest_promptfuzz.reporting.changes import base_text, change_lines, condition_lines, one_line
+from pytest_promptfuzz.reporting.html import compared
+from pytest_promptfuzz.reporting.markdown import tables
 from pytest_promptfuzz.reporting.text import render
 from tests.history.past import entry_of
 
@@ -65,8 +68,38 @@ def test_what_cannot_be_compared_is_counted_and_named_where_the_verdict_is_anoth
     assert shown(found) == [f"Since {base_text(BASE)}: 1 not comparable."]
     found = of([entry_of("t", "EEEE")], [entry_of("t", "DDDD", **other)])
     assert shown(found)[1].startswith(
-        "unpaired t: pass before, brittle now; score 0.00, was 1.00; the answer to the"
+        "newly brittle t: pass before, brittle now; score 0.00, was 1.00; the baseline answer changed, so trials cannot"
     )
+
+
+TURNS = (  # before and now: verdict, trials; what the test is called
+    (("pass", "E" * 8), ("brittle", "EEEEEEDD"), "newly brittle"),
+    (("pass", "E" * 8), ("brittle", "E" * 8), "newly brittle"),
+    (("pass", "EEEEEEDD"), ("brittle", "E" * 8), "newly brittle"),
+    (("pass", "E" * 8), ("noisy", "EEEEEEED"), "newly noisy"),
+    (("brittle", "EEEEEEDD"), ("pass", "E" * 8), "passes now"),
+    (("pass", "E" * 8), ("brittle", "D" * 8), "worse"),
+    (("pass", "E" * 8), ("pass", "EEEEEEED"), "lower"),
+    (("pass", "EEEEEEED"), ("pass", "E" * 8), "higher"),
+)
+
+
+@pytest.mark.parametrize(("before", "now", "called"), TURNS)
+def test_a_test_that_fails_now_is_never_called_within_noise(before: Any, now: Any, called: str) -> None:
+    found = of(
+        [entry_of("t", before[1], verdict=before[0]), entry_of("still", "E" * 8)],
+        [entry_of("t", now[1], verdict=now[0]), entry_of("still", "E" * 8)],
+    )
+    summary, line = shown(found)
+    assert line.startswith(f"{called} t: ")
+    turned = called.startswith(("newly", "passes"))
+    counted = called if turned or called == "worse" else f"{called} within noise"
+    assert summary.endswith(f": 1 {counted}, 1 as before.")
+    assert ("; within noise (p" in line) == (called in {"lower", "higher"})
+    page = json.dumps(compared.changes(found, {}))
+    assert f", {called if called not in {'lower', 'higher'} else f'{called}, within noise'}"[2:] in page
+    assert ("is-worse" in page) == (called.startswith("newly") or called == "worse")
+    assert (called in tables._change(found["tests"][0])) == (turned or called == "worse")
 
 
 def test_trials_that_changed_places_are_told() -> None:

@@ -10,7 +10,7 @@ def page(trials: list) -> str:
     unreached = report(
         verdict="inconclusive",
         reason="baseline-error",
-        explanation="The baseline could not be had: no route to host (connection)",
+        explanation="We could not get the baseline: no route to host (connection)",
         score=None,
         bounds=(0.0, 1.0),
         by_dimension={},
@@ -20,7 +20,7 @@ def page(trials: list) -> str:
 
 
 def test_trials_that_never_ran_are_counted_and_not_listed() -> None:
-    error = {"kind": "baseline-error", "message": "The baseline could not be had: no route to host"}
+    error = {"kind": "baseline-error", "message": "We could not get the baseline: no route to host"}
     failed = {"outcome": "error", "similarity": None, "reason": "", "explanation": "", "response": None}
     text = page([trial(n, "synonym", error=error, **failed) for n in range(8)])
     assert text.count("no route to host") == 1

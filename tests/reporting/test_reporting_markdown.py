@@ -422,7 +422,7 @@ def test_a_verdict_that_changed_alone_is_said() -> None:
     change = document["changes"]["tests"][0]
     change |= {"test": test["test"], "status": "lower", "difference": 0.0}
     change |= {"verdict_before": "pass", "verdict": "inconclusive"}
-    assert "| pass before, inconclusive now |" in markdown_report(document)
+    assert "| newly inconclusive |" in markdown_report(document)
 
 
 def test_a_test_that_searched_has_no_score_in_the_table() -> None:

@@ -92,7 +92,7 @@ def test_a_score_is_said_once() -> None:
 def test_nothing_decided_is_explained_in_the_short_summary() -> None:
     error = {"kind": "baseline-error", "message": "no route to host"}
     trials = [trial(n, outcome="error", error=error) for n in range(2)]
-    why = "The baseline could not be had: no route to host"
+    why = "We could not get the baseline: no route to host"
     given = {"verdict": "inconclusive", "reason": "baseline-error", "score": None, "bounds": (0.0, 1.0)}
     assert (
         one_line(report(trials=trials, explanation=why, **given)) == f"inconclusive (baseline-error): {why}"

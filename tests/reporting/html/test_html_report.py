@@ -196,7 +196,7 @@ def test_a_verdict_that_changed_alone_stands_in_the_table() -> None:
     test = pages.whole(handmade.report(verdict="inconclusive"))
     change = pages.change(test["test"], "lower", difference=0.0, verdict="inconclusive")
     page = html_report(document(pages.run(), [test], changes=pages.changes(change)))
-    assert ">pass → inconclusive</span>" in page
+    assert ">newly inconclusive</span>" in page
     assert "+0.00" not in page
 
 
