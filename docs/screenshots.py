@@ -1,10 +1,12 @@
 """Make the pictures in ``docs/screenshots``: a copy of ``example_project``, several runs of it, headless Chromium.
 
-    python docs/screenshots.py [FOLDER]
+    python docs/screenshots.py [FOLDER]        all of them
+    python docs/screenshots.py --first-page    ``failing-test.svg`` alone, which needs pytest and nothing else
 
-The copy lies in a git repository of its own. Its first commits have an urgency prompt in which no two levels fit one
-ticket; the last commit brings the prompt of the example, and the model starts to vary. Needs the extra ``test``,
-chromium and chromedriver, and git; takes a few minutes.
+``failing-test.svg`` is the test of the README as pytest shows it; ``tests/docs/test_site.py`` compares it with a run of
+today. For the others, the copy lies in a git repository. Its first commits have an urgency prompt in which no two
+levels fit one ticket; the last commit brings the prompt of the example, and the model starts to vary. They need the
+extra ``test``, chromium and chromedriver, and git, and take a few minutes.
 """
 
 from __future__ import annotations
@@ -21,12 +23,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "reporting" / "html"))
-
-from browsing import Browser, programs  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from browsing import Browser
 
 XFAIL = re.compile(r"@pytest\.mark\.xfail\(.*?\n\)\n", re.DOTALL)
 LEVELS = ("- medium: late parcels, broken products", "- medium: broken products")
@@ -44,6 +45,81 @@ pre {{ font: 12px/1.35 "DejaVu Sans Mono", monospace; color: #d6d9de; padding: 1
 </style><pre>{rows}</pre>"""
 
 SIZE = "const b = document.querySelector('pre').getBoundingClientRect(); return [b.width, b.height].map(Math.ceil)"
+
+
+FIRST_TEST = re.compile(r'^```python title="(test_\w+\.py)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+COMMAND = "pytest test_urgency.py --promptfuzz-target=simulated"
+LINE, LETTER, MARGIN, COLUMNS = 18, 8.4, 20, 80  # of the SVG, in pixels and letters
+NO_BREAK = "\N{NO-BREAK SPACE}"  # a run of other spaces would be drawn as one
+COLOURS = {"r": "#ff8178", "g": "#6fd58f", "y": "#f0bd58", "c": "#67cfdc"}
+# It is a dark terminal with a border, so that it stands out from a light and from a dark page.
+DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" \
+height="{height}" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">
+<rect x="0.5" y="0.5" width="{inner_width:.0f}" height="{inner_height}" rx="8" fill="#14161a" stroke="#444c56"/>
+<g fill="#d6d9de">
+{rows}
+</g>
+</svg>
+"""
+
+
+def first_page(folder: Path) -> list[str]:
+    """What a terminal shows of the README's first test: why it fails, and its row of the table, with colours."""
+    found = FIRST_TEST.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    if found is None:
+        raise SystemExit("README.md has no test.")
+    (folder / found[1]).write_text(found[2], encoding="utf-8")
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ}
+    shown = subprocess.run(  # noqa: S603
+        [sys.executable, *QUIET, *COMMAND.split()[1:]],
+        cwd=folder,
+        env={**kept, "COLUMNS": str(COLUMNS), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.splitlines()
+    bare = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in shown]
+    starts = [at for at, line in enumerate(bare) if re.match(r"_+ test_\w+ _+$", line)]
+    details = [at for at, line in enumerate(bare) if line.startswith("1. ")]
+    tables = [at for at, line in enumerate(bare) if " prompt robustness " in line]
+    if not (starts and details and tables):
+        raise SystemExit("pytest shows something else:\n" + "\n".join(bare))
+    return [
+        f"$ \x1b[1m{COMMAND}\x1b[0m",
+        *shown[starts[0] : details[0] - 1],
+        "\x1b[2m…\x1b[0m",
+        *shown[tables[0] : tables[0] + 3],
+        shown[-1],
+    ]
+
+
+def drawn(lines: list[str]) -> str:
+    """Lines of a terminal as an SVG. Each piece has its place and its width, so that any font of a machine fits."""
+    rows = []
+    for number, line in enumerate(lines):
+        column = 0
+        for classes, piece in _styled(line):
+            if piece.strip():
+                ahead = len(piece) - len(piece.lstrip())
+                text = piece.strip()
+                x, y = MARGIN + (column + ahead) * LETTER, MARGIN + 14 + number * LINE
+                rows.append(
+                    f'<text x="{x:.1f}" y="{y}" textLength="{len(text) * LETTER:.1f}"{_attributes(classes)}>'
+                    f"{html.escape(text, quote=False).replace('  ', NO_BREAK * 2)}</text>"
+                )
+            column += len(piece)
+    width, height = COLUMNS * LETTER + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
+    return DRAWING.format(
+        width=width, height=height, inner_width=width - 1, inner_height=height - 1, rows="\n".join(rows)
+    )
+
+
+def _attributes(classes: list[str]) -> str:
+    colour = next((f' fill="{COLOURS[each]}"' for each in classes if each in COLOURS), "")
+    weight = ' font-weight="700"' if "b" in classes else ""
+    faint = ' opacity="0.65"' if "d" in classes else ""
+    struck = ' text-decoration="line-through"' if "s" in classes else ""
+    return colour + weight + faint + struck
 
 
 class Project:
@@ -128,13 +204,18 @@ def terminal(text: str, width: int) -> str:
 
 
 def _coloured(text: str) -> Iterator[str]:
+    for classes, piece in _styled(text):
+        yield f'<span class="{" ".join(classes)}">{html.escape(piece)}</span>'
+
+
+def _styled(text: str) -> Iterator[tuple[list[str], str]]:
     classes: list[str] = []
     for place, piece in enumerate(re.split(r"\x1b\[([\d;]*)m", text)):
         if place % 2:
             codes = piece.split(";")
             classes = [] if codes[0] in {"", "0"} else [*classes, *(CLASSES.get(code, "") for code in codes)]
         elif piece:
-            yield f'<span class="{" ".join(classes)}">{html.escape(piece)}</span>'
+            yield classes, piece
 
 
 def shoot(browser: Browser, path: Path, width: int, height: int) -> None:
@@ -148,9 +229,18 @@ def shoot(browser: Browser, path: Path, width: int, height: int) -> None:
 
 
 def main() -> int:
-    """Make them all."""
-    goal = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "docs" / "screenshots")
+    """Make them all, or that of the first page."""
+    words = [word for word in sys.argv[1:] if word != "--first-page"]
+    goal = Path(words[0] if words else ROOT / "docs" / "screenshots")
     goal.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as name:
+        picture = drawn(first_page(Path(name)))
+        (goal / "failing-test.svg").write_text(picture, encoding="utf-8", newline="\n")
+    if "--first-page" in sys.argv:
+        return 0
+    sys.path.insert(0, str(ROOT / "tests" / "reporting" / "html"))
+    from browsing import Browser, programs
+
     found = programs()
     if isinstance(found, str):
         print(found, file=sys.stderr)
