@@ -68,7 +68,7 @@ class Batches:
                 return self._anthropic(request, anthropic[1], anthropic[2])
             if found := _OPENAI.fullmatch(path):
                 return self._openai(request, *found.groups())
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             if request.method != "POST":
                 raise  # no body was read
             return error_answer(

@@ -10,15 +10,59 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 MAX_BODY = 64 * 1024 * 1024
 _DIGITS = 15  # of a length; more are no number that a machine has room for
 _LOCAL_NAME = re.compile(r"(?i)(127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::(\d{1,5}))?")
 _PRINTABLE = re.compile(r"[!-~]+")
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = re.compile(r"[\0-\x08\n-\x1f\x7f]")
+# Headers that say whose a request is or where it ends; two of one kind could be read in two ways.
+_ONCE = frozenset({"host", "origin", "sec-fetch-site", "content-type", "content-length", "transfer-encoding"})
+_LONGEST_SHOWN = 300
 # What a page may send anywhere without asking first (a "simple request" of the fetch standard).
 _SIMPLE = frozenset({"text/plain", "application/x-www-form-urlencoded", "multipart/form-data"})
 _NOT_SIMPLE = ("authorization", "x-api-key", "api-key", "x-goog-api-key", "anthropic-version")
+
+
+def log_line(method: str, path: str, status: object) -> str:
+    """A request in one line, with nothing in it that a terminal obeys, and no longer than can be read."""
+    shown = "".join(each if each.isprintable() else "?" for each in f"{method} {path}"[:_LONGEST_SHOWN])
+    return f"{shown} {status}"
+
+
+def checked_headers(given: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The headers of a request, names in lower case.
+
+    Raises:
+        BadHttpError: One is no header, or there twice and no two may be, or the body's end is told in two ways.
+    """
+    found: dict[str, str] = {}
+    for given_name, value in given:
+        name = given_name.lower()
+        if not _NAME.fullmatch(name) or _CONTROL.search(value):
+            raise BadHttpError(400, f"The header {name!r:.60} is malformed.")
+        if name in found and name in _ONCE:
+            raise BadHttpError(400, f"The header {name} is there twice.")
+        found[name] = value.strip(" \t")
+    if "transfer-encoding" in found and "content-length" in found:
+        raise BadHttpError(400, "The request has a Content-Length and a Transfer-Encoding.")
+    return found
+
+
+def length_of(headers: Mapping[str, str]) -> int:
+    """How long a body is by its ``Content-Length``.
+
+    Raises:
+        BadHttpError: It is no number, or more than is taken.
+    """
+    length = headers.get("content-length", "0")
+    if not length.isascii() or not length.isdigit():
+        raise BadHttpError(400, f"The Content-Length is not a number: {length!r:.60}.")
+    if len(length) > _DIGITS or int(length) > MAX_BODY:
+        raise BadHttpError(413, f"The request's body is longer than {MAX_BODY} bytes.")
+    return int(length)
 
 
 def page_refusal(headers: Mapping[str, str], port: int, *, has_body: bool) -> str:
@@ -45,8 +89,13 @@ def page_refusal(headers: Mapping[str, str], port: int, *, has_body: bool) -> st
     site = headers.get("sec-fetch-site", "none").lower()
     if site not in {"none", "same-origin"}:
         return f"it comes from a web page (Sec-Fetch-Site: {site!r:.20}); only programs may ask here"
+    if any(each in headers for each in _NOT_SIMPLE):
+        return ""  # a page would have to ask first whether it may send these
+    page = headers.get("referer")
+    if page is not None and not _LOCAL_NAME.fullmatch(page.partition("//")[2].partition("/")[0]):
+        return f"it comes from a web page (Referer: {page!r:.60}); only programs may ask here"
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if has_body and kind in _SIMPLE and not any(each in headers for each in _NOT_SIMPLE):
+    if has_body and kind in _SIMPLE:
         return f"its content type is {kind}, as a web page could send it; send application/json"
     return ""
 
@@ -113,20 +162,16 @@ async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
     parts = first.split(" ")
     if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
         raise BadHttpError(400, "The request line is not HTTP/1.1.")
-    headers = {
-        name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
-    }
+    headers = checked_headers(
+        (name if colon else "", value) for name, colon, value in (line.partition(":") for line in lines)
+    )
     if "transfer-encoding" in headers:
         raise BadHttpError(411, "This server needs a Content-Length.")
-    length = headers.get("content-length", "0")
-    if not length.isascii() or not length.isdigit():
-        raise BadHttpError(400, "The Content-Length is not a number.")
-    if len(length) > _DIGITS or int(length) > MAX_BODY:
-        raise BadHttpError(413, f"The request's body is longer than {MAX_BODY} bytes.")
+    length = length_of(headers)
     if headers.get("expect", "").lower() == "100-continue":
         writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     try:
-        body = await reader.readexactly(int(length))
+        body = await reader.readexactly(length)
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
     connection = headers.get("connection", "").lower()

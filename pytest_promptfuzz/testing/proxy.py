@@ -11,8 +11,12 @@ import importlib
 import itertools
 import json
 import os
+import re
+import sys
 import threading
 import weakref
+from email.errors import FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,13 +24,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.targets.addresses import Address, address
 from pytest_promptfuzz.testing import attaching
-from pytest_promptfuzz.testing.http import MAX_BODY, page_refusal, path_refusal
+from pytest_promptfuzz.testing.http import (
+    MAX_BODY,
+    BadHttpError,
+    checked_headers,
+    length_of,
+    page_refusal,
+    path_refusal,
+)
 from pytest_promptfuzz.testing.signatures import unsigned
 from pytest_promptfuzz.wire.endpoints import exempt
 from pytest_promptfuzz.wire.watch import current, is_running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
     from types import TracebackType
 
@@ -59,6 +70,11 @@ _OF_BROWSERS = (
     "sec-fetch-",
 )  # of the page that asks here, which the provider does not know
 _BODILESS = (204, 304)
+# Lines that are no header, after which the parser would skip the others; it also looks for the parts of forms.
+_BROKEN = (MissingHeaderBodySeparatorDefect, FirstHeaderLineIsContinuationDefect)
+_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}")  # of a chunk
+_LONGEST_LINE = 8192
+_MOST_TRAILERS = 100
 
 
 class Route(NamedTuple):
@@ -227,25 +243,28 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False  # a connection that is kept open must not keep the proxy from stopping
     request_queue_size = 128
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print nothing where the application left in the middle of a request."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
 
 class _Handler(BaseHTTPRequestHandler):
     """One connection of the application."""
 
     proxy: Proxy
     protocol_version = "HTTP/1.1"
+    default_request_version = "HTTP/1.0"  # 0.9 has no status line
     disable_nagle_algorithm = True
+    timeout = _SECONDS  # for each piece of a request
 
     def _forward(self) -> None:
         try:
-            content = self._content()
-        except ValueError as error:
+            content = self._checked()
+        except BadHttpError as error:
             self.close_connection = True
-            self._refuse(400, f"The proxy cannot read the request's body: {error}.")
-            return
-        why = self._refusal(has_body=bool(content))
-        if why:
-            self.close_connection = True
-            self._refuse(403, f"The proxy refused the request: {why}.")
+            why = str(error)
+            self._refuse(error.status, f"The proxy refused the request: {why[0].lower()}{why[1:]}")
             return
         attachment = self.proxy.attachment
         if attachment is not None and self.path == attaching.CONTROL:
@@ -264,11 +283,12 @@ class _Handler(BaseHTTPRequestHandler):
         request = self.proxy.client.build_request(
             self.command,
             url,
-            headers=unsigned(
-                (name, value)
-                for name, value in self.headers.items()
+            # As bytes: a value may hold more than ASCII.
+            headers=[
+                (name.encode("latin-1"), value.strip(" \t").encode("latin-1"))
+                for name, value in unsigned(self.headers.items())
                 if name.lower() not in _HOP_BY_HOP and not name.lower().startswith(_OF_BROWSERS)
-            ),
+            ],
             content=content or None,
         )
         begun = False
@@ -291,16 +311,31 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _forward  # noqa: N815 - http.server's names
 
-    def _refusal(self, *, has_body: bool) -> str:
-        """Why a request is not passed on, nothing for one that is."""
-        names = [name.lower() for name in self.headers]
-        if names.count("host") > 1 or names.count("origin") > 1:
-            return "it names its Host or Origin twice"
-        headers = {name.lower(): value for name, value in self.headers.items()}
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What http.server itself refuses, in the form that everything else has."""
+        del explain
+        self.close_connection = True
+        self._say(code, f"The proxy cannot read the request: {message or HTTPStatus(code).phrase:.200}.")
+
+    def _checked(self) -> bytes:
+        """The body of a request that may be passed on.
+
+        Raises:
+            BadHttpError: It may not be.
+        """
+        broken = any(isinstance(each, _BROKEN) for each in self.headers.defects)
+        if broken or self.request_version == "HTTP/0.9":
+            self.request_version = "HTTP/1.0"
+            raise BadHttpError(400, "it is not HTTP/1.1, or a header is malformed.")
+        headers = checked_headers(self.headers.items())
+        content = self._content(headers)
         # The request line as it came: http.server joins slashes at its beginning.
         words = self.requestline.split(" ")
         target = words[1] if len(words) == 3 else self.path
-        return path_refusal(target) or page_refusal(headers, self.proxy.port, has_body=has_body)
+        why = path_refusal(target) or page_refusal(headers, self.proxy.port, has_body=bool(content))
+        if why:
+            raise BadHttpError(403, f"{why}.")
+        return content
 
     def _below(self, upstream: Address, rest: str) -> Any:
         """The address of what is asked for, as the HTTP library reads it; ``None`` if not below its upstream."""
@@ -313,31 +348,43 @@ class _Handler(BaseHTTPRequestHandler):
         path = url.raw_path.partition(b"?")[0]
         return url if same and (path + b"/").startswith(prefix) else None
 
-    def _content(self) -> bytes:
-        if self.headers.get("transfer-encoding", "").lower() == "chunked":
-            return self._chunks()
-        length = int(self.headers.get("content-length", "0"))
-        if not 0 <= length <= MAX_BODY:
-            raise ValueError(f"its length is {length}")
-        return self.rfile.read(length)
+    def _content(self, headers: Mapping[str, str]) -> bytes:
+        coding = headers.get("transfer-encoding")
+        if coding is not None and coding.lower() != "chunked":
+            raise BadHttpError(501, f"its Transfer-Encoding is {coding!r:.60}; send it chunked.")
+        return self._exactly(length_of(headers)) if coding is None else self._chunks()
+
+    def _exactly(self, length: int) -> bytes:
+        content = self.rfile.read(length)
+        if len(content) < length:
+            raise BadHttpError(400, "its body ends too early.")
+        return content
 
     def _chunks(self) -> bytes:
-        parts: list[bytes] = []
-        while size := int(self.rfile.readline(100).partition(b";")[0], 16):
-            if size < 0 or sum(map(len, parts)) + size > MAX_BODY:
-                raise ValueError("it is too long")
-            parts.append(self.rfile.read(size))
-            self.rfile.readline(2)
-        while self.rfile.readline(8192).strip():
-            pass  # trailers
-        return b"".join(parts)
+        content = bytearray()
+        while True:
+            size = self.rfile.readline(_LONGEST_LINE).partition(b";")[0].strip()
+            if not _SIZE.fullmatch(size):
+                raise BadHttpError(400, f"its body is not chunked as it should be: {size!r:.60}.")
+            length = int(size, 16)
+            if len(content) + length > MAX_BODY:
+                raise BadHttpError(413, f"its body is longer than {MAX_BODY} bytes.")
+            if not length:
+                break
+            content += self._exactly(length)
+            if self.rfile.readline(_LONGEST_LINE).strip():
+                raise BadHttpError(400, "its body is not chunked as it should be.")
+        for _ in range(_MOST_TRAILERS):
+            if not self.rfile.readline(_LONGEST_LINE).strip():
+                return bytes(content)
+        raise BadHttpError(400, "its body has too many trailers.")
 
     def _pass_on(self, response: Any) -> None:
         status = int(response.status_code)
         self.send_response_only(status)
-        for name, value in response.headers.multi_items():
-            if name.lower() not in _HOP_BY_HOP:
-                self.send_header(name, value)
+        for name, value in response.headers.raw:
+            if name.decode("latin-1").lower() not in _HOP_BY_HOP:
+                self.send_header(name.decode("latin-1"), value.decode("latin-1"))
         bodiless = self.command == "HEAD" or status in _BODILESS
         if not bodiless:
             self.send_header("transfer-encoding", "chunked")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError
 from pytest_promptfuzz.targets.simulated import SimulatedModel
 from pytest_promptfuzz.testing.faults import KINDS, parse_fault
+from pytest_promptfuzz.testing.http import log_line
 from pytest_promptfuzz.testing.server import ModelServer
 
 if TYPE_CHECKING:
@@ -97,8 +98,7 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _line(method: str, path: str, status: int) -> None:
-    shown = "".join(each if each.isprintable() else "?" for each in path)
-    _say(f"{method} {shown} {status}")
+    _say(log_line(method, path, status))
 
 
 def _announce(server: ModelServer, version: str) -> None:
@@ -178,8 +178,7 @@ def _stopping(stopped: threading.Event) -> Iterator[None]:
 
 
 def _log(record: Recorded, status: int) -> None:
-    path = "".join(each if each.isprintable() else "?" for each in record.path)
-    _say(f"{record.method} {path} {status or 'dropped'}")
+    _say(log_line(record.method, record.path, status or "dropped"))
 
 
 def _say(line: str) -> None:

@@ -199,7 +199,7 @@ def test_bodies_in_chunks_and_what_cannot_be_read(server, proxy) -> None:
     assert post(proxy, path, body, {**headers, "transfer-encoding": "chunked"}, chunked=True)[0] == 200
     assert server.requests[0].body == server.requests[1].body == BODY
     status, said = post(proxy, path, b"", {**headers, "content-length": "-3"})
-    assert (status, b"cannot read the request's body" in said) == (400, True)
+    assert (status, b"the Content-Length is not a number: '-3'" in said) == (400, True)
     status, said = post(proxy, "/elsewhere/chat/completions", body, headers)
     assert (status, b"no such base URL" in said) == (404, True)
     assert len(server.requests) == 2
@@ -211,10 +211,11 @@ def test_queries_arrive_and_bodies_that_are_too_long_do_not(server, proxy, monke
     headers = {"content-type": "application/json"}
     assert post(proxy, path + "/chat/completions?beta=true", body, headers)[0] == 200
     assert server.requests[-1].path == "/v1/chat/completions?api-version=1&beta=true"
-    monkeypatch.setattr("pytest_promptfuzz.testing.proxy.MAX_BODY", len(body) - 1)
+    for module in ("proxy", "http"):
+        monkeypatch.setattr(f"pytest_promptfuzz.testing.{module}.MAX_BODY", len(body) - 1)
     for more in ({}, {"transfer-encoding": "chunked"}):
         status, said = post(proxy, path + "/chat/completions", body, {**headers, **more}, chunked=bool(more))
-        assert (status, b"cannot read the request's body" in said) == (400, True)
+        assert (status, b"body is longer than" in said) == (413, True)
     assert len(server.requests) == 1
 
 

@@ -22,7 +22,7 @@ from pytest_promptfuzz.targets.serving.contract import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+ROLES = ("assistant", "developer", "function", "system", "tool", "user")
 
 
 def read(body: Mapping[str, Any]) -> Request:
@@ -39,7 +39,7 @@ def read(body: Mapping[str, Any]) -> Request:
         if message.get("role") not in ROLES:
             raise InvalidBodyError(
                 f"Invalid value: {message.get('role')!r}. Supported values are: "
-                + ", ".join(repr(role) for role in sorted(ROLES)),
+                + ", ".join(map(repr, ROLES)),
                 param=f"messages[{index}].role",
             )
         content = message.get("content")

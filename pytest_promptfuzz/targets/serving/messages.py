@@ -54,7 +54,7 @@ def read(body: Mapping[str, Any], *, counting: bool = False) -> Request:
         where = f"messages.{index}"
         message = require_object(each, where)
         role = message.get("role")
-        if role not in {"user", "assistant"}:
+        if role not in ("user", "assistant"):
             raise InvalidBodyError(
                 f"{where}.role: Input should be 'user' or 'assistant', not {role!r}", param=f"{where}.role"
             )

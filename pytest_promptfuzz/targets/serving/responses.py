@@ -126,7 +126,7 @@ def _message(each: object, where: str) -> dict[str, Any]:
         raise InvalidBodyError(
             f"Invalid value: {kind!r} is no item this server reads.", param=f"{where}.type"
         )
-    if item.get("role") not in {"user", "assistant", "system", "developer"}:
+    if item.get("role") not in ("user", "assistant", "system", "developer"):
         raise InvalidBodyError(f"Invalid value: {item.get('role')!r}.", param=f"{where}.role")
     content = item.get("content")
     if not isinstance(content, str | list):
