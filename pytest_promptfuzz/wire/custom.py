@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.targets.formats import parse_answer, request_texts
-from pytest_promptfuzz.targets.formats.reading import events
+from pytest_promptfuzz.targets.formats.reading import events, raise_provider_error
 from pytest_promptfuzz.targets.model import Response
 from pytest_promptfuzz.wire.paths import Step, parse_path
 
@@ -34,6 +34,7 @@ _ANSWERS = (
     "message",
 )
 _SHAPES = {"choices": "/chat/completions", "content": "/messages", "output": "/responses"}
+_FAILED = {"error", "failed", "failure"}
 _KEYS = ("text", "system", "answer")
 # What is to be said of protocols of others, by the end of their path.
 _PROTOCOLS = {
@@ -104,35 +105,70 @@ class Endpoint:
         """The response in an answer.
 
         Raises:
-            TargetError: ``malformed``: there is no text where it should be.
+            TargetError: ``malformed``: there is no text where it should be; or what the endpoint reports instead.
         """
         if self.answer is not None:
-            texts = [str(owner[key]) for owner, key, _ in _found({"": body}, (("key", ""), *self.answer), "")]
-            if not texts:
+            texts = self._texts(body)
+            if not any(each.strip() for each in texts):
+                _raise_reported(body)
                 raise TargetError(
                     f"The answer holds no text at the path given for {self.glob}.", kind="malformed"
                 )
             return Response("".join(texts), model=_model(body))
+        _raise_reported(body)
         for key, path in _SHAPES.items():
             if isinstance(body, dict) and isinstance(body.get(key), list):
                 return parse_answer(path, body)
         inner = body[0] if isinstance(body, list) and body else body
-        for key in _ANSWERS:
-            if isinstance(inner, dict) and isinstance(inner.get(key), str):
-                return Response(inner[key], model=_model(body))
+        known = inner if isinstance(inner, dict) else {}
+        texts = [known[key] for key in _ANSWERS if isinstance(known.get(key), str)]
+        if texts:
+            return Response(next((each for each in texts if each.strip()), texts[0]), model=_model(body))
         return Response(json.dumps(body, ensure_ascii=False, sort_keys=True), model=_model(body))
 
     def read_stream(self, raw: bytes) -> Response:
-        """The response in a stream: its events' texts, where each is JSON, else the events themselves."""
+        """The response in a stream: its events' texts, where each is JSON, else the events themselves.
+
+        Raises:
+            TargetError: An error that an event reports, or ``malformed``: none has text where it should be.
+        """
         said = []
         for data in events(raw):
             if data.strip() == "[DONE]":
                 continue
             try:
-                said.append(self.read(json.loads(data)).text)
-            except (TargetError, ValueError):
+                body = json.loads(data)
+            except (ValueError, RecursionError):
                 said.append(data)
+                continue
+            _raise_reported(body)
+            said += self._texts(body) if self.answer is not None else [self._piece(body)]
+        if self.answer is not None and not any(each.strip() for each in said):
+            raise TargetError(
+                f"The stream holds no text at the path given for {self.glob}.", kind="malformed"
+            )
         return Response("".join(said))
+
+    def _texts(self, body: Any) -> list[str]:
+        """The texts of an answer, or a piece of it, at the path that is given."""
+        steps = (("key", ""), *(self.answer or ()))
+        return [str(owner[key]) for owner, key, _ in _found({"": body}, steps, "", blank=True)]
+
+    def _piece(self, body: Any) -> str:
+        """The text of one event."""
+        choices = body.get("choices") if isinstance(body, dict) else None
+        delta = (
+            choices[0].get("delta")
+            if isinstance(choices, list) and choices and isinstance(choices[0], dict)
+            else None
+        )
+        if choices == [] or isinstance(delta, dict):  # chat completions
+            content = delta.get("content") if isinstance(delta, dict) else None
+            return content if isinstance(content, str) else json.dumps(content) if content else ""
+        try:
+            return self.read(body).text
+        except TargetError:
+            return json.dumps(body, ensure_ascii=False, sort_keys=True)
 
 
 _configured: tuple[Endpoint, ...] = ()
@@ -214,13 +250,34 @@ def texts_of(endpoint: Endpoint | None, body: dict[str, Any]) -> tuple[str, ...]
     return tuple(dict.fromkeys((*texts, *(owner[key] for _, owner, key, _ in endpoint.places(body)))))
 
 
+def _raise_reported(body: Any) -> None:
+    """Refuse what says of itself that it is an error, and no answer.
+
+    Raises:
+        TargetError: The endpoint's own error.
+    """
+    if not isinstance(body, dict):
+        return
+    error = body.get("error") or body.get("errors")
+    error = error[0] if isinstance(error, list) else error
+    failed = (
+        error is True
+        or False in (body.get("success"), body.get("ok"))
+        or _FAILED & {str(body.get(key)).lower() for key in ("status", "type")}
+    )
+    if isinstance(error, str | dict) or failed:
+        said = {key: body[key] for key in ("type", "code", "message", "detail") if body.get(key)}
+        said["message"] = said.get("message") or said.pop("detail", None)
+        raise_provider_error(error if isinstance(error, dict) or not failed else said)
+
+
 def _model(body: Any) -> str:
     model = body.get("model") if isinstance(body, dict) else None
     return model if isinstance(model, str) else ""
 
 
-def _found(value: Any, steps: Steps, path: str) -> Iterator[tuple[Any, Any, str]]:
-    """Owner, key and path of each text that the steps lead to."""
+def _found(value: Any, steps: Steps, path: str, *, blank: bool = False) -> Iterator[tuple[Any, Any, str]]:
+    """Owner, key and path of each text that the steps lead to, of those without a letter only if ``blank``."""
     (kind, name), rest = steps[0], steps[1:]
     if isinstance(value, dict):
         keys: list[Any] = [*value] if kind == "every" else [name] if kind == "key" and name in value else []
@@ -234,6 +291,6 @@ def _found(value: Any, steps: Steps, path: str) -> Iterator[tuple[Any, Any, str]
     for key in keys:
         here = f"{path}[{key}]" if isinstance(value, list) else f"{path}.{key}"
         if rest:
-            yield from _found(value[key], rest, here)
-        elif isinstance(value[key], str) and value[key].strip():
+            yield from _found(value[key], rest, here, blank=blank)
+        elif isinstance(value[key], str) and (blank or value[key].strip()):
             yield value, key, here

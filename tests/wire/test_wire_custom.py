@@ -210,7 +210,42 @@ def test_the_first_line_that_matches_counts() -> None:
 
 def test_events_that_are_no_json_are_text_and_the_end_marker_is_none() -> None:
     stream = b'data: {"text": "a "}\n\ndata: plain\n\ndata: {"no": "text here"}\n\ndata: [DONE]\n\n'
-    assert Endpoint.parse("*/x answer=$.text").read_stream(stream).text == 'a plain{"no": "text here"}'
+    assert Endpoint.parse("*/x").read_stream(stream).text == 'a plain{"no": "text here"}'
+    # Where a path is given, nothing beside it is read, such as tokens that were counted.
+    assert Endpoint.parse("*/x answer=$.text").read_stream(stream).text == "a plain"
+
+
+def test_every_piece_of_a_stream_counts_its_spaces_too() -> None:
+    pieces = [{"content": each} for each in ("one", " ", "two", "")]
+    deltas = [{"choices": [{"delta": each}]} for each in ({"role": "assistant"}, *pieces)]
+    for endpoint, sent in (
+        ("*/x answer=$.piece.content", [{"piece": each} for each in pieces]),
+        ("*/x", [*deltas, {"choices": [], "usage": {"total_tokens": 7}}]),
+    ):
+        raw = "".join(f"data: {json.dumps(each)}\n\n" for each in sent)
+        assert Endpoint.parse(endpoint).read_stream(raw.encode()).text == "one two"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ({"error": {"type": "overloaded_error", "message": "Overloaded"}}, "rate-limit"),
+        ({"error": "Your credit balance is too low", "text": ""}, "billing"),
+        ({"error": True, "message": "Try later."}, "server"),
+        ({"errors": [{"message": "API key not valid"}], "success": False}, "authentication"),
+        ({"status": "error", "message": "Try later."}, "server"),
+        ({"type": "error", "detail": "out of credits"}, "billing"),
+        ({"ok": False, "message": "Try later."}, "server"),
+    ],
+)
+def test_an_error_that_an_endpoint_reports_is_no_answer(body: dict[str, object], kind: str) -> None:
+    raw = f'data: {{"text": "So far"}}\n\ndata: {json.dumps(body)}\n\n'.encode()
+    for endpoint in (Endpoint.parse("*/x"), Endpoint.parse("*/x answer=$.text")):
+        for read in (lambda each: each.read(body), lambda each: each.read_stream(raw)):
+            with pytest.raises(TargetError) as raised:
+                read(endpoint)
+            assert raised.value.kind == kind
+    assert Endpoint.parse("*/x").read({"text": "Fine.", "error": None, "status": "ok"}).text == "Fine."
 
 
 def test_blank_texts_are_nothing_to_mutate() -> None:

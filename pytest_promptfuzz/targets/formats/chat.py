@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.targets.formats.reading import (
     count,
+    entries,
     event_body,
     events,
     malformed,
     mapping,
     not_text,
+    optional,
+    parse_json,
     raise_provider_error,
+    said,
     sequence,
     string,
-    tool_call,
+    tool_calls,
     word,
 )
 from pytest_promptfuzz.targets.formats.writing import plain_messages, plain_parameters
@@ -55,9 +60,11 @@ def parse(body: dict[str, Any]) -> Response:
     if not choices:
         not_text("'choices' is empty")
     choice = mapping(choices[0], "a choice")
+    finish = word(choice.get("finish_reason"))
+    if choice.get("error") or finish == "error":  # a router's word for what went wrong behind it
+        raise_provider_error(choice.get("error") or {"type": "error"})
     message = mapping(choice.get("message"), "a choice's message")
     calls = _tool_calls(message)
-    finish = word(choice.get("finish_reason"))
     text = _text(message)
     if text is None and not calls:
         not_text(f"its content is null, without tool calls (finish_reason {finish or 'missing'!r})")
@@ -73,40 +80,33 @@ def parse(body: dict[str, Any]) -> Response:
 
 
 def _text(message: dict[str, Any]) -> str | None:
-    content = message.get("content")
-    if isinstance(content, list):
-        # Some compatible servers answer in content parts; those that are not text (thinking) are left out.
-        parts = [mapping(part, "a part of the content") for part in content]
-        texts = [
-            string(part.get(kind), f"a {kind} part's {kind}")
-            for part in parts
-            for kind in ("text", "refusal")
-            if part.get("type") == kind
-        ]
-        content = "".join(texts) if texts else None
-    refusal = message.get("refusal")
-    if content is None or (content == "" and refusal):
-        content = refusal
-    return None if content is None else string(content, "the message's content")
+    """What a message says: its content, a refusal, the transcript of speech; each once."""
+    audio = message.get("audio")
+    texts = [
+        said(message.get("content"), "the message's content"),
+        said(message.get("refusal"), "the message's refusal"),
+        said(audio.get("transcript") if isinstance(audio, dict) else None, "a transcript"),
+    ]
+    spoken = [each for each in dict.fromkeys(texts) if each is not None]
+    return "\n".join(filter(None, spoken)) if spoken else None
 
 
 def _tool_calls(message: dict[str, Any]) -> tuple[ToolCall, ...]:
-    found = []
-    for entry in sequence(message.get("tool_calls") or [], "'tool_calls'"):
-        call = mapping(entry, "a tool call")
+    found: list[ToolCall] = []
+    for call in entries(message.get("tool_calls"), "'tool_calls'"):
         if _is_custom(call):
             # A custom tool takes free text; it is kept as the one argument "input".
             custom = mapping(call["custom"], "a custom tool call")
-            arguments = {"input": string(custom.get("input"), "a custom tool call's input")}
-            found.append(tool_call(custom.get("name"), arguments, call.get("id")))
+            arguments = {"input": optional(custom.get("input"), "a custom tool call's input")}
+            found += tool_calls(custom.get("name"), arguments, call.get("id"))
         else:
-            function = mapping(call.get("function"), "a tool call's function")
-            found.append(tool_call(function.get("name"), function.get("arguments"), call.get("id")))
-    legacy = message.get("function_call")
-    if legacy and not any(each.name for each in found):
-        function = mapping(legacy, "'function_call'")
-        if function.get("name") or (function.get("arguments") and not found):
-            found = [tool_call(function.get("name"), function.get("arguments"), "")]
+            function = mapping(call.get("function") or call, "a tool call's function")
+            found += tool_calls(function.get("name"), function.get("arguments"), call.get("id"))
+    legacy = mapping(message.get("function_call") or {}, "'function_call'")
+    known = [(each.name, each.arguments) for each in found]
+    for older in tool_calls(legacy.get("name"), legacy.get("arguments"), ""):
+        if (older.name and (older.name, older.arguments) not in known) or not found:
+            found.append(older)
     return tuple(found)
 
 
@@ -115,7 +115,7 @@ def _is_custom(call: dict[str, Any]) -> bool:
     custom, function = call.get("custom"), call.get("function")
     if not custom or not function:
         return bool(custom)
-    named = [bool(each.get("name")) for each in (custom, function) if isinstance(each, dict)]
+    named = [bool(word(each.get("name")).strip()) for each in (custom, function) if isinstance(each, dict)]
     return named == [True, False] or (named == [True, True] and call.get("type") == "custom")
 
 
@@ -137,49 +137,94 @@ def fold(raw: bytes) -> dict[str, Any] | None:
     """
     body: dict[str, Any] = {"choices": []}
     message: dict[str, Any] = {"role": "assistant", "content": None}
-    calls: dict[int, dict[str, Any]] = {}
+    calls: list[dict[str, Any]] = []
     for data in events(raw):
         if data.strip() == "[DONE]":
             if calls:
-                message["tool_calls"] = [calls[index] for index in sorted(calls)]
+                message["tool_calls"] = sorted(calls, key=lambda each: int(each["index"]))
             return body
         chunk = event_body(data)
         body["model"] = chunk.get("model") or body.get("model")
         body["usage"] = chunk.get("usage") or body.get("usage")
-        for entry in sequence(chunk.get("choices") or [], "a chunk's 'choices'"):
-            choice = mapping(entry, "a chunk's choice")
+        for choice in entries(chunk.get("choices"), "a chunk's 'choices'"):
             if choice.get("index", 0) != 0:
                 continue
             if not body["choices"]:
                 body["choices"].append({"message": message, "finish_reason": None})
-            if choice.get("finish_reason"):
-                body["choices"][0]["finish_reason"] = choice["finish_reason"]
+            for key in ("finish_reason", "error"):
+                body["choices"][0][key] = choice.get(key) or body["choices"][0].get(key)
             _add_delta(message, calls, mapping(choice.get("delta") or {}, "a chunk's delta"))
     return None
 
 
-def _add_delta(message: dict[str, Any], calls: dict[int, dict[str, Any]], delta: dict[str, Any]) -> None:
-    for key in ("content", "refusal"):
-        if delta.get(key) is not None:
-            message[key] = (message.get(key) or "") + string(delta[key], f"a delta's {key}")
-    for entry in sequence(delta.get("tool_calls") or [], "a delta's 'tool_calls'"):
-        part = mapping(entry, "a delta's tool call")
-        index = count(len(calls) if part.get("index") is None else part["index"])
-        if index is None:
-            malformed("a delta's tool call to have a number as its index", part)
-        call = calls.setdefault(index, {"id": "", "function": {"name": "", "arguments": ""}})
+def _add_delta(message: dict[str, Any], calls: list[dict[str, Any]], delta: dict[str, Any]) -> None:
+    _add_text(message, "content", delta.get("content"))
+    _add_text(message, "refusal", delta.get("refusal"))
+    audio = delta.get("audio")
+    if isinstance(audio, dict):
+        _add_text(message.setdefault("audio", {}), "transcript", audio.get("transcript"))
+    for part in entries(delta.get("tool_calls"), "a delta's 'tool_calls'"):
+        call = _call_of(calls, part)
         for key in ("id", "type"):
-            call[key] = part.get(key) or call.get(key, "")
+            call[key] = call.get(key) or part.get(key) or ""
         _add_call(call, "function", "arguments", part.get("function"))
         _add_call(call, "custom", "input", part.get("custom"))
     _add_call(message, "function_call", "arguments", delta.get("function_call"))
 
 
+def _add_text(whole: dict[str, Any], key: str, value: object) -> None:
+    text = said(value, f"a delta's {key}")
+    if text is not None:
+        whole[key] = (whole.get(key) or "") + text
+
+
+def _call_of(calls: list[dict[str, Any]], part: dict[str, Any]) -> dict[str, Any]:
+    """The call that a delta goes on with, or a new one that it begins.
+
+    Some servers give all calls the index 0 (Gemini, Ollama), or none: a second id or name begins another call then.
+    """
+    index = part.get("index")
+    if index is not None and count(index) is None:
+        malformed("a delta's tool call to have a number as its index", part)
+    same = [each for each in calls if index is None or each["index"] == index]
+    named = [each for each in same if part.get("id") and each.get("id") == part["id"]]
+    before = (named or same)[-1:]
+    if not before or (not named and _begins(before[0], part, numbered=index is not None)):
+        before = [{"index": len(calls) if index is None else index}]
+        calls += before
+    return before[0]
+
+
+def _begins(found: dict[str, Any], part: dict[str, Any], *, numbered: bool) -> bool:
+    """Whether a delta begins another call than the one that came before it in its place."""
+    name, before = _name(part), _name(found)
+    if not name or not before:
+        return False
+    if part.get("id") and found.get("id"):  # not the same
+        return True
+    function = found.get("function") or {}
+    try:
+        complete = bool(function.get("arguments")) and parse_json(function["arguments"]) is not None
+    except ValueError:
+        complete = False
+    return (complete or not numbered) and (
+        name != before or bool((part.get("function") or {}).get("arguments"))
+    )
+
+
+def _name(call: dict[str, Any]) -> str:
+    found = [mapping(call.get(each) or {}, f"a delta's {each}") for each in ("function", "custom")]
+    return next(filter(None, (word(each.get("name")) for each in found)), "")
+
+
 def _add_call(whole: dict[str, Any], key: str, text: str, value: object) -> None:
-    """Add what a delta has of a call, if it has anything: the name once, and more of its arguments or its input."""
+    """Add what a delta has of a call, if it has anything: its name, and more of its arguments or its input."""
     part = mapping(value or {}, f"a delta's {key}")
     if not any(part.values()):
         return
     call = whole.setdefault(key, {"name": "", text: ""})
-    call["name"] = part.get("name") or call["name"]
-    call[text] += string(part.get(text) or "", f"a delta's {text}")
+    name = optional(part.get("name"), "a delta's name")
+    # In pieces, or the whole of it once more.
+    call["name"] = name if name.startswith(call["name"]) else call["name"] + name
+    more = part.get(text) or ""
+    call[text] += json.dumps(more) if isinstance(more, dict) else string(more, f"a delta's {text}")

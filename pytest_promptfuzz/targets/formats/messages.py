@@ -7,18 +7,19 @@ from typing import Any
 from pytest_promptfuzz.targets.formats.messages_body import build_body
 from pytest_promptfuzz.targets.formats.reading import (
     count,
+    entries,
     event_body,
     events,
     malformed,
     mapping,
     not_text,
+    optional,
     raise_provider_error,
-    sequence,
-    string,
-    tool_call,
+    said,
+    tool_calls,
     word,
 )
-from pytest_promptfuzz.targets.model import Response, Usage
+from pytest_promptfuzz.targets.model import Response, ToolCall, Usage
 
 __all__ = ["PATH", "announces", "build_body", "fold", "parse"]
 
@@ -43,14 +44,14 @@ def parse(body: dict[str, Any]) -> Response:
     if "content" not in body:
         malformed("a message with 'content'", body)
     finish = word(body.get("stop_reason"))
-    texts, calls = [], []
-    blocks = sequence(body["content"], "'content'")
-    for entry in blocks:
-        block = mapping(entry, "a content block")
-        if block.get("type") == "text":
-            texts.append(string(block.get("text"), "a text block's text"))
-        elif block.get("type") == "tool_use":
-            calls.append(tool_call(block.get("name"), block.get("input"), block.get("id")))
+    texts: list[str] = []
+    calls: list[ToolCall] = []
+    blocks = entries(body["content"], "'content'")
+    for block in blocks:
+        if block.get("type") == "tool_use":
+            calls += tool_calls(block.get("name"), block.get("input"), block.get("id"))
+        elif (text := said(block, "a content block")) is not None:
+            texts.append(text)
     if finish == "refusal" and not texts:
         details = body.get("stop_details")
         texts.append(word(details.get("explanation") if isinstance(details, dict) else None))
@@ -92,7 +93,7 @@ def fold(raw: bytes) -> dict[str, Any] | None:
         TargetError: For an event that is none of this protocol, or that reports an error.
     """
     body: dict[str, Any] | None = None
-    blocks: dict[int, dict[str, Any]] = {}
+    blocks: list[dict[str, Any]] = []
     for data in events(raw):
         event = event_body(data)
         kind = event.get("type")
@@ -107,11 +108,11 @@ def fold(raw: bytes) -> dict[str, Any] | None:
             continue
         if kind == "message_stop":
             if blocks or not body.get("content"):
-                body["content"] = [_finished(blocks[index]) for index in sorted(blocks)]
+                body["content"] = [_finished(each) for each in sorted(blocks, key=_place)]
             return body
         if kind == "content_block_start":
             block = mapping(event.get("content_block"), "'content_block_start' to hold a block")
-            blocks[_index(event)] = {**block, "_json": ""}
+            blocks.append({**block, "_json": "", "_index": _index(event)})
         elif kind == "content_block_delta":
             _add_delta(blocks, event)
         elif kind == "message_delta":
@@ -129,19 +130,26 @@ def _index(event: dict[str, Any]) -> int:
     return malformed("a content block to have a number as its index", event) if index is None else index
 
 
-def _add_delta(blocks: dict[int, dict[str, Any]], event: dict[str, Any]) -> None:
-    block = blocks.get(_index(event))
+def _place(block: dict[str, Any]) -> int:
+    return int(block["_index"])
+
+
+def _add_delta(blocks: list[dict[str, Any]], event: dict[str, Any]) -> None:
+    index = _index(event)
+    # Some servers begin each block under the same index: it is the last of them.
+    block = next((each for each in reversed(blocks) if each["_index"] == index), None)
     if block is None:
         malformed("a delta to follow the start of its block", event)
     delta = mapping(event.get("delta"), "a block's delta")
     if delta.get("type") == "text_delta":
-        block["text"] = string(block.get("text", ""), "a text block") + string(
-            delta.get("text"), "a text delta"
-        )
+        before = optional(block.get("text"), "a text block")
+        block["text"] = before + optional(delta.get("text"), "a text delta")
     elif delta.get("type") == "input_json_delta":
-        block["_json"] += string(delta.get("partial_json"), "a tool's input delta")
+        block["_json"] += optional(delta.get("partial_json"), "a tool's input delta")
 
 
 def _finished(block: dict[str, Any]) -> dict[str, Any]:
-    streamed = block.pop("_json")
-    return {**block, "input": streamed} if streamed else block
+    streamed = block["_json"]
+    if not streamed or (streamed.strip() in {"{}", "null"} and block.get("input")):
+        return block
+    return {**block, "input": streamed}

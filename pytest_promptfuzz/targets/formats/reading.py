@@ -25,6 +25,14 @@ _ERROR_KINDS = {
     "not_found": "not-found",
     "invalid": "bad-request",
 }
+# Where the parts of a message have their text; others (thinking, images) say nothing.
+_TEXT_OF_PART = {
+    "text": "text",
+    "output_text": "text",
+    "refusal": "refusal",
+    "audio": "transcript",
+    "output_audio": "transcript",
+}
 _EVENT_END = re.compile(r"\r\n\r\n|\n\n|\r\r")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -114,26 +122,66 @@ def count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def tool_call(name: object, arguments: object, call_id: object) -> ToolCall:
-    """A tool call, its arguments given as JSON text or as an object.
+def entries(value: object, expected: str) -> list[dict[str, Any]]:
+    """The objects of a JSON array, else ``TargetError``; what is null or empty is none."""
+    return [mapping(each, expected) for each in sequence(value or [], expected) if each is not None]
+
+
+def optional(value: object, expected: str) -> str:
+    """The value, cleaned, if it is a string; empty for null; else ``TargetError``."""
+    return "" if value is None else string(value, expected)
+
+
+def said(content: object, expected: str) -> str | None:
+    """The text of a message's content: a text, one part or several; ``None`` where there is none at all.
+
+    Parts that hold no text, thinking for one, are left out; the others are joined without a separator.
+
+    Raises:
+        TargetError: Kind ``malformed``, for anything else.
+    """
+    if content is None or isinstance(content, str):
+        return None if content is None else clean(content)
+    if isinstance(content, dict):
+        content = [content]
+    if not isinstance(content, list):
+        return string(content, expected)
+    texts: list[str] = []
+    for each in content:
+        if isinstance(each, str):
+            texts.append(clean(each))
+        elif each is not None:
+            part = mapping(each, f"a part of {expected}")
+            key = _TEXT_OF_PART.get(word(part.get("type")) or "text", "")
+            if key in part:
+                texts.append(optional(part[key], f"a part's {key}"))
+    return "".join(texts) if texts else None
+
+
+def tool_calls(name: object, arguments: object, call_id: object) -> list[ToolCall]:
+    """A tool call, its arguments given as JSON text or as an object; none where it has neither name nor argument.
 
     Args:
         name: The tool's name.
-        arguments: JSON text of an object (empty text or ``None``: no arguments), or the object.
+        arguments: JSON text of an object (empty text, ``null`` or ``None``: no arguments), or the object.
         call_id: The provider's id, if it has one.
 
     Raises:
         TargetError: Kind ``malformed``, for arguments that are not a JSON object.
     """
-    called = string(name, "a tool call's name")
-    value = {} if arguments is None else arguments
+    called = optional(name, "a tool call's name")
+    value = arguments
     if isinstance(value, str):
         try:
             value = parse_json(value) if value.strip() else {}
         except ValueError:
             malformed(f"the arguments of tool call {called!r} to be JSON", arguments)
+    if value is None or value == []:
+        value = {}
     value = _cleaned(mapping(value, f"the arguments of tool call {called!r}"))
-    return ToolCall(name=called, arguments=value, id=word(call_id))
+    if not called.strip() and all(each in (None, "") for each in value.values()):
+        return []
+    return [ToolCall(name=called, arguments=value, id=word(call_id))]
 
 
 def raise_provider_error(error: object) -> NoReturn:

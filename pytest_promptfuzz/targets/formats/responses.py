@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.targets.formats.reading import (
     count,
+    entries,
     event_body,
     events,
     malformed,
     mapping,
     not_text,
+    optional,
     raise_provider_error,
-    sequence,
-    string,
-    tool_call,
+    said,
+    tool_calls,
     word,
 )
 from pytest_promptfuzz.targets.formats.writing import parts_of, plain_messages, plain_parameters
@@ -25,6 +26,21 @@ if TYPE_CHECKING:
 
 PATH = "/responses"
 _ENDINGS = {"response.completed", "response.incomplete", "response.failed"}
+# Tools of the provider's that the application runs, and where it finds what to do.
+_ACTIONS = {
+    "computer_call": ("action", "actions"),
+    "local_shell_call": ("action",),
+    "shell_call": ("action",),
+    "apply_patch_call": ("operation",),
+}
+# What a delta adds to, in its item or in a part of its item's content.
+_PIECES = {
+    "response.output_text.delta": ("output_text", "text"),
+    "response.refusal.delta": ("refusal", "refusal"),
+    "response.audio.transcript.delta": ("output_audio", "transcript"),
+    "response.function_call_arguments.delta": ("", "arguments"),
+    "response.custom_tool_call_input.delta": ("", "input"),
+}
 _ANNOUNCEMENTS = {
     "response.created",
     "response.queued",
@@ -147,12 +163,12 @@ def parse(body: dict[str, Any]) -> Response:
         malformed("a finished answer (not a background one)", status)
     if "output" not in body:
         malformed("a response with 'output'", body)
-    texts, calls, messages = _read_output(sequence(body["output"], "'output'"))
+    texts, calls = _read_output(entries(body["output"], "'output'"))
     finish = status
     if status == "incomplete":
         details = body.get("incomplete_details")
         finish = word(details.get("reason") if isinstance(details, dict) else None) or status
-    elif not messages and not calls:
+    elif not texts and not calls:
         not_text("its output holds neither a message nor a tool call")
     usage = body.get("usage")
     usage = usage if isinstance(usage, dict) else {}
@@ -165,28 +181,24 @@ def parse(body: dict[str, Any]) -> Response:
     )
 
 
-def _read_output(output: list[Any]) -> tuple[list[str], list[ToolCall], int]:
+def _read_output(output: list[dict[str, Any]]) -> tuple[list[str], list[ToolCall]]:
+    """The text of each message, and the tools that the application is to run."""
     texts: list[str] = []
     calls: list[ToolCall] = []
-    messages = 0
-    for entry in output:
-        item = mapping(entry, "an output item")
+    for item in output:
         kind = item.get("type")
         if kind == "message":
-            messages += 1
-            for piece in sequence(item.get("content"), "a message's content"):
-                part = mapping(piece, "a part of a message")
-                if part.get("type") == "output_text":
-                    texts.append(string(part.get("text"), "an output_text's text"))
-                elif part.get("type") == "refusal":
-                    texts.append(string(part.get("refusal"), "a refusal"))
-        elif kind == "function_call":
-            calls.append(tool_call(item.get("name"), item.get("arguments"), item.get("call_id")))
+            texts.append(said(item.get("content"), "a message's content") or "")
+        elif kind in {"function_call", "mcp_approval_request"}:
+            calls += tool_calls(item.get("name"), item.get("arguments"), item.get("call_id"))
         elif kind == "custom_tool_call":
             # A custom tool takes free text; it is kept as the one argument "input".
-            arguments = {"input": string(item.get("input"), "a custom tool call's input")}
-            calls.append(tool_call(item.get("name"), arguments, item.get("call_id")))
-    return texts, calls, messages
+            arguments = {"input": optional(item.get("input"), "a custom tool call's input")}
+            calls += tool_calls(item.get("name"), arguments, item.get("call_id"))
+        elif kind in _ACTIONS:
+            asked = {key: value for key, value in item.items() if key in _ACTIONS[kind] and value is not None}
+            calls += tool_calls(kind, asked, item.get("call_id"))
+    return texts, calls
 
 
 def announces(event: dict[str, Any]) -> bool:
@@ -205,20 +217,67 @@ def announces(event: dict[str, Any]) -> bool:
 def fold(raw: bytes) -> dict[str, Any] | None:
     """The body in the stream's last event; ``None`` unless the stream came to its end.
 
+    What it leaves empty is as the stream had sent it before, item by item or piece by piece.
+
     Raises:
         TargetError: For an event that is not JSON, or that reports an error.
     """
-    items: list[Any] = []
+    items: dict[int, dict[str, Any]] = {}
     for data in events(raw):
         if data.strip() == "[DONE]":
             continue
         event = event_body(data)
-        if event.get("type") == "error":
+        kind = word(event.get("type"))
+        if kind == "error":
             raise_provider_error(event)
-        if event.get("type") == "response.output_item.done":
-            items.append(event.get("item"))
-        if word(event.get("type")) in _ENDINGS:
+        if kind in {"response.output_item.added", "response.output_item.done"}:
+            item = mapping(event.get("item"), f"the event {kind!r} to hold an item")
+            number = count(event.get("output_index"))
+            place = len(items) if number is None else number
+            items[place] = _filled(item, items.get(place))
+        elif kind in _PIECES:
+            _add_piece(items, event, *_PIECES[kind])
+        elif kind in _ENDINGS:
             body = mapping(event.get("response"), f"the event {event['type']!r} to hold a response")
-            # Some servers leave the output of the last event empty, and had sent it item by item.
-            return body if body.get("output") or not items else {**body, "output": items}
+            sent = [items[place] for place in sorted(items)]
+            output = entries(body.get("output"), "'output'")
+            if len(output) == len(sent):
+                sent = [_filled(*pair) for pair in zip(output, sent, strict=True)]
+            elif _says_something(output):
+                sent = output
+            return {**body, "output": sent or output} if "output" in body or sent else body
     return None
+
+
+def _says_something(output: list[dict[str, Any]]) -> bool:
+    texts, calls = _read_output(output)
+    return any(texts) or bool(calls)
+
+
+def _add_piece(items: dict[int, dict[str, Any]], event: dict[str, Any], kind: str, key: str) -> None:
+    number = count(event.get("output_index"))
+    whole = items.get(max(items, default=0) if number is None else number)
+    if whole is None:
+        return
+    if kind:
+        if not isinstance(whole.get("content"), list):
+            whole["content"] = []
+        place = count(event.get("content_index")) or 0
+        if place >= len(whole["content"]):
+            whole["content"].append({"type": kind})
+            place = -1
+        whole = mapping(whole["content"][place], "a part of a message")
+    whole[key] = optional(whole.get(key), f"an item's {key}") + optional(event.get("delta"), "a delta")
+
+
+def _filled(item: Any, before: Any) -> Any:
+    """A value with what it leaves empty as it was before."""
+    if isinstance(item, dict) and isinstance(before, dict):
+        return {
+            key: _filled(item.get(key), before.get(key))
+            for key in {**before, **item}
+            if key in item or key in {"content", "text", "arguments", "input", "refusal", "transcript"}
+        }
+    if isinstance(item, list) and isinstance(before, list) and len(item) == len(before):
+        return [_filled(*pair) for pair in zip(item, before, strict=True)]
+    return before if item in (None, "", [], {}) and before else item
