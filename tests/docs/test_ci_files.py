@@ -18,6 +18,7 @@ import yaml
 
 from pytest_promptfuzz.reporting.markdown import MARKER
 from pytest_promptfuzz.running.limits.prices import Prices
+from tests.conftest import SLOW_TO_LOAD
 from tests.reporting.workflow_commands import commands, values
 
 ROOT = Path(__file__).parents[2]
@@ -124,13 +125,13 @@ class Machine:
             (folder / name).write_text("", encoding="utf-8")
 
     def run(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        kept = ("PYTHONPATH", "OMP_NUM_THREADS", "HF_HUB_OFFLINE", "LANG", "TMPDIR")
+        kept = ("PYTHONPATH", "SSL_CERT_FILE", "OMP_NUM_THREADS", "HF_HUB_OFFLINE", "LANG", "TMPDIR")
         whole = {name: os.environ[name] for name in kept if name in os.environ} | {
             "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(self.folder),
             "CI": "true",
             "PYTHONIOENCODING": "utf-8",
-            "PYTEST_ADDOPTS": "-p no:cacheprovider -p no:anyio -p no:hypothesispytest",
+            "PYTEST_ADDOPTS": " ".join(f"-p no:{name}" for name in ("cacheprovider", *SLOW_TO_LOAD)),
             **environment,
         }
         return subprocess.run(
@@ -193,11 +194,15 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def fresh(origin: Path, folder: Path) -> Machine:
+    git(folder, "clone", "-q", str(origin), "checkout")
+    (folder / "machine").mkdir()
+    return Machine(folder / "machine", folder / "checkout")
+
+
 @pytest.fixture
 def machine(origin: Path, tmp_path: Path) -> Machine:
-    git(tmp_path, "clone", "-q", str(origin), "checkout")
-    (tmp_path / "machine").mkdir()
-    return Machine(tmp_path / "machine", tmp_path / "checkout")
+    return fresh(origin, tmp_path)
 
 
 def change_prompt(machine: Machine) -> None:
@@ -205,17 +210,26 @@ def change_prompt(machine: Machine) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace("e", "e ", 1), encoding="utf-8")
 
 
-def test_a_pull_request_that_changes_nothing_is_replayed_compared_and_told(machine: Machine) -> None:
+@pytest.fixture(scope="module")
+def replayed(origin: Path, tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """A pull request that changes nothing, replayed and reported."""
+    machine = fresh(origin, tmp_path_factory.mktemp("replayed"))
     done = machine.step("github-actions.yml", "Replay", BASE="origin/main")
     assert done.returncode == 0, done.stdout + done.stderr
-    lines = done.stdout.strip().split("\n")
+    (machine.folder / "replay").write_text(done.stdout, encoding="utf-8")
+    done = machine.step("github-actions.yml", "Report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return machine
+
+
+def test_a_pull_request_that_changes_nothing_is_replayed_compared_and_told(replayed: Machine) -> None:
+    machine, shown = replayed, replayed.read("replay")
+    lines = shown.strip().split("\n")
     token = lines[0].removeprefix("::stop-commands::")
     assert re.fullmatch("[0-9a-f]{32}", token)
     assert lines[-1] == f"::{token}::"
-    assert "4 passed" in done.stdout
+    assert "4 passed" in shown
     assert (machine.checkout / "report" / "junit.xml").is_file()
-    done = machine.step("github-actions.yml", "Report")
-    assert done.returncode == 0, done.stdout + done.stderr
     told = values(machine.read("output"))
     assert (told["verdict"], told["tests"], told["failed"], told["worse"]) == ("passed", "4", "0", "0")
     assert "compared with `origin/main`" in machine.read("summary")
@@ -237,14 +251,13 @@ def test_a_pull_request_whose_prompt_was_not_recorded_fails_loudly(machine: Mach
 
 
 @pytest.mark.parametrize("earlier", ["", "77"])
-def test_the_comment_is_made_once_and_then_kept_up_to_date(machine: Machine, earlier: str) -> None:
-    machine.step("github-actions.yml", "Replay", BASE="origin/main")
-    machine.step("github-actions.yml", "Report")
+def test_the_comment_is_made_once_and_then_kept_up_to_date(replayed: Machine, earlier: str) -> None:
+    machine = replayed
     done = machine.step("github-comment.yml", "Render")
     assert done.returncode == 0, done.stderr
     comment = (machine.checkout / "comment.md").read_text(encoding="utf-8")
     assert comment.startswith(f"{MARKER}\n### ✅ Prompt robustness: 4 robust tests passed")
-    for name, text in (("pull", "12\n"), ("earlier", earlier)):
+    for name, text in (("pull", "12\n"), ("earlier", earlier), ("asked", "")):
         (machine.folder / name).write_text(text, encoding="utf-8")
     hostile = "evil:$(touch owned)`touch owned`; touch owned"
     given = {"GH_TOKEN": "none", "REPOSITORY": "o/r", "HEAD": hostile, "SHA": "abc"}
@@ -264,14 +277,21 @@ def test_without_an_open_pull_request_nothing_is_commented(machine: Machine) -> 
     assert len(machine.read("asked").strip().split("\n")) == 1
 
 
-@pytest.mark.parametrize("earlier", ["", "5"])
-def test_a_night_asks_and_opens_one_issue(machine: Machine, earlier: str) -> None:
+@pytest.fixture(scope="module")
+def night(origin: Path, tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """A night that asked and reported."""
+    machine = fresh(origin, tmp_path_factory.mktemp("night"))
     done = machine.step("github-nightly.yml", "Ask", OPENAI_API_KEY="none")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"[1-9]\d* calls to the simulated model", done.stdout), "stored answers are not taken"
     done = machine.step("github-nightly.yml", "Report")
     assert done.returncode == 0, done.stderr
-    told = values(machine.read("output"))
+    return machine
+
+
+@pytest.mark.parametrize("earlier", ["", "5"])
+def test_a_night_opens_one_issue(night: Machine, earlier: str) -> None:
+    machine, told = night, values(night.read("output"))
     condition = step("github-nightly.yml", "Open an issue")["if"]
     for name in re.findall(r"outputs\.(\w+)", condition):
         assert name in told

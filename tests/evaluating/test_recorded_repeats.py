@@ -14,7 +14,7 @@ from pytest_promptfuzz.targets.simulated.target import SimulatedTarget
 from pytest_promptfuzz.wire.answers import MemoryStore
 
 RUNS = json.loads((Path(__file__).parents[1] / "data/quirx/answers.json").read_text(encoding="utf-8"))
-TESTS = 8
+TESTS = 3
 
 
 def repeats():

@@ -217,11 +217,14 @@ def test_assertions_are_deviations() -> None:
     assert found.counterexample.failure == "AssertionError: nothing to overview"
 
 
-@pytest.mark.parametrize("rate", [0.02, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("rate", [0.05, 0.2])
 def test_noise_is_not_taken_for_a_find(rate: float) -> None:
-    """The answers do not depend on the prompt at all; each reaches the goal with this probability."""
+    """The answers do not depend on the prompt at all; each reaches the goal with this probability.
+
+    How often noise is taken for a find, in hundreds of searches, is what ``benchmarks/search`` measures.
+    """
     found = []
-    for seed in range(30):
+    for seed in range(4):
         draws = Rng(root_key(seed, "noise"), "answers")
         result = search(
             PROMPT,
@@ -229,7 +232,7 @@ def test_noise_is_not_taken_for_a_find(rate: float) -> None:
             seed=seed,
         )
         found.append(result.found)
-    assert sum(found) <= 1
+    assert not any(found)
 
 
 @pytest.mark.parametrize("rate", [0.9, 1.0])

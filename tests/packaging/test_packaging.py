@@ -48,8 +48,10 @@ def pytest_unconfigure():
 
 
 def environment() -> dict[str, str]:
-    foreign = ("PYTEST_", "PROMPTFUZZ_", "PYTHONPATH", "COV_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    foreign = ("PYTEST_", "PROMPTFUZZ_", "PYTHONPATH", "COV_", "SSL_CERT_FILE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    authorities = kept.pop("SYSTEM_CERT_FILE", "")
+    return {**kept, "SSL_CERT_FILE": authorities} if authorities else kept
 
 
 def run(*command: str | Path, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:

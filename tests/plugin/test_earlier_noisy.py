@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pytest_promptfuzz.history.runs import Runs
 from pytest_promptfuzz.targets.simulated.model import SimulatedModel
 from pytest_promptfuzz.testing.server import ModelServer
@@ -23,11 +21,10 @@ def test_reply(prompt, number):
 LIVE = ("-o", "promptfuzz_target=", "--promptfuzz-mode=live", "-p", "no:unraisableexception")
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "4")], ids=["plain", "xdist"])
-def test_an_unchanged_run_of_a_noisy_model_is_no_drop(project, pytester, monkeypatch, workers) -> None:
+def test_an_unchanged_run_of_a_noisy_model_is_no_drop(project, pytester, monkeypatch) -> None:
     with ModelServer(model=SimulatedModel(noise=0.3)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        for _ in range(2):
+        for workers in ((), ("-n", "2")):
             result = project(TESTS, *LIVE, "--promptfuzz-fail-on=score drop", *workers)
             result.assert_outcomes(passed=3)
             assert result.ret == 0

@@ -86,18 +86,15 @@ def test_a_changed_prompt_that_lost_its_robustness_is_caught(project, pytester, 
     assert (newest.complete, oldest.complete, oldest.name) == (True, True, "base")
 
 
-@WORKERS
-def test_what_is_worse_than_the_last_run_is_said_and_fails_only_where_it_is_to(
-    project, monkeypatch, workers
-) -> None:
-    nothing = project(PASSING, "--promptfuzz-fail-on=any new deviation", *workers)
+def test_what_is_worse_than_the_last_run_is_said_and_fails_only_where_it_is_to(project, monkeypatch) -> None:
+    nothing = project(PASSING, "--promptfuzz-fail-on=any new deviation")
     nothing.assert_outcomes(passed=2)
     assert nothing.ret == 0
     nothing.stdout.fnmatch_lines(
         ["promptfuzz: --promptfuzz-fail-on: there is no earlier run of these tests to compare with yet"]
     )
     monkeypatch.setenv("LOST_TWO", "1")
-    one = project(PASSING, "--promptfuzz-fail-on=score drop > 0.05", *workers)
+    one = project(PASSING, "--promptfuzz-fail-on=score drop > 0.05")
     assert one.ret == 0
     one.stdout.fnmatch_lines(
         [
@@ -109,18 +106,18 @@ def test_what_is_worse_than_the_last_run_is_said_and_fails_only_where_it_is_to(
         ]
     )
     monkeypatch.setenv("LOST_TWO", "2")
-    any_ = project(PASSING, "--promptfuzz-fail-on=any new deviation,any score drop > 0.05", *workers)
+    any_ = project(PASSING, "--promptfuzz-fail-on=any new deviation,any score drop > 0.05")
     assert any_.ret == pytest.ExitCode.TESTS_FAILED
     assert (
         any_.stdout.str().count("is met by 1 test, so the run fails: test_it.py::test_two ('any' counts") == 2
     )
     monkeypatch.setenv("LOST_TWO", "7")
-    worse = project(PASSING, "--promptfuzz-fail-on=gone", "--promptfuzz-fail-on=score drop > 0.05", *workers)
+    worse = project(PASSING, "--promptfuzz-fail-on=gone", "--promptfuzz-fail-on=score drop > 0.05")
     assert worse.ret == pytest.ExitCode.TESTS_FAILED
     worse.stdout.fnmatch_lines(
         ["worse test_it.py::test_two: *5 came out worse and 0 better; more than noise*"]
     )
-    same = project(PASSING, "--promptfuzz-fail-on=any new deviation", *workers)
+    same = project(PASSING, "--promptfuzz-fail-on=any new deviation")
     assert same.ret == 0
     assert "Since" not in same.stdout.str()
 

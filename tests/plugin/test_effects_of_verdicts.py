@@ -53,11 +53,10 @@ def junit(pytester: pytest.Pytester) -> dict[str, str | None]:
     }
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 @pytest.mark.parametrize("effect", EFFECTS)
-def test_terminal_junit_and_exit_status_agree(project, pytester, effect, workers):
+def test_terminal_junit_and_exit_status_agree(project, pytester, effect):
     options = [f"--promptfuzz-{verdict}={effect}" for verdict in VERDICTS.values()]
-    result = project(TESTS, "--junitxml=out.xml", *options, *workers)
+    result = project(TESTS, "--junitxml=out.xml", *options)
     kind, outcome, status = EFFECTS[effect]
     result.assert_outcomes(**{outcome: 3})
     assert result.ret == status
@@ -67,6 +66,21 @@ def test_terminal_junit_and_exit_status_agree(project, pytester, effect, workers
     assert len(let_through) == (3 if effect == "pass" else 0)
     if effect == "pass":
         assert "promptfuzz: let through by promptfuzz_noisy=pass: test_it.py::test_noisy" in let_through
+
+
+@pytest.mark.parametrize("effects", [("error", "pass", "skip"), ("xfail", "fail", "error")])
+def test_workers_tell_the_same(project, pytester, effects):
+    options = [
+        f"--promptfuzz-{verdict}={effect}" for verdict, effect in zip(VERDICTS.values(), effects, strict=True)
+    ]
+    result = project(TESTS, "--junitxml=out.xml", *options, "-n", "2")
+    result.assert_outcomes(**{EFFECTS[effect][1]: 1 for effect in effects})
+    assert result.ret == 1
+    assert junit(pytester) == {
+        test: EFFECTS[effect][0] for test, effect in zip(VERDICTS, effects, strict=True)
+    }
+    assert summary_of(result) == VERDICTS
+    assert len([line for line in result.outlines if "let through by" in line]) == effects.count("pass")
 
 
 def test_each_verdict_has_its_own(project, pytester, monkeypatch):
