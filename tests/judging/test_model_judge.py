@@ -24,6 +24,7 @@ from pytest_promptfuzz import (
     judge,
 )
 from pytest_promptfuzz.judging.registry import JUDGES, judge_of, rated
+from pytest_promptfuzz.running.limits import retries
 from pytest_promptfuzz.testing.faults import RateLimited, ServerError, Unauthorized
 from pytest_promptfuzz.testing.server import ModelServer
 
@@ -243,6 +244,8 @@ def test_a_refusal_and_a_cut_answer_are_no_ratings(model: Saying, monkeypatch: p
 )
 def test_a_failed_call_is_one(fault: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setattr(retries, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(retries, "FIRST_PAUSE", 0.01)
     with ModelServer(faults=[fault]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         with pytest.raises(TargetError) as told:

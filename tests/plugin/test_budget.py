@@ -222,7 +222,7 @@ def test_own(prompt):
 """
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", "-n1"])
 def test_a_dry_run_asks_nothing_and_passes_nothing(project, pytester, promptfuzz_server, workers):
     pytester.makepyprojecttoml('[tool.promptfuzz.prices]\n"mine-*" = { input = 1, output = 2 }\n')
     source = DECLARED.format(target=f"compatible:mine-1@{promptfuzz_server.openai_url}")

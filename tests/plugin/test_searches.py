@@ -250,7 +250,7 @@ def test_workers_search_as_one_process_does(pytester, live) -> None:
     live().assert_outcomes(failed=3, passed=3)
     alone = {name: (each["reason"], each["searched"]["queries"]) for name, each in reports(pytester).items()}
     fresh(pytester)
-    result = live("-n", "2")
+    result = live("-n", "1")
     result.assert_outcomes(failed=3, passed=3)
     assert {
         name: (each["reason"], each["searched"]["queries"]) for name, each in reports(pytester).items()

@@ -111,7 +111,7 @@ def test_a_timeout_of_the_tests_own_keeps_what_was_found(
         """
         import pytest
 
-        @pytest.mark.timeout(20)
+        @pytest.mark.timeout(12)
         @robust(TRIAGE, search={"method": "random", "batch": 4}, queries=400)
         def test_it(prompt):
             assert said(prompt)["OTHER"] == 0

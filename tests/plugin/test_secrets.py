@@ -102,7 +102,7 @@ def leaks(folder: Path, printed: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "workers"])
 def test_secrets_are_found_nowhere(pytester: pytest.Pytester, monkeypatch, workers) -> None:
     for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PYTEST_ADDOPTS"):
         monkeypatch.delenv(name, raising=False)

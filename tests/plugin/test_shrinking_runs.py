@@ -178,7 +178,7 @@ def test_how_calls_are_made_changes_nothing(pytester, run, server) -> None:
         ("--promptfuzz-concurrency=1",),
         (),
         ("--promptfuzz-speculate=off", "--promptfuzz-lookahead=0"),
-        ("-n", "2"),
+        ("-n", "1"),
     ):
         fresh(pytester)
         run("sync+async+declared+wire", *arguments).assert_outcomes(failed=4)

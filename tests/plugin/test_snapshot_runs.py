@@ -10,7 +10,7 @@ import pytest
 from pytest_promptfuzz.testing.server import ModelServer
 from tests.plugin.conftest import summary_of
 
-WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "4")], ids=["plain", "xdist"])
+WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 FOLDER = "__promptfuzz__/test_it.snap"
 APP = """
 import os
@@ -252,7 +252,7 @@ NAMES = [*(f"test_many[{n}]" for n in range(3)), "TestGroup::test_one", "TestGro
 NAMES += ["test_setup", "test_skipped", "test_fails"]
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "4")], ids=["plain", "xdist"])
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_what_is_not_run_is_never_lost(project, pytester, monkeypatch, workers):
     whole = project(MANY, "--promptfuzz-update", *workers, conftest=CONFTEST)
     whole.assert_outcomes(passed=8)

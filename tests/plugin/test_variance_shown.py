@@ -52,7 +52,7 @@ def test_with_one_run_each_it_says_what_would_tell(project):
     result.stdout.fnmatch_lines([f"* {EFFECT}"])  # the effects of operators need no second run
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "xdist"])
+@pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["alone", "xdist"])
 def test_a_test_that_passes_has_it_in_a_verbose_run(project, workers):
     result = project(ROLLING, "-v", *workers)
     result.assert_outcomes(passed=1)
