@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from pytest_promptfuzz.testing import faults
 from pytest_promptfuzz.testing.server import ModelServer
 from tests.in_process import run_pytest
 from tests.plugin.conftest import INI, PROMPT, summary_of
+from tests.plugin.stalling import Stalling
 
 PROMPTS = '''
 from collections import namedtuple
@@ -488,21 +490,27 @@ def test_an_application_that_apologises_for_its_provider_is_not_brittle(server, 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
-def test_an_interrupt_ends_the_run_and_keeps_what_was_answered(server, project, pytester):
-    server.latency = 0.3
+def test_an_interrupt_ends_the_run_and_keeps_what_was_answered(project, pytester, monkeypatch):
     pytester.makepyfile(test_it=PROMPT + LIVE)
     command = [sys.executable, "-m", "pytest", "-k", "retried", "--promptfuzz-target=openai:m"]
-    process = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    while server.calls < 3 and process.poll() is None:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    shown, _ = process.communicate()
-    assert process.returncode == 2, shown.decode()
-    assert b"INTERNALERROR" not in shown
-    server.reset()
-    server.latency = 0
-    project(LIVE, "--promptfuzz-target=openai:m", "-k", "retried").assert_outcomes(passed=1, deselected=2)
-    assert server.calls <= 3
+    command.append("--promptfuzz-speculate=off")  # one call after the other
+    model = Stalling(2)
+    with ModelServer(model) as server, contextlib.ExitStack() as ended:
+        ended.callback(model.go_on.set)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "any")
+        process = subprocess.Popen(
+            command, cwd=pytester.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        while server.calls < 3 and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        shown, _ = process.communicate()
+        assert process.returncode == 2, shown.decode()
+        assert b"INTERNALERROR" not in shown
+        model.begin_anew(server)
+        project(LIVE, "--promptfuzz-target=openai:m", "-k", "retried").assert_outcomes(passed=1, deselected=2)
+        assert server.calls == 3
 
 
 def test_two_runs_at_once_share_one_store(server, project, pytester):

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -16,9 +15,9 @@ from typing import TYPE_CHECKING
 import openai  # noqa: F401 - loaded once, and not anew for each run
 import pytest
 
-from pytest_promptfuzz.targets.model import Request, Response
 from pytest_promptfuzz.testing.server import ModelServer
 from tests.plugin.conftest import PROMPT
+from tests.plugin.stalling import Stalling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -196,26 +195,6 @@ def test_no_spool_that_an_earlier_run_left_is_in_the_way(
     assert not list(spools.glob("*.spool.jsonl")), "it was recorded"
 
 
-class Stalling:
-    """Answers so many calls, and no further one until it is told to."""
-
-    version = "stalling-1"
-
-    def __init__(self, answers: int) -> None:
-        self.go_on = threading.Event()
-        self._left = answers
-        self._lock = threading.Lock()
-
-    def answer(self, request: Request, *, sample: int = 0) -> Response:
-        del request, sample
-        with self._lock:
-            self._left -= 1
-            waits = self._left < 0
-        if waits:
-            self.go_on.wait()
-        return Response("BILLING", finish_reason="stop")
-
-
 WORKERS = """
 import os
 from pathlib import Path
@@ -232,9 +211,9 @@ def pytest_configure():
     from xdist.workermanage import NodeManager
     def wait_for_it(gateway):
         gateway._execpool.trigger_shutdown()
-        gateway._execpool.waitall(200.0)
+        gateway._execpool.waitall(2000.0)
     WorkerGateway._terminate_execution = wait_for_it
-    NodeManager.EXIT_TIMEOUT = 200
+    NodeManager.EXIT_TIMEOUT = 2000
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
@@ -260,7 +239,7 @@ def stored(spools: Path) -> Counter[str]:
 
 def until(seen: Callable[[], object]) -> None:
     """Wait for an event; nothing here is about speed."""
-    limit = time.monotonic() + 300
+    limit = time.monotonic() + 1800
     while not seen():
         assert time.monotonic() < limit
         time.sleep(0.02)
@@ -295,18 +274,18 @@ def test_workers_lose_nothing_and_end_with_who_started_them(
                 until(lambda: (here / "gw0.ended").exists() and (here / "gw1.ended").exists())
             if who == "worker":
                 model.go_on.set()
-            output, _ = run.communicate(timeout=300)
+            output, _ = run.communicate(timeout=1800)
+            answered = stalling.answered  # before the call that was under way is let go
         if who == "ctrl-c":
             assert run.returncode == 2, output
             assert "KeyboardInterrupt" in output
             assert (here / "gw0.ended").exists(), output
             assert (here / "gw1.ended").exists(), output
         if who != "worker":
-            assert stalling.answered == 5, "nobody waited for calls that were under way"
-        model.go_on.set()
+            assert answered == 5, "nobody waited for calls that were under way"
         kept = stored(spools)
         assert kept.total() >= 5
-        stalling.reset()
+        model.begin_anew(stalling)
         again = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
         second = asked(stalling)
     assert again.returncode == 0, again.stdout

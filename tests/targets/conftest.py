@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -25,12 +24,16 @@ class Arrived:
 
 @dataclass
 class Capture:
-    """What arrived, and what is answered: one scripted answer after the other, then the default of the path."""
+    """What arrived, and what is answered: one scripted answer after the other, then the default of the path.
+
+    An answer comes after ``delay`` seconds, or once ``over`` is set.
+    """
 
     url: str = ""
     arrived: list[Arrived] = field(default_factory=list)
     script: list[tuple[int, dict[str, str], bytes]] = field(default_factory=list)
     delay: float = 0.0
+    over: threading.Event = field(default_factory=threading.Event)
     connections: set[Any] = field(default_factory=set)
     peak: int = 0
     now: int = 0
@@ -78,7 +81,7 @@ def capture() -> Iterator[Capture]:
             headers = {key.lower(): value for key, value in self.headers.items()}
             state.arrived.append(Arrived(self.path, headers, json.loads(raw)))
             state.begin()
-            time.sleep(state.delay)
+            state.over.wait(state.delay)
             state.end()
             status, more, payload = 200, {}, json.dumps(default_answer(self.path)).encode()
             if state.script:
@@ -101,6 +104,7 @@ def capture() -> Iterator[Capture]:
     thread.start()
     state.url = f"http://127.0.0.1:{server.server_port}"
     yield state
+    state.over.set()
     server.shutdown()
     server.server_close()
     thread.join()

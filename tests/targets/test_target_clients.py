@@ -17,6 +17,7 @@ pytest.importorskip("anthropic")
 
 ASK = as_request("Hi")
 SCHEMES = ("openai", "anthropic")
+LATE = 60.0  # seconds: nobody waits for such an answer
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -80,9 +81,19 @@ def test_calls_of_one_loop_overlap_in_one_client(
     made = []
     original = target._client
     monkeypatch.setattr(target, "_client", lambda *a, **k: made.append(original(*a, **k)) or made[-1])
-    keys.delay = 0.2
+    keys.delay = LATE
+    begin = keys.begin
+
+    def begun() -> None:
+        begin()
+        if keys.now > 4:
+            keys.over.set()
+
+    monkeypatch.setattr(keys, "begin", begun)
 
     async def many() -> list[Any]:
+        keys.over.clear()
+        keys.peak = 0
         return await asyncio.gather(*(target.asend(ASK) for _ in range(8)))
 
     for loop in (1, 2):
@@ -95,7 +106,7 @@ def test_calls_of_one_loop_overlap_in_one_client(
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_loop_that_was_dropped_in_mid_call_leaves_nothing_to_the_next(keys: Any, scheme: str) -> None:
     target = resolve(f"{scheme}:m")
-    keys.delay = 0.2
+    keys.delay = LATE
 
     async def cancelled() -> None:
         with pytest.raises(asyncio.TimeoutError):
@@ -121,7 +132,7 @@ def test_trio(keys: Any, scheme: str) -> None:
             for _ in range(3):
                 nursery.start_soon(one)
         with trio.move_on_after(0.05) as scope:
-            keys.delay = 0.2
+            keys.delay = LATE
             await target.asend(ASK)
         assert scope.cancelled_caught
 
@@ -154,7 +165,7 @@ def test_a_cancelled_scope_still_closes_the_client(
         return client
 
     monkeypatch.setattr(target, "_client", watched)
-    keys.delay = 0.3
+    keys.delay = LATE
 
     async def cancelled() -> None:
         with anyio.move_on_after(0.1) as scope:

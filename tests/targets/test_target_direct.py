@@ -81,7 +81,7 @@ def test_lost_connections_and_waiting_too_long_are_told_as_the_sdks(keys) -> Non
         target = resolve("openai:gpt-5-mini", max_retries=0, **options)
         told = []
         for below in (False, True):
-            keys.delay = 1.0 if spoil == "wait" else 0.0
+            keys.delay = 60.0 if spoil == "wait" else 0.0
             if spoil == "drop":
                 keys.answer(0, b"")
             with pytest.raises(TargetError) as caught:

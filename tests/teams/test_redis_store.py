@@ -109,7 +109,8 @@ def test_a_value_of_another_kind_or_too_large(redis_server, monkeypatch):
     ours.close()
 
 
-def test_a_server_that_starts_anew_is_used_again(redis_server):
+def test_a_server_that_starts_anew_is_used_again(redis_server, monkeypatch):
+    monkeypatch.setattr(redis_store, "_PAUSES", (0.05,) * 2_400)
     notes: list[str] = []
     ours = store(redis_server.url, notes)
     ours.put("a-0-0", ANSWER)
