@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _LOOKED_AT_BY_JUDGES = 8
 _DOUBTS = 1 << 16  # repeats of runs that only tell what was refused: no other run has as many before it
+_ASKED_AGAIN = 2  # times, before a refusal is taken for the mutation's doing
 _ANSWERED = "It was answered when it was asked again."
 
 
@@ -195,7 +197,9 @@ class Asked:
             self.answers.matrix.baseline.append(self.answers.add(run))
 
     def doubts(self, made: Iterable[tuple[Mutation, Run]]) -> list[tuple[Step, Mutation | None]]:
-        """The runs that tell whether mutations are what a model refuses: each once more, then the unmutated prompt.
+        """The runs that tell whether mutations are what a model refuses: each twice more, then the unmutated prompt.
+
+        Twice in a row: a provider that refuses every second or third request would else seem to refuse the mutation.
 
         Nothing that is stored serves them: only what a provider says now tells whether the account, say, is to blame.
         """
@@ -208,12 +212,12 @@ class Asked:
         asked = {each.id: each for each, run in made if refused(run) and each.id not in self.doubted}
         if not asked:
             return []
-        self._doubts += 1
         found: list[tuple[Step, Mutation | None]] = []
-        for each in (*asked.values(), None):
-            step = self._step(each, _DOUBTS + self._doubts)
+        for each, nth in (*itertools.product(asked.values(), range(_ASKED_AGAIN)), (None, 0)):
+            step = self._step(each, _DOUBTS + self._doubts + nth)
             step.watch.store = None
             found.append((step, each))
+        self._doubts += _ASKED_AGAIN
         return found
 
     def settle(self, made: Sequence[tuple[Mutation | None, Run]]) -> None:
@@ -233,6 +237,7 @@ class Asked:
                 self.doubted[mutation.id] = why
             elif mutation is not None:
                 self.caused.add(mutation.id)
+        self.caused -= self.doubted.keys()
 
     def _nothing(self, run: Run, *, unmutated: bool = False) -> str:
         """Why a run has no answer: it is not recorded, was skipped, or failed on the wire; empty where it has one."""

@@ -50,8 +50,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 # 400. Gemini says "exceeded your current quota" of a limit by the minute too: with a 429 that is not final.
 _DRY = re.compile(
     r"insufficient[_ -]?(?:quota|credits?|balance|funds?)|credit balance|(?:run |is |are )?out of credits?\b"
-    r"|(?:any|enough|no|not enough|more) credits\b|billing[_ ](?:hard[_ ]limit|not[_ ]active|disabled)"
-    r"|check your billing|requires billing|billing to be enabled|spend(?:ing)?[_ ]limit|exceeded_current_quota_error"
+    r"|(?:any|enough|no|not enough|more) credits\b|credits? (?:are |have been )?(?:exhausted|used up|expired)"
+    r"|billing[_ ](?:hard[_ ]limit|not[_ ]active|disabled)"
+    r"|check your billing|requires billing|billing to be enabled|enable billing|payment (?:is )?required|add a payment"
+    r"|(?:trial|subscription|plan) (?:has |is )?(?:expired|ended|inactive|cancell?ed)|no active (?:subscription|plan)"
+    r"|spend(?:ing)?[_ ]limit|exceeded_current_quota_error"
     r"|usage limits?\. you will regain|blocked_api_access|arrearage|account ?overdue"
     r"|\u6b20\u8d39|\u4f59\u989d\u4e0d\u8db3",
     re.IGNORECASE,
@@ -65,14 +68,17 @@ _KEY = re.compile(
     r"(?:incorrect|invalid|wrong|expired|missing|revoked|unknown)[_ ](?:x-)?api[_ -]?key"
     r"|api[_ -]?key (?:is |was |has )?(?:not valid|not found|invalid|incorrect|expired|missing|revoked|been revoked)"
     r"|api_key_invalid|unrecognizedclient|expiredtoken|(?:invalid|incomplete)signature|accessdenied"
-    r"|security token[^.]{0,40}(?:invalid|expired)|location is not supported|access_terminated"
+    r"|security token[^.]{0,40}(?:invalid|expired)|(?:access )?token (?:has |is )?expired|credential is only authorized"
+    r"|location is not supported|unsupported_country|not (?:supported|available) in your (?:country|region|location)"
+    r"|access_terminated|account is not active"
     r"|(?:account|organi[sz]ation|project)[_ ](?:has been |is |was )?"
     r"(?:suspended|deactivated|disabled|restricted|archived)"
     r"|account is in good standing",
     re.IGNORECASE,
 )
 _BUSY = re.compile(
-    r"throttling(?:exception)?\b|too_?many_?requests|rate_limit_(?:exceeded|error)|overloaded_error",
+    r"throttling(?:exception)?\b|too[ _]?many[ _]?requests|rate[ _-]?limit[ _-](?:exceeded|error|reached)"
+    r"|overloaded_error|(?:is |currently |temporarily )overloaded",
     re.IGNORECASE,
 )
 

@@ -203,6 +203,9 @@ def test_a_refusal_that_the_mutation_alone_gets_each_time_is_a_deviation(server,
         (lambda number, mutated: number >= 3, "The unmutated prompt, asked again, was refused as well"),
         # Once only: it is not the mutation.
         (lambda number, mutated: number == 3, "It was answered when it was asked again"),
+        # Every second or third request, as from one of several servers behind one address.
+        (lambda number, mutated: number % 2 == 0, ""),
+        (lambda number, mutated: number % 3 == 2, ""),
     ],
 )
 @pytest.mark.parametrize("body", matrix.BODIES)
@@ -218,7 +221,8 @@ def test_a_refusal_that_the_mutation_does_not_cause_is_an_error(server, when, sa
     errors = [each.error for each in result.trials if each.error is not None]
     assert {each.kind for each in errors} == {"bad-request"}
     assert all(said in each.message for each in errors), errors
-    assert len(errors) == (1 if said.startswith("It was") else 5)
+    if said:
+        assert len(errors) == (1 if said.startswith("It was") else 5)
 
 
 def test_an_account_that_runs_dry_during_the_repeats_proves_nothing(server):

@@ -112,7 +112,7 @@ def test_nobody_there(keys: Any, scheme: str, how: str) -> None:
 @pytest.mark.parametrize("how", ["sync", "async"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_no_answer_in_time(keys: Any, scheme: str, how: str) -> None:
-    keys.delay = 0.3
+    keys.delay = 60.0
     error = failed(resolve(f"{scheme}:m", timeout=0.05, max_retries=0), how)
     assert error.kind == "timeout"
     assert "Raise timeout=" in str(error)
@@ -250,12 +250,24 @@ def test_what_a_provider_says_of_its_account_is_no_refusal_of_a_request() -> Non
         "Insufficient Balance": "billing",
         '{"code": "Arrearage", "message": "Access denied, please make sure your account is in good standing."}': "billing",
         '{"error": {"message": "blocked", "code": "blocked_api_access"}}': "billing",
+        "Please enable billing on your project in Google AI Studio.": "billing",
+        "Payment required: add a payment method.": "billing",
+        "Your free trial has expired.": "billing",
+        "No active subscription.": "billing",
+        "Your credits have been exhausted.": "billing",
         "API key not valid. Please pass a valid API key.": "authentication",
+        "Your account is not active.": "authentication",
+        "The access token has expired.": "authentication",
+        "This credential is only authorized for use with another product.": "authentication",
+        '{"error": {"code": "unsupported_country_region_territory"}}': "authentication",
+        "Gemini is not available in your region.": "authentication",
         "Incorrect API key provided: xa***zz.": "authentication",
         "Organization has been restricted.": "authentication",
         "User location is not supported for the API use.": "authentication",
         '{"__type": "UnrecognizedClientException"}': "authentication",
         '{"__type": "ThrottlingException", "message": "Rate exceeded"}': "rate-limit",
+        "Rate limit reached: tokens per minute.": "rate-limit",
+        "The model is currently overloaded.": "rate-limit",
     }
     for text, kind in said.items():
         assert status_kind(400, text) == status_kind(413, text) == kind, text
@@ -265,6 +277,7 @@ def test_what_a_provider_says_of_its_account_is_no_refusal_of_a_request() -> Non
         "The response was filtered due to the prompt triggering content management policy.",
         "messages.1: all messages must have non-empty content",
         "Classify the ticket as BILLING or ACCOUNT: I was charged twice, and want my credit back.",
+        "Invalid value for 'payment': I want to end my subscription.",
     ):
         assert status_kind(400, text) == "bad-request", text
     quota = "You exceeded your current quota, please check your plan. Please retry in 12 s."
