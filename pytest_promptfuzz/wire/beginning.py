@@ -144,5 +144,5 @@ def unpacked(response: Any, raw: bytes) -> bytes:
 
 def is_stream(response: Any) -> bool:
     """Whether an answer is a stream of events."""
-    kind = response.headers.get("content-type", "")
+    kind = response.headers.get("content-type", "").lower()
     return bool(response.status_code < 400 and kind.startswith(STREAM))

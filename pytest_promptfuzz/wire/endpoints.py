@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # By the end of the path: hosts put prefixes of their own before it (/v1, /openai/deployments/NAME, /api/v1).
 # Add a path here, and its reader to targets/formats, to teach the wire another protocol.
-TEXTLESS_PATHS = ("/embeddings", "/messages/count_tokens", "/responses/input_tokens")
+TEXTLESS_PATHS = ("/embeddings", "/messages/count_tokens", "/responses/compact", "/responses/input_tokens")
 MODEL_PATHS = ("/chat/completions", "/responses", "/messages", *TEXTLESS_PATHS)
 # Addresses of models in protocols that are followed only where their endpoints are configured (wire.custom).
 _OTHER_PATHS = re.compile(

@@ -184,10 +184,17 @@ class Exchange:
             )
         if self._parse is not None:
             return self._parse(value)
+        if self.wire.body.get("background") and value.get("status") in {"queued", "in_progress"}:
+            return None  # what it will say is asked for later
         if has_text(self.path):
             return parse_answer(self.path, value)
-        if not isinstance(value.get("data"), list) and not isinstance(value.get("input_tokens"), int):
-            raise TargetError("The answer has neither a list 'data' nor 'input_tokens'.", kind="malformed")
+        lists = [value.get("data"), value.get("output")]
+        if not any(isinstance(each, list) for each in lists) and not isinstance(
+            value.get("input_tokens"), int
+        ):
+            raise TargetError(
+                "The answer has no list 'data' or 'output', and no 'input_tokens'.", kind="malformed"
+            )
         return None
 
     def refuse_repeat(self, *, asked_again: bool) -> None:
@@ -227,9 +234,9 @@ class Exchange:
         if not 200 <= status < 300:
             self.release()  # a redirect: what follows is the answer
             return
-        streamed = content_type.startswith(STREAM)
+        streamed = content_type.lower().startswith(STREAM)
         try:
-            text = body.decode("utf-8")
+            text = body.decode("utf-8" if streamed else "utf-8-sig")  # as the SDKs read it
             response = self.read(body, streamed=streamed)
             self._refuse_other_form(streamed=streamed)
         except TargetError as error:
@@ -326,7 +333,8 @@ class Exchange:
         kept = None if body is None else replace(served, body=body)
         # Under a key of older rules, only this test would find it: a later release computes another.
         lasting = self.watch.keying.rules is RULES or self._digest(self.redaction) == self.digest
-        durable = lasting and not is_refusal(text, response)
+        underway = response is None and bool(self.wire.body.get("background"))
+        durable = lasting and not underway and not is_refusal(text, response)
         self.watch.keep(self.digest, self.nth, kept, durable=durable, served=served)
 
     def _digest(self, redaction: Redaction) -> str:

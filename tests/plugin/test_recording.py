@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -634,11 +637,108 @@ def test_a_request_that_a_mutation_makes_the_provider_refuse_is_replayed_as_refu
     assert "not-recorded" not in said(replayed)
 
 
-def test_a_replayed_test_reaches_this_machine_only(run, server):
-    elsewhere = "    import httpx2\n    try:\n        httpx2.get('http://192.0.2.1/telemetry?key=s3cr3t-query-key')\n    except httpx2.ConnectError:\n        pass\n"
-    here = (
-        "    assert httpx2.get(__import__('os').environ['OPENAI_BASE_URL'].removesuffix('/v1') + '/health')\n"
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "client.models.list()",
+        "client.files.create(file=('a.txt', b'a'), purpose='batch')",
+        "client.responses.cancel('resp_1')",
+    ],
+)
+def test_what_else_the_models_host_is_asked_bars_recording_and_is_said(run, recording, server, beside):
+    wrapped = f"    try:\n        {beside}\n    except openai.OpenAIError:\n        pass\n"
+    result = run(SDK.replace("    return client", f"{wrapped}    return client"), "--promptfuzz-mode=record")
+    assert not recording.exists()
+    address = server.url.removeprefix("http://")
+    assert re.search(
+        rf"not recorded: test_it\.py::test_sdk: a request to {address} \([^)]*httpx2\) is not", said(result)
     )
+    assert "a model is asked at that address" in said(result)
+    # Whoever names the host wants it so.
+    allowed = f"promptfuzz_allow_hosts={address}"
+    run(None, "--promptfuzz-mode=record", "-o", allowed).assert_outcomes(passed=1)
+    assert recording.exists()
+
+
+BESIDE_CHAT = {
+    "compact": "client.responses.compact(model='m', input=str(prompt)).output[0].encrypted_content",
+    "background": "client.responses.create(model='m', input=str(prompt), background=True).status",
+    "byte order mark": (
+        "client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': str(prompt)}])"
+        ".choices[0].message.content"
+    ),
+    "thinking": (
+        "str([each.choices[0].delta.content for each in "
+        "client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': str(prompt)}], stream=True)])"
+    ),
+}
+TURN = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": []}
+THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]
+ANSWERS = {
+    "compact": {
+        **TURN,
+        "object": "response.compaction",
+        "output": [{"type": "compaction", "encrypted_content": "A"}],
+    },
+    "byte order mark": "\ufeff" + json.dumps({"choices": [{"index": 0, "message": {"content": "Good."}}]}),
+    "background": {**TURN, "status": "queued", "background": True},
+    "thinking": "".join(
+        f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': each}}]})}\n\n"
+        for each in (THOUGHT, "Good.")
+    )
+    + "data: [DONE]\n\n",
+}
+
+
+@pytest.mark.parametrize("kind", BESIDE_CHAT)
+def test_what_hosts_answer_in_forms_of_their_own_is_recorded_and_replayed(run, recording, monkeypatch, kind):
+    sent = ANSWERS[kind]
+    body = (sent if isinstance(sent, str) else json.dumps(sent)).encode()
+
+    class Host(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header(
+                "content-type", "Text/Event-Stream" if kind == "thinking" else "application/json"
+            )
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    source = f"""
+import openai
+
+@robust(TRIAGE, mutations=2, threshold=0.0)
+def test_host(prompt):
+    with openai.OpenAI(max_retries=0) as client:
+        said = {BESIDE_CHAT[kind]}
+    with open("said.txt", "a") as file:
+        file.write(said + "\\n")
+    return said
+"""
+    place = recording.parent.parent / "said.txt"
+    host = ThreadingHTTPServer(("127.0.0.1", 0), Host)
+    threading.Thread(target=host.serve_forever, daemon=True).start()
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{host.server_port}/v1")
+    try:
+        run(source, "--promptfuzz-mode=record").assert_outcomes(passed=1)
+    finally:
+        host.shutdown()
+        host.server_close()
+    first = set(place.read_text().splitlines())
+    place.unlink()
+    run(None, "--promptfuzz-mode=replay").assert_outcomes(passed=1)
+    assert first == set(place.read_text().splitlines())
+
+
+def test_a_replayed_test_reaches_this_machine_only(run, server, promptfuzz_server, monkeypatch):
+    monkeypatch.setenv("SERVICE", promptfuzz_server.url)
+    elsewhere = "    import httpx2\n    try:\n        httpx2.get('http://192.0.2.1/telemetry?key=s3cr3t-query-key')\n    except httpx2.ConnectError:\n        pass\n"
+    here = "    assert httpx2.get(__import__('os').environ['SERVICE'] + '/health')\n"
     source = SDK.replace("    return client", f"    import httpx2\n    away(prompt)\n{here}    return client")
     run(source + "\ndef away(prompt): pass\n", "--promptfuzz-mode=record").assert_outcomes(passed=1)
     result = run(source + f"\ndef away(prompt):\n{elsewhere}", "--promptfuzz-mode=replay", "-rA")

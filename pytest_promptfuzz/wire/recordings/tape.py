@@ -6,10 +6,11 @@ import json
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pytest_promptfuzz.errors import StoreError, quoted
 from pytest_promptfuzz.wire.key import exchange_key, nearest_difference
-from pytest_promptfuzz.wire.network import MEND
+from pytest_promptfuzz.wire.network import MEND, is_local, place
 from pytest_promptfuzz.wire.paths import at
 from pytest_promptfuzz.wire.recordings.entry import Place, PlanEntry, to_time
 from pytest_promptfuzz.wire.recordings.reading import Recorded
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.watch import Watch
 
 NOT_RECORDED = "not-recorded"
+_NOT_HELD = (
+    "A recording holds model calls and nothing else that a provider is asked: no polled background responses, files, "
+    "batches, audio or lists of models (docs/recording.md)"
+)
 _SHOWN_PATHS = 6
 _SHOWN_VALUE = 40  # characters of a value
 _SHOWN_BEFORE = 12  # of them before the first that differs
@@ -187,6 +192,10 @@ class Tape:
         if barred:
             self.barred = True
             return f"{barred}, so that a replay of the test would fail. {MEND}"
+        beside = self._beside()
+        if beside:
+            self.barred = True
+            return f"{beside}, so that a replay of the test would fail. {_NOT_HELD}"
         faults = [
             fault.message
             for watch in self._watches()
@@ -211,6 +220,22 @@ class Tape:
             self.unwritten = True
             return str(error)
         self.complete = self._spool.path.name
+        return ""
+
+    def _beside(self) -> str:
+        """What was asked beside the followed calls where a model is asked; empty for nothing.
+
+        On this machine all may be reached, since a database may be there. A model's own address is no database.
+        """
+        models = {_address(call.url) for watch in self._watches() for call in watch.calls}
+        for network in {id(watch.network): watch.network for watch in self._watches()}.values():
+            for each in network.unfollowed():
+                if each.kind not in {"connection", "request"} or _address(f"http://{each.to}") not in models:
+                    continue
+                host, _, port = each.to.rpartition(":")
+                if not network.allowed.has([host], int(port)):
+                    what = f"a {each.kind} to {each.to}{place(each.at, each.by)}"
+                    return f"{what} is not followed, and a model is asked at that address"
         return ""
 
     def missing(self, watch: Watch, wire: WireRequest, digest: str, nth: int) -> str:
@@ -304,6 +329,17 @@ class Tape:
             self.unwritten = True
             if note not in self.notes:
                 self.notes.append(note)
+
+
+def _address(url: str) -> tuple[str, int]:
+    """Host and port of a URL, one name for all of this machine's; of the path of a socket only the path."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        return url, 0
+    host = parts.hostname or url
+    return "localhost" if is_local(host) else host, port
 
 
 def _place(path: str, difference: Difference, redaction: Redaction) -> str:
