@@ -47,9 +47,9 @@ ANOTHER = (
     "mutate='role:system'."
 )
 UNSEEN = (
-    "No request to a model was seen, and the body rendered no Prompt. If it calls a model, name the model's address in "
-    "promptfuzz_endpoints, or give the application the address of promptfuzz_proxy. If it calls none, it has to use "
-    "the prompt: prompt.format(...)."
+    "No request to a model was seen, and the body rendered no Prompt. If the body calls a model, the plugin has to "
+    "follow the call (docs/unchanged-applications.md, Other protocols). If it calls none, give the test the argument "
+    "`prompt`, and let the body use it: prompt.format(...)."
 )
 CACHED = (
     "The unmutated prompt made a request, and the mutated one made none: the application answers from a cache of its "

@@ -19,11 +19,25 @@ WAY_OUT = (
     "Let the application ask through a recording proxy: give it a base URL of the fixture promptfuzz_proxy, or that of "
     "`promptfuzz serve --proxy URL` for a program that no test starts."
 )
-OTHER_PROTOCOL = (
-    "It speaks none of the protocols that are followed by themselves: say in promptfuzz_endpoints where its requests "
-    "and answers have their text (docs/unchanged-applications.md)."
+NOT_JSON = (
+    "The plugin follows POST requests whose body is a JSON object, and this one is none; a proxy follows no others. "
+    "Let the application send a JSON object. If it cannot, give the test its prompt as the argument `prompt`, and "
+    "let the body use it: prompt.format(...)."
 )
 WEBSOCKET = "A WebSocket cannot be followed, by a proxy neither: let the application use the provider's HTTP interface."
+
+_settings_file = ""
+
+
+def written_in(file: str) -> str:
+    """From now on, show lines to be pasted as this file of settings has them.
+
+    Returns:
+        The file before.
+    """
+    global _settings_file  # as the endpoints themselves, wire.custom
+    before, _settings_file = _settings_file, file
+    return before
 
 
 def refuse_unseen(run: Run, where: str) -> None:
@@ -35,7 +49,7 @@ def refuse_unseen(run: Run, where: str) -> None:
     found = [each for each in run.watch.unseen if each.asks_model]
     asking = list(dict.fromkeys(map(str, found)))
     if asking:
-        way_out = _followed_by(found) or (OTHER_PROTOCOL if found[0].by in FOLLOWED else WAY_OUT)
+        way_out = _followed_by(found) or (NOT_JSON if found[0].by in FOLLOWED else WAY_OUT)
         if found[0].is_websocket:
             way_out = WEBSOCKET
         raise ConfigurationError(
@@ -70,11 +84,15 @@ def _followed_by(found: list[Unseen]) -> str:
     lines = list(dict.fromkeys(each.endpoint for each in found if each.endpoint))
     if not lines:
         return ""
-    what = "this line makes it" if len(lines) == 1 else "these lines make them"
+    what = "this line lets" if len(lines) == 1 else "these lines let"
     pasted = "".join(f"\n    {each}" for each in lines[:_MOST])
+    if _settings_file.endswith(".toml"):
+        pasted = f" '''{pasted}\n    '''"
+    table = " (in [tool.pytest.ini_options])" if _settings_file == "pyproject.toml" else ""
     return (
-        f"Its protocol is none of those that are followed by themselves. In the ini file, {what} followed "
-        f"(docs/unchanged-applications.md, Other protocols):\n\npromptfuzz_endpoints ={pasted}\n"
+        "The plugin does not know this protocol. If a model answers there, "
+        f"{what} the plugin follow it. Paste it into {_settings_file or 'the ini file'}{table}; "
+        f"docs/unchanged-applications.md, Other protocols, explains it:\n\npromptfuzz_endpoints ={pasted}\n"
     )
 
 
@@ -90,8 +108,12 @@ def perhaps_unseen(run: Run) -> list[str]:
 def nothing_seen(run: Run) -> str:
     """What to say of a run in which no model call was seen at all."""
     begun = list(dict.fromkeys(map(str, run.watch.unseen)))
-    said = f" Begun, and not seen further: {', '.join(begun[:_MOST])}." if begun else ""
+    said = f" Not followed: {', '.join(begun[:_MOST])}." if begun else ""
     hidden = loaded(OWN_SOCKETS)
-    also = f" Loaded, and not noticed when it asks: {', '.join(hidden)}." if hidden else ""
-    mend = _followed_by(run.watch.unseen) or WAY_OUT
-    return f"No model call was seen; seen are those through httpx and httpx2, which the SDKs use.{said}{also} {mend}"
+    also = f" Requests of {', '.join(hidden)} cannot be noticed." if hidden else ""
+    other = NOT_JSON if begun and all(each.by in FOLLOWED for each in run.watch.unseen) else WAY_OUT
+    mend = _followed_by(run.watch.unseen) or other
+    return (
+        "No model call was seen. The plugin follows requests through httpx and httpx2, which the SDKs use."
+        f"{said}{also} {mend}"
+    )

@@ -189,9 +189,18 @@ def places(
     except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9.2 makes one of the other
         raise pytest.UsageError(f"{source} is not {_expected(setting)}: {error}") from None
     if value is not None:
-        yield Written(IN_FILE, source, value)
+        yield Written(IN_FILE, source, _unquoted(value) if isinstance(value, str) else value)
     if setting.name in table:
         yield Written(IN_FILE, f"{setting.name} in [tool.promptfuzz] of pyproject.toml", table[setting.name])
+
+
+def _unquoted(text: str) -> str:
+    """A text without quotes around it: TOML takes them off, an ini file keeps them."""
+    bare = text.strip()
+    for quote in ("'''", '"""', "'", '"'):
+        if len(bare) >= 2 * len(quote) and bare.startswith(quote) and bare.endswith(quote):
+            return bare[len(quote) : -len(quote)].strip()
+    return text
 
 
 def _value(setting: Setting, config: pytest.Config, table: Mapping[str, Any]) -> Any:

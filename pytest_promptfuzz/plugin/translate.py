@@ -75,10 +75,11 @@ def translate(
 
 
 def _message(error: PromptfuzzError, item: pytest.Item) -> str:
-    """What is wrong first, for the short summary cuts it off; where, last."""
+    """What is wrong first, for the short summary cuts it off; where, last, but before lines that are to be pasted."""
     what = str(error).removeprefix(f"{item.nodeid}: ")
     where = "" if item.nodeid in what else f" ({item.nodeid})"
-    return f"{type(error).__name__}: {what}{where}"
+    said, gap, lines = what.partition("\n\n")
+    return f"{type(error).__name__}: {said}{where}{gap}{lines}"
 
 
 def laid_out(report: pytest.TestReport) -> None:

@@ -204,7 +204,8 @@ def _errors(report: TestReport) -> list[Line]:
                 (_who(group), "dim"),
             ]
         )
-        lines.append(_block(safe(error["message"], limit=600), "plain"))
+        if error["message"] not in report["explanation"]:  # which stands above
+            lines.append(_block(safe(error["message"], limit=600), "plain"))
         mend = MENDS.get(error["kind"], "")
         if mend:
             lines.append(_block(mend, "good"))

@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.targets.formats import parse_answer, request_texts
 from pytest_promptfuzz.targets.formats.reading import events, raise_provider_error
 from pytest_promptfuzz.targets.model import Response
-from pytest_promptfuzz.wire.paths import Step, parse_path
+from pytest_promptfuzz.wire.paths import Step, child, parse_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,7 +47,11 @@ _PROTOCOLS = {
     r"/v2/chat$": "answer=$.message.content[0].text",
     r"/completions$": "text=$.prompt answer=$.choices[0].text",
 }
-_NAME = re.compile(r"[A-Za-z_][\w-]*")
+# A word of a line: a quoted name in a path may hold spaces.
+_WORD = re.compile(r"""(?:\["(?:[^"\\]|\\.)*"\]|\['(?:[^'\\]|\\.)*'\]|\S)+""")
+_CONTINUED = re.compile(rf"\s*(?:{'|'.join(_KEYS)})=")
+_NOT_IN_A_GLOB = re.compile(r"[\s\[\]*?]")
+_LONGEST_PATH = 48  # of a line to be pasted: a longer one would not stay on one line of the terminal
 _SYSTEM = re.compile(r"system|instruction|context|preamble", re.IGNORECASE)
 _NOT_SAID = {"model", "role", "type", "id", "user", "format", "version", "name"}
 
@@ -75,7 +79,7 @@ class Endpoint:
         Raises:
             UsageError: It is not written so.
         """
-        glob, *words = line.split()
+        glob, *words = _WORD.findall(line)
         given: dict[str, Steps] = {}
         for word in words:
             key, equals, path = word.partition("=")
@@ -175,12 +179,18 @@ _configured: tuple[Endpoint, ...] = ()
 
 
 def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
-    """The endpoints in a setting, one a line.
+    """The endpoints in a setting, one a line; a line that begins with ``text=`` and the like continues the one before.
 
     Raises:
         UsageError: A line that is none.
     """
-    return tuple(Endpoint.parse(line) for line in text.splitlines() if line.strip())
+    lines: list[str] = []
+    for line in filter(str.strip, text.splitlines()):
+        if lines and _CONTINUED.match(line):
+            lines[-1] += " " + line.strip()
+        else:
+            lines.append(line)
+    return tuple(map(Endpoint.parse, lines))
 
 
 def configure(endpoints: Iterable[Endpoint]) -> tuple[Endpoint, ...]:
@@ -199,8 +209,10 @@ def endpoint_of(url: str) -> Endpoint | None:
     if not _configured:
         return None
     parts = urlsplit(url)
-    place = (parts.hostname or "") + parts.path.rstrip("/")
-    return next((each for each in _configured if fnmatchcase(place, each.glob.rstrip("/"))), None)
+    places = {(parts.hostname or "") + path.rstrip("/") for path in (parts.path, unquote(parts.path))}
+    return next(
+        (each for each in _configured for place in places if fnmatchcase(place, each.glob.rstrip("/"))), None
+    )
 
 
 def line_for(host: str, path: str, body: dict[str, Any]) -> str:
@@ -217,16 +229,25 @@ def line_for(host: str, path: str, body: dict[str, Any]) -> str:
     for end, rest in _PROTOCOLS.items():
         if re.search(end, path):
             place = re.sub(r"[^/]*(:\w+)$", r"*\1", re.sub(r"/model/[^/]+/", "/model/*/", path))
-            return f"{host}{place} {rest}"
+            return f"{host}{_glob(place, kept='*')} {rest}"
     known = Endpoint("")
     found = [] if request_texts(body) or any(known.places(body)) else [*_leaves(body, "$")]
     systems = [each for each in found if _SYSTEM.search(each[0])]
     users = [each for each in found if each not in systems]
-    line = f"{host}{path}"
+    line = f"{host}{_glob(path)}"
     for key, places in (("text", users), ("system", systems)):
         if places:
             line += f" {key}={max(places, key=lambda each: (len(each[1].split()), len(each[1])))[0]}"
     return line
+
+
+def _glob(path: str, kept: str = "") -> str:
+    """A glob that a path matches: without what has a meaning in globs, and short enough for one line."""
+    plain = _NOT_IN_A_GLOB.sub(lambda found: found[0] if found[0] in kept else "?", path)
+    if len(plain) <= _LONGEST_PATH:
+        return plain
+    last = plain.rstrip("/").rpartition("/")[2]
+    return f"/*/{last}" if len(last) <= _LONGEST_PATH else "/*"
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -235,8 +256,8 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, value
     elif isinstance(value, dict):
         for key, each in value.items():
-            if _NAME.fullmatch(key) and key not in _NOT_SAID:
-                yield from _leaves(each, f"{path}.{key}")
+            if key not in _NOT_SAID:
+                yield from _leaves(each, child(path, key))
     elif isinstance(value, list):
         for each in value:
             yield from _leaves(each, f"{path}[*]")
@@ -289,7 +310,7 @@ def _found(value: Any, steps: Steps, path: str, *, blank: bool = False) -> Itera
     else:
         keys = []
     for key in keys:
-        here = f"{path}[{key}]" if isinstance(value, list) else f"{path}.{key}"
+        here = f"{path}[{key}]" if isinstance(value, list) else child(path, key)
         if rest:
             yield from _found(value[key], rest, here, blank=blank)
         elif isinstance(value[key], str) and (blank or value[key].strip()):

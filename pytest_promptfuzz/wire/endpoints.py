@@ -56,8 +56,9 @@ def is_other_model_path(path: str) -> bool:
 
 
 def is_json(headers: Mapping[str, str]) -> bool:
-    """Whether a request says that it is JSON."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower().endswith("json")
+    """Whether a request says that it is JSON, or does not say what it is."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return not kind or kind.endswith("json")
 
 
 def has_text(path: str) -> bool:

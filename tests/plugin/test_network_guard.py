@@ -265,3 +265,75 @@ def test_an_unknown_endpoint_is_given_its_line(run, pytester) -> None:
     followed = run(source, "--promptfuzz-target=simulated")
     followed.assert_outcomes(passed=1)
     assert "2 calls" in one_line(followed) or "3 calls" in one_line(followed)
+
+
+ASKING = """
+import http.server, json, threading
+import httpx2
+import pytest
+from pytest_promptfuzz import robust
+
+SAID = "Sort the letter for the shop: billing, shipping or technical, in one word."
+
+@pytest.fixture(scope="module")
+def url():
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            answer = b'{"result": "shipping"}'
+            self.send_response(200)
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+        def log_message(self, *_):
+            pass
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+BODIES = {
+    "/a%20b/[1]*/ask?model=x": {"my letter": {"the.text": SAID}, "context": "Be brief."},
+    "/subscriptions/0f8fad5b-d9cb-469f-a165-70867728950e/deployments/letters-of-the-shop": {"turns": [{"says": SAID}]},
+    "/untyped": {"preamble": "Be brief, and polite to the customer.", "letter": SAID},
+}
+
+@pytest.mark.parametrize("path", BODIES)
+@robust(mutate="role:user", mutations=2, threshold=0)
+def test_it(url, path):
+    said = json.dumps(BODIES[path])
+    typed = {} if path == "/untyped" else {"content-type": "application/json"}
+    return httpx2.post(url + path, content=said, headers=typed).text
+"""
+
+
+@pytest.mark.parametrize("file", ["pytest.ini", "pyproject.toml"])
+def test_the_lines_of_unknown_endpoints_work_as_they_are_printed(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    """Also on a narrow terminal, which breaks them, and whatever stands in paths and bodies."""
+    monkeypatch.setenv("COLUMNS", "60")
+    settings = pytester.path / file
+    table = "[pytest]" if file == "pytest.ini" else "[tool.pytest.ini_options]"
+    settings.write_text(
+        f'{table}\nasyncio_default_fixture_loop_scope = "function"\n'.replace(
+            '"', "" if file == "pytest.ini" else '"'
+        )
+    )
+    with settings.open("a") as stream:
+        stream.write('promptfuzz_mode = "auto"\n')  # quotes are none of the value in an ini file either
+    pytester.makepyfile(test_it=ASKING)
+    first = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    first.assert_outcomes(errors=3)
+    said = first.stdout.str()
+    assert "proxy" not in said
+    assert " ".join(said.split()).count(f"Paste it into {file}") == 3
+    pasted = re.findall(r"^promptfuzz_endpoints =.*\n((?: .*\n)+)", said, re.MULTILINE)
+    assert len(pasted) == 3, said
+    first_line = said.split("promptfuzz_endpoints =", 1)[1].partition("\n")[0]
+    lines = "".join(pasted).replace("    '''\n", "") + ("    '''\n" if first_line.strip() else "")
+    with settings.open("a") as stream:
+        stream.write(f"promptfuzz_endpoints ={first_line}\n{lines}")
+    again = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    again.assert_outcomes(passed=3)
+    again.stdout.fnmatch_lines(["3 robust tests: 3 pass; 9 calls made; *"])

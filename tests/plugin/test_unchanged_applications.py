@@ -216,12 +216,14 @@ def test_the_application_sees_nothing_of_it_and_brittle_words_are_found(applicat
         (
             'mutate="role:system"',
             "return 3",
-            ["*mutates what the application asks. No model call was seen; seen are those through httpx*"],
+            [
+                "*mutates what the application asks. No model call was seen. The plugin follows requests through httpx*"
+            ],
         ),
         (
             'mutate="role:system"',
             "import requests, grpc\n    return 3",
-            ["*which the SDKs use. Loaded, and not noticed when it asks: grpc. Let the application ask*"],
+            ["*which the SDKs use. Requests of grpc cannot be noticed. Let the application ask*"],
         ),
         (
             'mutate="role:system"',
@@ -467,9 +469,7 @@ def test_a_model_asked_unseen_is_an_error_that_offers_the_proxy(project):
     result = project(UNSEEN, program=PROGRAM)
     result.assert_outcomes(errors=3)
     seen = "*a model was asked through urllib (POST 127.0.0.1/v1/chat/completions). *promptfuzz_proxy*serve --proxy URL*"
-    result.stdout.fnmatch_lines(
-        [seen, seen, "*Begun, and not seen further: subprocess (python*promptfuzz_proxy*"]
-    )
+    result.stdout.fnmatch_lines([seen, seen, "*Not followed: subprocess (python*promptfuzz_proxy*"])
 
 
 def test_a_baseline_without_a_model_call_passes_and_says_what_was_begun(project):
