@@ -171,23 +171,23 @@ class State:
     def _sessions(self) -> ItemSessions:
         if self._items is None:
             from pytest_promptfuzz.evaluating import session as sessions
+            from pytest_promptfuzz.evaluating.unseen import written_in
             from pytest_promptfuzz.plugin.recording import ItemSessions
             from pytest_promptfuzz.wire.custom import configure
-            from pytest_promptfuzz.evaluating.unseen import written_in
             from pytest_promptfuzz.wire.gate import LateGate
             from pytest_promptfuzz.wire.recordings.library import Recordings
             from pytest_promptfuzz.wire.stores import open_store, password_of
 
             before = configure(self.settings["endpoints"])
+            file = written_in(self.config.inipath.name if self.config.inipath else "")
 
             def restore() -> None:
                 """Give the run that goes on around this one its endpoints back."""
-            file = written_in(self.config.inipath.name if self.config.inipath else "")
                 configure(before)
+                written_in(file)
 
             self.config.add_cleanup(restore)
             self.choice.register()
-                written_in(file)
             warn = self.warnings.append
             mode = sessions.check_mode(self.settings["mode"], "--promptfuzz-mode")
             shared = (
