@@ -11,6 +11,7 @@ from pytest_promptfuzz.clocks import monotonic, now
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.targets.failures import status_kind
 from pytest_promptfuzz.targets.formats import parse_answer, parse_stream
+from pytest_promptfuzz.targets.formats.reading import events
 from pytest_promptfuzz.targets.model import Response, WireRequest
 from pytest_promptfuzz.wire.answers import StoredAnswer
 from pytest_promptfuzz.wire.beginning import STREAM
@@ -268,7 +269,7 @@ class Exchange:
         if self.endpoint is not None:
             return b"[DONE]" in body
         try:
-            return parse_stream(self.path, body) is not None
+            return parse_stream(self.path, body) is not None or "[DONE]" in map(str.strip, events(body))
         except TargetError:
             return True
 

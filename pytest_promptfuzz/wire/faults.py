@@ -14,6 +14,7 @@ _BY_KIND = {
     "authentication": 401,
     "billing": 402,
     "not-found": 404,
+    "refused": 422,
     "rate-limit": 429,
     "timeout": 504,
 }

@@ -13,9 +13,12 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,6 +31,8 @@ from pytest_promptfuzz.targets.failures import status_kind
 from pytest_promptfuzz.testing.faults import KINDS, BadRequest, RateLimited, ServerError, StatusFault
 from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.wire.watch import Watch, watching
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -223,6 +228,42 @@ def test_a_refusal_that_the_mutation_does_not_cause_is_an_error(server, when, sa
     assert all(said in each.message for each in errors), errors
     if said:
         assert len(errors) == (1 if said.startswith("It was") else 5)
+
+
+@pytest.mark.parametrize("form", ["whole", "stream"])
+def test_a_refusal_within_an_answer_of_status_200_is_an_error(server, form):
+    server.reset()
+    server.fail(
+        KINDS["overloaded"](label="invalid_request_error", message="No.", times=None), when=hits("three")
+    )
+    case = matrix.Case("overloaded", "chat", "sync", form, "catches", "")
+    settings = {"mutations": 4, "session": session(), "stop": "never", "shrink": "off"}
+    result = evaluate(matrix.PROMPT, matrix.application(server, case), **settings)
+    assert [each.error.kind for each in result.trials if each.error] == ["refused"] * 3
+    assert (result.verdict, result.outcomes.deviation, server.calls) == ("inconclusive", 0, 5)
+
+
+@pytest.mark.parametrize("api", matrix.APIS)
+def test_a_stream_of_an_end_marker_alone_is_no_answer(api):
+    class Host(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.end_headers()
+            self.wfile.write(b"data: [DONE]\n\n")
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Host) as host, intercepting():
+        threading.Thread(target=host.serve_forever, daemon=True).start()
+        base = f"http://127.0.0.1:{host.server_port}"
+        place = SimpleNamespace(openai_url=f"{base}/v1", anthropic_url=base)
+        with watching(Watch()) as watch:
+            matrix.application(place, matrix.Case("", api, "sync", "stream", "catches", ""))("Hi")
+        host.shutdown()
+    assert watch.unrecovered()
 
 
 def test_an_account_that_runs_dry_during_the_repeats_proves_nothing(server):

@@ -229,7 +229,7 @@ def test_a_reported_mistake_is_not_tried_again(server, shape, label):
     ask(server, shape, watch)
     assert server.calls == 1
     (found,) = watch.unrecovered()
-    assert found.kind == ("bad-request" if label.startswith("invalid") else "authentication")
+    assert found.kind == ("refused" if label.startswith("invalid") else "authentication")
 
 
 def test_a_reported_overload_makes_the_others_wait(server):

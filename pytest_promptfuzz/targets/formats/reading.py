@@ -23,7 +23,7 @@ _ERROR_KINDS = {
     "permission": "authentication",
     "invalid_api_key": "authentication",
     "not_found": "not-found",
-    "invalid": "bad-request",
+    "invalid": "refused",  # a mutation causes no more than a status 400 or 413
 }
 # Where the parts of a message have their text; others (thinking, images) say nothing.
 _TEXT_OF_PART = {
