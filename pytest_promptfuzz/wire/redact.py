@@ -5,11 +5,21 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlencode, urlsplit, urlunsplit
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.wire.secrets import HIDDEN, RULES, SECRET_HEADER, VERSIONS, Rules, way_to
+from pytest_promptfuzz.wire.secrets import (
+    HIDDEN,
+    LISTED,
+    RULES,
+    SECRET_HEADER,
+    VERSIONS,
+    Rules,
+    way_to,
+    ways_to_items,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -143,15 +153,25 @@ class Redaction:
         if isinstance(value, str):
             if way and self.rules.member(way, value, asked=names):
                 return HIDDEN
-            return self.text(value, way[-1] if way else "") if texts else value
+            return (
+                self.text(value, next((each for each in reversed(way) if each != LISTED), ""))
+                if texts
+                else value
+            )
         if isinstance(value, dict):
             return {
-                self.text(name) if texts else name: self._json(each, way_to(way, value, name), names, texts)
+                self.text(name) if texts else name: self._json(
+                    each, self._way_to(way, value, name), names, texts
+                )
                 for name, each in value.items()
             }
         if isinstance(value, (list, tuple)):
-            return [self._json(each, way, names, texts) for each in value]
+            ways = ways_to_items(way, value) if self.rules.fields else repeat(way)
+            return [self._json(each, to, names, texts) for each, to in zip(value, ways, strict=False)]
         return value
+
+    def _way_to(self, way: tuple[str, ...], owner: Mapping[str, Any], name: str) -> tuple[str, ...]:
+        return way_to(way, owner, name) if self.rules.fields else (*way, name)
 
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Headers with lower-case names, credentials hidden."""

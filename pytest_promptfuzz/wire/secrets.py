@@ -10,13 +10,14 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from pytest_promptfuzz.wire.paths import child
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 HIDDEN = "[redacted]"
 
@@ -30,22 +31,82 @@ _OLD_SHAPES = {
     "a JSON web token": r"(?<![A-Za-z0-9_\-])eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*",
     "a private key (PEM)": r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
 }
-_START = r"(?<![A-Za-z0-9])"
-_SHAPES = {
-    **_OLD_SHAPES,
-    "a key of a payment service": _START + r"(?:sk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{16,}",
-    "a Google access token (ya29…)": _START + r"ya29\.[A-Za-z0-9_\-]{16,}",
-    "a key of a model host or a service of theirs": _START
-    + r"(?:fw_|tgp_v1_|lsv2_(?:pt|sk)_|pcsk_|tvly-|jina_|co_|csk-)[A-Za-z0-9_\-]{20,}",
-    "a token of a package index": _START + r"(?:npm_|pypi-)[A-Za-z0-9_\-]{20,}",
-    "a token of a hosted service": _START
-    + r"(?:dop_v1_|doo_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|hvs\.|dp\.pt\.|glptt-|gldt-|ATATT3)"
-    r"[A-Za-z0-9_\-]{16,}",
-    "a Databricks token (dapi…)": _START + r"dapi[a-f0-9]{32}",
-    "a SendGrid key (SG.…)": _START + r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}",
-    "a webhook's address": r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}",
-    "an age key": r"AGE-SECRET-KEY-1[A-Z0-9]{20,}",
-    "an Azure client secret": r"(?<![A-Za-z0-9_~.\-])[A-Za-z0-9_~.\-]{3}[78]Q~[A-Za-z0-9_~.\-]{30,}",
+_START, _TAIL = r"(?<![A-Za-z0-9])", r"[A-Za-z0-9_\-]"
+# How tokens of services begin. At least 16 characters follow, with a digit among them.
+BEGINNINGS = {
+    "a key of a payment service": "sk_live_ sk_test_ sk_ rk_live_ rk_test_ rk_ whsec_ sq0atp- sq0csp- sq0idp-",
+    "a Google token": "ya29. GOCSPX- 1//0",
+    "a key of a model host or a service of theirs": "fw_ tgp_v1_ lsv2_pt_ lsv2_sk_ pcsk_ tvly- jina_ co_ csk- pa-"
+    " apify_api_",
+    "a token of GitLab": "glptt- gldt- glrt- glrtr- glcbt- glft- glsoat- glimt- glagent- gloas- glffct-",
+    "a Slack token": "xapp- xoxe. xoxd-",
+    "a token of a package index": "npm_ pypi- rubygems_ oy2",
+    "a token of a host": "dop_v1_ doo_v1_ dor_v1_ hvs. hvb. hvr. pul- dckr_pat_ dckr_oat_ HRKU- nfp_"
+    " vercel_blob_rw_ tskey- pscale_tkn_ pscale_oauth_ pscale_pw_ sbp_ sb_secret_ bkua_ CCIPAT_ CCIPRJ_ pnu_"
+    " dp.pt. dp.ct. dp.sa. dp.scim. dp.audit.",
+    "a token of a hosted service": "shpat_ shpca_ shppa_ shpss_ lin_api_ lin_oauth_ ntn_ ATATT3 ATCTT3 ATBB figd_"
+    " figo_ PMAK- NRAK- NRJS- NRII- glc_ glsa_ sntrys_ sntryu_ sntrya_ tfp_ rdme_ ops_ phx_ EZAK EZTK sgp_",
+}
+_FOLLOWED = rf"(?=\S{{0,60}}\d){_TAIL}{{16,}}(?:[.+/=]{_TAIL}+)*=*"
+# What each looks like, and what stands in every text that holds one, in small letters.
+_SHAPES: dict[str, tuple[str, str]] = {
+    # The library scikit-learn is written like the beginning of a key.
+    "a key of a model provider (sk-…)": (rf"{_START}sk-(?!learn\b){_TAIL}{{8,}}", "sk-"),
+    "a Google key (AIza…)": (_OLD_SHAPES["a Google key (AIza…)"], "aiza"),
+    "a key of a model host": (
+        _OLD_SHAPES["a key of a model host"],
+        " ".join(f"{each}_ {each}-" for each in ("gsk", "hf", "r8", "pplx", "xai", "nvapi")),
+    ),
+    "a token of GitHub or GitLab": (
+        _OLD_SHAPES["a token of GitHub or GitLab"],
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat-",
+    ),
+    "a Slack token (xox…)": (_OLD_SHAPES["a Slack token (xox…)"], "xox"),
+    "an AWS key (AKIA…)": (_OLD_SHAPES["an AWS key (AKIA…)"], "akia asia"),
+    "a JSON web token": (_OLD_SHAPES["a JSON web token"], "eyj"),
+    "a private key (PEM)": (
+        r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+        "-----begin",
+    ),
+    "a private key (PuTTY)": (
+        r"(?<=Private-Lines: )\d{1,3}\s+(?:[A-Za-z0-9+/=]{1,80}\s+){1,999}",
+        "private-lines:",
+    ),
+    **{
+        kind: (rf"{_START}(?:{'|'.join(map(re.escape, begins.split()))}){_FOLLOWED}", begins.lower())
+        for kind, begins in BEGINNINGS.items()
+    },
+    "a Doppler token": (rf"{_START}dp\.st\.(?:[a-z0-9_\-]{{2,35}}\.)?[A-Za-z0-9]{{40,}}", "dp.st."),
+    "a Databricks token (dapi…)": (rf"{_START}dapi[a-f0-9]{{32}}(?:-\d)?", "dapi"),
+    "a SendGrid key (SG.…)": (rf"{_START}SG\.{_TAIL}{{16,}}\.{_TAIL}{{16,}}", "sg."),
+    "a token of a bot": (
+        rf"(?<!\d)\d{{8,10}}:AA{_TAIL}{{28,}}|{_START}[MNO]{_TAIL}{{22,27}}\.{_TAIL}{{6}}\.{_TAIL}{{27,}}",
+        ":aa .",
+    ),
+    "a webhook's address": (
+        (
+            r"https://(?:hooks\.slack\.com/(?:services|workflows)/|hooks\.zapier\.com/hooks/catch/"
+            r"|[\w.\-]{1,80}\.webhook\.office\.com/|(?:\w{1,20}\.)?discord(?:app)?\.com/api/webhooks/)"
+            r"[A-Za-z0-9/_\-@]{10,}"
+        ),
+        "hooks.slack.com hooks.zapier.com webhook.office.com /api/webhooks/",
+    ),
+    "an age key": (r"AGE-SECRET-KEY-1[A-Z0-9]{20,}", "age-secret-key-1"),
+    "an Azure key or client secret": (
+        (
+            r"(?<![A-Za-z0-9_~.\-])[A-Za-z0-9_~.\-]{3}[78]Q~[A-Za-z0-9_~.\-]{30,}"
+            rf"|{_START}[A-Za-z0-9]{{52}}JQQJ99[A-Za-z0-9]{{10,}}"
+        ),
+        "q~ jqqj99",
+    ),
+    "a key of a service": (
+        (
+            rf"{_START}(?:secret_[A-Za-z0-9]{{43}}|cio[A-Za-z0-9]{{32}}|(?:fc-|key-|SK)[a-f0-9]{{32}}"
+            r"|[a-f0-9]{32}-us\d{1,2}|EAAA[A-Za-z0-9_\-]{60}|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|fm[12]_[A-Za-z0-9+/]{40,}=*"
+            r"|dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-]{40,})(?![A-Za-z0-9])"
+        ),
+        "secret_ cio fc- key- sk -us eaaa pat fm1_ fm2_ dt0c01. .atlasv1.",
+    ),
 }
 
 # The digit keeps "bearer authentication" readable; it is looked for in 24 characters, so that a text which names many
@@ -83,17 +144,26 @@ _OLD_QUERY = _OLD_NAMES | _OLD_SIGNED | {"key", "token", "auth", "code"}
 
 # Names in snake case, as `_snake` writes them. What ends like this is a credential, whatever stands before it.
 _STRONG = re.compile(
-    r"(?:^|_)(?:(?:api|access|secret|private|account|shared|shared_access|subscription|signing|encryption|master|admin"
-    r"|service_role|functions|secret_access)_?keys?|api_?key_(?:string|value)|secret|secrets|client_secret|passwords?"
-    r"|passwd|passwort|pwd|passphrase|passcode|(?:access|refresh|id|session|security|auth|authorization|bearer|api|sas"
-    r"|oauth|user_access|personal_access|csrf|ad)_?tokens?|authorization|connection_?string|conn_?str|dsn_password"
-    r"|cookie|jwt|api_secret|webhook_url)$"
+    r"(?:passwords?|passwd|passwort|kennwort|wachtwoord|contrase[nñ]a|senha|mot_?de_?passe|пароль|密码|パスワード|passphrase"
+    r"|api_?keys?|(?:access|refresh|auth|session|bearer|api)_?tokens?|(?:client|app|consumer|web_?hook|shared|jwt)_?secret"
+    r"|secret_?key(?:_base)?|access_?key|private_?key|connection_?string)$"
+    r"|(?:^|_)(?:(?:account|shared|shared_access|subscription|signing|encryption|master|admin|service_role|functions"
+    r"|secret_access|hmac|fernet|licen[cs]e|deploy|ssh|root)_?keys?|api_?key_(?:string|value)|secrets?|pwd|passcode"
+    r"|root_?pw|(?:id|security|authorization|sas|oauth|user_access|personal_access|csrf|ad|vault|bot|admin)_?tokens?"
+    r"|authorization|conn_?str|dsn_password|cookie|jwt|api_secret|webhook_url|seed_phrase|recovery_phrase|mnemonic)$"
+    r"|(?:^|_)(?:db|database|user|admin|root|login|smtp|mail|email|ftp|proxy|sql|my_?sql|pg|postgres|mongo|redis)_?(?:pass|pw)$"
 )
 # What ends like this is one where its value looks like one: it may be a word of a text, too.
-_WEAK = re.compile(r"(?:^|_)(?:tokens?|auth|credentials?|bearer|sas|hmac)$")
+_WEAK = re.compile(
+    r"(?:^|_)(?:tokens?|auth|credentials?|creds|bearer|sas|hmac|pat|pass|pw"
+    r"|(?:auth|app|application|activation|client|cipher|cluster|crypto|decryption|host|ingestion|instrumentation"
+    r"|integration|jwe|jwk|jws|jwt|maps|org|project_api|psk|server|service|session|sdk|storage|svc_account|team"
+    r"|tls|user|vault|virtual|webhook|write)_?keys?|appkey)$"
+)
 _HARMLESS = re.compile(
     r"(?:^|_)(?:page|next|continuation|continue|cursor|sync|pad|eos|bos|unk|sep|cls|mask|special|stop|image|audio|public"
     r"|completion|prompt|first|last|start|end|cancellation)_?tokens?$"
+    r"|(?:^|_)(?:cache|dedup\w*|duplication|foreign|idempotency|index|primary|public|publishable|partition|sort)_?keys?$"
 )
 _QUERY = frozenset(
     [
@@ -116,8 +186,8 @@ _QUERY = frozenset(
         "policy_signature",
     ]
 )
-_WEAK_QUERY = frozenset(["key", "token", "auth", "code", "ticket", "access", "pass", "pw"])
-_KEY_OF_ENVIRONMENT = re.compile(r"(?:^|_)(?:key|pass|pat)$")
+_WEAK_QUERY = frozenset(["key", "token", "auth", "code", "ticket", "access", "pass", "pw", "sid"])
+_KEY_OF_ENVIRONMENT = re.compile(r"_keys?$")
 
 # Fields that providers document as credentials: the end of the way to them through objects, lists left out.
 _DOCUMENTED = tuple(
@@ -127,13 +197,7 @@ _DOCUMENTED = tuple(
         "domain_secrets.value",
         "client_secret.value",
         "mcp_servers.authorization_token",  # Anthropic
-        "authentication.key",  # Azure OpenAI on your data
-        "authentication.api_key",
-        "authentication.access_token",
-        "authentication.encoded_api_key",
-        "authentication.connection_string",
-        "authentication.password",
-        "data_sources.parameters.key",
+        "data_sources.parameters.key",  # Azure OpenAI on your data
         "dataSources.parameters.key",
         "apiKeyConfig.apiKeyString",  # Google: external retrieval, extensions
         "api_key_config.api_key_string",
@@ -143,17 +207,26 @@ _DOCUMENTED = tuple(
         "connectors.user_access_token",  # Cohere
     )
 )
+# What an object of these names holds is for signing in: Azure's `authentication`, Mistral's `authorization`.
+_SIGNING_IN = frozenset(
+    {"authentication", "authorization", "auth", "apiAuth", "api_auth", "service_auth", "credentials"}
+)
+_SIGNING_IN_WITH = frozenset(
+    {"key", "value", "token", "secret", "bearer", "encoded_api_key", "connection_string"}
+)
 _HEADERS = frozenset({"headers", "extra_headers", "custom_headers", "http_headers", "default_headers"})
+_COOKIES = frozenset({"cookies", "cookie_jar"})
 _TOOLS = frozenset({"tools", "mcp_servers", "mcpServers", "mcp"})  # their headers are for signing in
 _HARMLESS_HEADER = re.compile(
     r"^(?:accept(?:-.*)?|content-(?:type|length)|user-agent|host|connection|cache-control|mcp-protocol-version)$"
 )
 SECRET_HEADER = re.compile(
-    r"authorization|cookie|(^|-)(api-?key|token|secret|signature|auth|password|credentials?)$|subscription-key"
-    r"|functions-key"
+    r"authorization|cookie|(^|-)(api-?key|token|secret|signature|signature-256|auth|password|credentials?|session)$"
+    r"|(^|-)(?<!idempotency-)(?<!cache-)key$"
 )
 _ENVIRONMENT = frozenset({"env", "environment", "environment_variables", "environ"})
 _PAIR_NAMES = ("name", "key", "header", "variable")
+LISTED = "[]"  # stands in the way to a text of a list that follows its name there: ["--token", "…"]
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLACEHOLDER = re.compile(
@@ -163,15 +236,50 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]+\d{0,2}(?:\.[A-Za-z_]+\d{0,2})*\Z")
 _VALUE = re.compile(r"[A-Za-z0-9+/_\-.~=]{16,}")
 _DIGIT, _LETTER, _SPACE = re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"\s")
 _BITS = 3.2  # a character; English in lower case without spaces has about 2.8 in 16 letters of a few words
+_BITS_OF_LETTERS = 4.3  # names in camel case, as long as such values, have about 4
+# Where a letter follows a digit, a digit a letter, or a capital a small letter: rare in words, dates and versions.
+_TURN = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])\d|(?<=\d)[A-Za-z]")
+_NUMBER = re.compile(r"\d{14}")
+_SAYS_NOTHING = frozenset(
+    [
+        "true",
+        "false",
+        "yes",
+        "no",
+        "none",
+        "null",
+        "string",
+        "text",
+        "password",
+        "required",
+        "optional",
+        "hidden",
+    ]
+) | {"enabled", "disabled", "default"}
+_FUNCTION_WORD = re.compile(
+    r"(?i)\b(?:a|an|the|of|to|is|be|in|for|with|your|my|must|at|no|not|and|or|that|this)\b"
+)
 
 
 def _is_random(value: str) -> bool:
-    """Whether a value could be made by a machine: letters and digits, hardly any of them twice."""
-    if not _VALUE.fullmatch(value) or not any(each.isdigit() for each in value):
+    """Whether a value could be made by a machine: letters and digits in disorder, hardly any of them twice."""
+    if not _VALUE.fullmatch(value):
         return False
+    if _DIGIT.search(value):
+        least = _BITS
+        if 8 * len(_TURN.findall(value)) < len(value) and not _NUMBER.search(value):
+            return False
+    else:  # as one in 300 values of 32 characters is
+        least = _BITS_OF_LETTERS
+        if len(value) < 24 or 6 * len(_TURN.findall(value)) < len(value):
+            return False
     counts = Counter(value).values()
-    bits = -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
-    return bits >= _BITS
+    return -sum(count / len(value) * math.log2(count / len(value)) for count in counts) >= least
+
+
+def _is_jumbled(value: str) -> bool:
+    """Whether a value of 8 characters and more looks like no word, name or number, if it is too short to be random."""
+    return len(value) >= 8 and len(_TURN.findall(value)) >= 3 and _is_mixed(value)
 
 
 def _is_mixed(value: str, length: int = 8) -> bool:
@@ -187,15 +295,21 @@ def _is_mixed(value: str, length: int = 8) -> bool:
 
 def _is_prose(value: str) -> bool:
     """Whether a value says something about a credential (``at least 8 characters``), or stands in its place."""
-    if not value or _PLACEHOLDER.match(value):
+    if not value or _PLACEHOLDER.match(value) or value.lower() in _SAYS_NOTHING:
         return True
     return len(value.split()) > 2 and not any(_is_random(each) for each in value.split())
+
+
+def _is_phrase(name: str, value: str) -> bool:
+    """Whether words are a secret themselves, as those that restore a wallet are."""
+    return name.endswith(("phrase", "mnemonic")) and _FUNCTION_WORD.search(value) is None
 
 
 def _snake(name: str) -> str:
     return re.sub(r"[-\s.]+", "_", _CAMEL.sub("_", name.strip())).lower()
 
 
+@lru_cache(maxsize=4096)
 def strength(name: str) -> int:
     """2 for a name that only credentials have, 1 for one that they may have, 0 for others.
 
@@ -211,24 +325,40 @@ def strength(name: str) -> int:
         return 0
     if _STRONG.search(snake):
         return 2
-    return 1 if _WEAK.search(snake) else 0
+    return 1 if _WEAK.search(snake) or (name.isupper() and _KEY_OF_ENVIRONMENT.search(snake)) else 0
 
 
-_LOOKED_AT = 512  # characters of a value that are enough to tell what it is; it is hidden whole
-_RUN = re.compile(r"[^\s\"'`,;&<>(){}\[\]\\]*")
+_LOOKED_AT = 128  # characters of a value that are enough to tell what it is; it is hidden whole
+_CHARACTER = r"[^\s\"'`,;&<>(){}\[\]\\]"
+_ESCAPES = r"\\(?:/|u[0-9a-fA-F]{4})"
+_RUN = re.compile(rf"{_CHARACTER}*(?:{_ESCAPES}{_CHARACTER}*)*")
+_QUOTED = {each: re.compile(rf"[^{each}\n\\]*") for each in "\"'`"}
 
 
-def _run_end(text: str, start: int) -> int:
-    found = _RUN.match(text, start)
-    return found.end() if found is not None else start
+def _end_of(text: str, start: int, quote: str) -> int:
+    """Where a value ends: at its own quote, if that follows in the same line; else where its characters end."""
+    run = _RUN.match(text, start)
+    end = run.end() if run is not None else start
+    if quote[-1:] in _QUOTED and (found := _QUOTED[quote[-1:]].match(text, start, start + 4 * _LOOKED_AT)):
+        closed = text[found.end() : found.end() + len(quote)] == quote
+        return max(end, found.end()) if closed else end
+    return end
 
 
 class Pass(NamedTuple):
-    """One kind of credential in texts: what to call it, its expression (its group ``value``, or all of it), a test."""
+    """One kind of credential in texts: what to call it, its expression (its group ``value``, or all of it), a test.
+
+    Each text that holds one holds one of the hints.
+    """
 
     kind: str
     expression: re.Pattern[str]
     holds: Callable[[re.Match[str]], bool] | None = None
+    hints: tuple[str, ...] = ()
+
+    def may_be_in(self, lower: str) -> bool:
+        """Whether a text, given in small letters, is worth a search: one of the hints stands in it."""
+        return not self.hints or any(each in lower for each in self.hints)
 
     @property
     def named(self) -> bool:
@@ -242,14 +372,25 @@ class Pass(NamedTuple):
         for match in self.expression.finditer(text):
             start, end = match.span(group)
             if start >= done and (self.holds is None or self.holds(match)):
-                cut = self.holds is _in_text and end - start == _LOOKED_AT
-                done = _run_end(text, end) if cut else end
+                done = max(end, _end_of(text, start, match["quote"] or "")) if self.holds is _in_text else end
                 yield start, done
 
 
 _NAMED = "a credential after its name (Bearer …, api_key=…)"
 _BESIDE = "a random value beside a word such as token or secret"
-_SHAPE_PASSES = tuple(Pass(kind, re.compile(shape)) for kind, shape in _SHAPES.items())
+_BLOB = re.compile(r"[A-Za-z0-9_\-+/=]{64}")
+
+
+def _is_no_blob(match: re.Match[str]) -> bool:
+    """Whether a shape is no part of a long random value, encrypted reasoning say, in which every few letters occur."""
+    before = match.string[max(0, match.start() - 64) : match.start()]
+    return not (_BLOB.fullmatch(before) and _is_random(before))
+
+
+_SHAPE_PASSES = tuple(
+    Pass(kind, re.compile(shape), _is_no_blob, tuple(hints.split()))
+    for kind, (shape, hints) in _SHAPES.items()
+)
 
 
 def _in_query(match: re.Match[str]) -> bool:
@@ -267,14 +408,29 @@ def parameter_strength(name: str) -> int:
 
 
 def _in_text(match: re.Match[str]) -> bool:
-    kind, value = strength(match["name"]), match["value"]
-    if not kind or _PLACEHOLDER.match(value):
+    kind, value = strength(match["name"]), _ESCAPE.sub("/", match["value"]).rstrip(".")
+    if match["name"][-6:].lower() == "cookie" and "=" in value:
+        return False  # looked for by itself
+    if not kind or len(value) < 4 or _PLACEHOLDER.match(value) or value.lower() in _SAYS_NOTHING:
         return False
-    if _is_random(value.rstrip(".")):
+    whole, start, quote = match.string, match.start("name"), match["quote"]
+    is_word = not quote and _IDENTIFIER.match(value) is not None
+    if is_word and whole[match.end("value") : match.end("value") + 1] in {"(", "["}:
+        return False  # what a function returns
+    if match["tag"] and whole[start - 1 : start] != "<":
+        return False
+    if _is_random(value):
         return True
-    if kind < 2 or match["is"]:
-        return False
-    return _is_mixed(value, 6) and (bool(match["quote"]) or not _IDENTIFIER.match(value))
+    if kind < 2 or match["loose"]:
+        return kind == 2 and _is_jumbled(value)
+    in_line = match["plain"] and match["name"].isupper() and _IN_LINE.search(whole, max(0, start - 20), start)
+    if in_line and match.end("plain") + len(quote or "") == match.start("value"):
+        return len(value) >= 6
+    return _is_mixed(value, 6) and (not is_word or _is_jumbled(value))
+
+
+_ESCAPE = re.compile(_ESCAPES)
+_IN_LINE = re.compile(r"(?:^|\n)(?:\s|export\s)*\Z")
 
 
 def _is_secret_user(match: re.Match[str]) -> bool:
@@ -283,23 +439,96 @@ def _is_secret_user(match: re.Match[str]) -> bool:
 
 def _is_password(match: re.Match[str]) -> bool:
     value = match["value"]
-    return not _PLACEHOLDER.match(value) and value.lower() not in {
-        "password",
-        "pass",
-        "passwd",
-        "pw",
+    if value.startswith("{") and not _IDENTIFIER.match(value[1:-1]):
+        value = value[1:-1]  # ODBC's quotes
+    return not _PLACEHOLDER.match(value) and value.lower() not in _NO_PASSWORDS
+
+
+_NO_PASSWORDS = _SAYS_NOTHING | {"pass", "passwd", "pw", "pwd", "secret"}
+
+
+def _is_option(match: re.Match[str]) -> bool:
+    kind, value = strength(match["name"]), match["value"]
+    return (
+        kind > 0
+        and not _PLACEHOLDER.match(value)
+        and (_is_random(value) or (kind == 2 and _is_mixed(value, 6)))
+    )
+
+
+def _is_mixed_value(match: re.Match[str]) -> bool:
+    return _is_mixed(match["value"], 6) and not match["value"].isdigit()
+
+
+def _is_random_value(match: re.Match[str]) -> bool:
+    return _is_random(unquote(match["value"]))
+
+
+def _is_jumbled_value(match: re.Match[str]) -> bool:
+    return _is_random(match["value"]) or _is_jumbled(match["value"])
+
+
+def _has_random_cookie(match: re.Match[str]) -> bool:
+    values = (each.partition("=")[2].strip() for each in match["value"].split(";"))
+    return any(_is_mixed(each, 12) and not _IDENTIFIER.match(each) for each in values)
+
+
+_QUOTE = r"""[bru]?(?P<quote>\\{0,8}["'`]{1,3}|&quot;|%22)?"""
+
+_SIGNS = (
+    *(
+        "key",
+        "token",
         "secret",
-    }
-
-
+        "pass",
+        "pw",
+        "pat",
+        "auth",
+        "cred",
+        "bearer",
+        "sas",
+        "jwt",
+        "hmac",
+        "connection",
+    ),
+    *(
+        "connstr",
+        "conn_str",
+        "kennwort",
+        "wachtwoord",
+        "contrase",
+        "senha",
+        "пароль",
+        "密码",
+        "パスワード",
+        "phrase",
+    ),
+    "mnemonic",
+)
 _LATER_PASSES = (
     Pass(
         "a password in an address (scheme://user:password@host)",
         re.compile(
             r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}://[^\s/:@\"'<>\\]{0,200}:"
-            r"(?P<value>[^\s/?#\"'<>\\]{1,200})@"
+            r"(?:(?P<value>[^\s/?#\"'<>\\]{1,200})@(?![^\s/?#\"'<>\\@]{0,200}:[^\s@\"'<>/]{1,200}@))"
         ),
         _is_password,
+        ("://",),
+    ),
+    Pass(
+        "a password in an address (scheme://user:password@host)",
+        re.compile(
+            r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}://[^\s/:@\"'<>\\\[]{1,200}:(?!\d{0,5}[/?#,])"
+            r"(?P<value>[^\s\"'<>\\]{1,200}?)@(?=[\w.\-]{1,200}(?::\d{1,5})?(?:[/?\s\"'<>)]|$))"
+        ),
+        _is_password,
+        ("://",),
+    ),
+    Pass(
+        "a password in an address (user/password@host)",
+        re.compile(r"(?i)\bjdbc:oracle:\w{1,10}:[^\s/@\"']{1,80}/(?P<value>[^\s/@\"']{1,200})@"),
+        _is_password,
+        ("jdbc:oracle",),
     ),
     Pass(
         "a credential in an address (scheme://token@host)",
@@ -307,6 +536,7 @@ _LATER_PASSES = (
             r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}://(?P<value>[A-Za-z0-9_\-]{16,200}):?@"
         ),
         _is_secret_user,
+        ("://",),
     ),
     Pass(
         "a credential in the query of an address (token=…, sig=…)",
@@ -315,30 +545,92 @@ _LATER_PASSES = (
             r"(?P<value>[^&?\s\"'<>#\\\[\]`)]{3,})"
         ),
         _in_query,
+        ("?", "&", "sharedaccesssignature"),
     ),
-    Pass(_NAMED, re.compile(rf"(?i)\b(?:bearer|basic)\s+{_WORDY}(?P<value>{_AFTER})")),
-    Pass(_NAMED, re.compile(rf"(?i)\b{_API_KEY}{_WORDY}(?P<value>{_AFTER})")),
+    Pass(
+        _NAMED,
+        re.compile(rf"(?i)\b(?:bearer|basic)\s+{_WORDY}(?P<value>{_AFTER})"),
+        None,
+        ("bearer", "basic"),
+    ),
+    Pass(_NAMED, re.compile(rf"(?i)\b{_API_KEY}{_WORDY}(?P<value>{_AFTER})"), None, ("key", "token")),
     Pass(
         "a password in a connection string",
         re.compile(
             r"(?i)(?<=;)\s?(?:password|pwd|accountkey|sharedaccesskey|sharedsecretvalue)="
-            r"(?P<value>[^;\"'\s]{3,})"
+            r"(?P<value>\{[^}\n]{1,200}\}|[^;\"'\s]{3,})"
         ),
         _is_password,
+        (";",),
     ),
     Pass(
         _BESIDE,
         re.compile(
-            r"(?<![A-Za-z0-9_.\-])(?P<name>[A-Za-z][A-Za-z0-9_.\-]{1,60}(?: (?i:key|token|secret|password|string))?)"
-            r"[\"'`\\]{0,3}\s{0,3}(?:[:=]>?|(?P<is>\b(?i:is)\b))\s{0,3}(?:(?i:bearer|basic|token|apikey)\s)?"
-            r"(?P<quote>\\?[\"'`])?"
-            r"(?=(?P<value>[^\s\"'`,;&<>(){}\[\]\\]{4,512}))"
+            r"(?:(?<![\w.\-])|(?<=[^\w.\-]-)|(?<=[^\w.]--)|(?<=%22))"
+            r"(?P<name>[^\W\d][\w.\-]{1,60}(?: (?i:key|token|secret|password|string))?)"
+            r"(?:[\"'`\\*\])]|&quot;|%22){0,10}"
+            r"(?:(?P<plain>=)|\s{0,3}(?::\s?(?:str|String|string|bytes)\s?=|:=|[:=]>?|%3A|(?P<tag>>)"
+            r"|(?P<loose>\b(?i:is)\b:?|,(?=\s?b?[\"']))))"
+            rf"(?:\s|%20|\+){{0,3}}(?:(?i:bearer|basic|token|apikey|splunk)\s)?{_QUOTE}"
+            rf"(?=(?P<value>{_CHARACTER}{{1,128}}(?:{_ESCAPES}{_CHARACTER}{{0,128}}){{0,8}}))"
         ),
         _in_text,
+        _SIGNS,
     ),
-)
-_HINT = re.compile(
-    r"(?i)key|token|secret|pass|pwd|auth|cred|cookie|connection|conn_?str|jwt|bearer|basic|sas|hmac|://|[?&]"
+    Pass(
+        "a credential after an option (--token …)",
+        re.compile(
+            rf"(?<![\w\-])--?(?P<name>[A-Za-z_][\w.\-]{{1,60}})\s{_QUOTE}(?P<value>{_CHARACTER}{{4,512}})"
+        ),
+        _is_option,
+        ("-",),
+    ),
+    Pass(
+        "a password of a command (-u user:password)",
+        re.compile(
+            rf"(?<![\w\-])(?:-u|--user|--proxy-user)[ =]{_QUOTE}[^\s:\"'/]{{1,80}}:(?P<value>[^\s\"'@]{{4,200}})"
+        ),
+        _is_mixed_value,
+        ("-u ", "-u=", "--user", "--proxy-user"),
+    ),
+    Pass(
+        "a password of a command (-p password)",
+        re.compile(
+            rf"\b(?:mysql\w{{0,12}}|mariadb\S{{0,12}}|sshpass|login)\b[^\n;|&]{{0,60}}?\s-p\s?{_QUOTE}"
+            r"(?P<value>[^\s\"']{4,200})"
+        ),
+        _is_mixed_value,
+        (" -p",),
+    ),
+    Pass(
+        "a password after its name",
+        re.compile(rf"(?i)\b(?:password|passwd|identified by)\s{_QUOTE}(?P<value>{_CHARACTER}{{8,200}})"),
+        _is_jumbled_value,
+        ("password", "passwd", "identified by"),
+    ),
+    Pass(
+        "a password after its user",
+        re.compile(r"\bauth=\(\s?[\"'][^\"'\n]{0,80}[\"'],\s?(?P<quote>[\"'])(?P<value>[^\"'\n]{4,200})"),
+        _is_mixed_value,
+        ("auth=(",),
+    ),
+    Pass(
+        "a cookie",
+        re.compile(
+            r"(?i)\b(?:set-)?cookie[\"']?\s?[:=]\s?[\"']?(?P<value>[\w.\-]{1,60}=[^\s;,\"'\\]{1,4096}"
+            r"(?:;\s?[\w.\-]{1,60}(?:=[^\s;,\"'\\]{1,4096})?)*)"
+        ),
+        _has_random_cookie,
+        ("cookie",),
+    ),
+    Pass(
+        "a signature",
+        re.compile(
+            r"(?i)\b(?:response|signature|oauth_token|mac)=\\?[\"']?(?P<value>[A-Za-z0-9+/=%_\-]{24,4096})"
+        ),
+        _is_random_value,
+        ("response=", "signature=", "oauth_token=", "mac="),
+    ),
 )
 
 
@@ -362,9 +654,8 @@ class Rules:
 
     def all(self, text: str) -> Iterator[Pass]:
         """The passes that a text may hold something of."""
-        yield from self.shapes
-        if _HINT.search(text):
-            yield from self.passes
+        lower = text.lower()
+        return (each for each in (*self.shapes, *self.passes) if each.may_be_in(lower))
 
     def kind_of(self, text: str) -> str:
         """What a text holds that looks like a credential; nothing where it holds none."""
@@ -390,19 +681,23 @@ class Rules:
             return f"a credential under the name {name!r:.40}" if known else ""
         if _is_documented(way) or (_in_headers(way) and _is_for_signing_in(way)):
             return f"a credential in the documented field {'.'.join(way[-3:])}"
+        if asked and _is_server(way) and any(map(_is_random, value.partition("?")[0].split("/")[3:])):
+            return "a credential in the address of a server"
         kind = 2 if name.lower().replace("_", "-") in _OLD_NAMES else strength(name)
-        if len(way) > 1 and way[-2] in _ENVIRONMENT and _KEY_OF_ENVIRONMENT.search(_snake(name)):
-            kind = max(kind, 1)
-        if not kind and not _in_headers(way):
+        if asked and not kind and len(way) > 1 and way[-2] in _SIGNING_IN and name in _SIGNING_IN_WITH:
+            kind = 2
+        inside = way[-2] if len(way) > 1 else ""
+        listed = inside == LISTED
+        if not kind and not _in_headers(way) and inside not in _ENVIRONMENT and _COOKIES.isdisjoint(way[:-1]):
             return ""
-        if asked and kind == 2:
-            hidden = name.lower().replace("_", "-") in _OLD_NAMES or not _is_prose(value)
+        if asked and kind == 2 and not listed:
+            hidden = not _is_prose(value) or _is_phrase(_snake(name), value)
         elif asked and _in_headers(way):
             hidden = bool(SECRET_HEADER.search(name.lower())) or _is_random(value)
         else:
-            hidden = _is_random(value) or (
-                _is_mixed(value, 12 if kind < 2 else 8) if asked or kind == 2 else False
-            )
+            told = kind == 2 or (asked and kind > 0)
+            mixed = told and _is_mixed(value, 12 if kind < 2 else 8)
+            hidden = _is_random(value) or (mixed and not (listed and _IDENTIFIER.match(value)))
         return f"a credential under the name {name!r:.40}" if hidden else ""
 
     def drops(self, parameter: str) -> bool:
@@ -413,6 +708,13 @@ class Rules:
 
 def _is_documented(way: tuple[str, ...]) -> bool:
     return any(way[-len(each) :] == each for each in _DOCUMENTED)
+
+
+def _is_server(way: tuple[str, ...]) -> bool:
+    """Whether a field is the address of an MCP server."""
+    return way[-1] in {"server_url", "serverUrl"} or (
+        way[-1] == "url" and not {"mcp_servers", "mcpServers"}.isdisjoint(way[-3:-1])
+    )
 
 
 def _in_headers(way: tuple[str, ...]) -> bool:
@@ -465,8 +767,8 @@ def _secrets_in(value: Any, path: str, way: tuple[str, ...], asked: bool) -> Ite
                 continue
             yield from _secrets_in(each, child(path, name), way_to(way, value, name), asked)
     elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _secrets_in(each, f"{path}[{index}]", way, asked)
+        for index, (each, to) in enumerate(zip(value, ways_to_items(way, value), strict=True)):
+            yield from _secrets_in(each, f"{path}[{index}]", to, asked)
 
 
 def way_to(way: tuple[str, ...], owner: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -477,6 +779,15 @@ def way_to(way: tuple[str, ...], owner: Mapping[str, Any], name: str) -> tuple[s
             if isinstance(named, str) and strength(named):
                 return (*way, "value", named)
     return (*way, name)
+
+
+def ways_to_items(way: tuple[str, ...], items: Sequence[Any]) -> Iterator[tuple[str, ...]]:
+    """The way to each item of a list; to its name, where the item before is one: an option, or the first of two."""
+    before = None
+    for each in items:
+        name = before.lstrip("-") if isinstance(before, str) and isinstance(each, str) else ""
+        yield (*way, LISTED, name) if name and (name != before or len(items) == 2) and strength(name) else way
+        before = each
 
 
 def kind_of(text: str) -> str:
@@ -493,7 +804,7 @@ def of_environment(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         value
         for name, value in sorted(environment.items())
-        if (strength(name) or _KEY_OF_ENVIRONMENT.search(_snake(name)))
+        if (strength(name) or _snake(name).endswith("key"))
         and not value.startswith(("/", "."))
         and _is_random(value)
     )
