@@ -14,6 +14,7 @@ from pytest_promptfuzz.plugin.options import add_options
 from pytest_promptfuzz.plugin.outcome import end_with
 from pytest_promptfuzz.plugin.state import STATE, State
 from pytest_promptfuzz.testing.fixtures import promptfuzz_proxy, promptfuzz_server
+from pytest_promptfuzz.wire import audit
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -26,6 +27,7 @@ _ENDED = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_T
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare options and ini values."""
     add_options(parser)
+    audit.begin()  # conftest.py files and modules are loaded after this
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -54,6 +56,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     state = config.stash.get(STATE, None)
     if state is not None:
         state.close()
+        audit.end(state.beforehand)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -24,6 +24,7 @@ from pytest_promptfuzz.plugin.options import check_overrides, read_overrides, re
 from pytest_promptfuzz.plugin.pinning import Pins
 from pytest_promptfuzz.plugin.recording import SPOOLS, Written
 from pytest_promptfuzz.plugin.updating import Updates
+from pytest_promptfuzz.wire.audit import Beforehand, innermost
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +71,7 @@ class State:
     following: pytest.Item | None = None
     unused_calls: int = 0
     tests: int = 1
+    beforehand: Beforehand = field(default_factory=innermost)
     _over: threading.Event = field(default_factory=threading.Event)
     _lookahead: LookAhead | None = None
     _targets: dict[str, Target | CallableTarget] = field(default_factory=dict)
@@ -175,6 +177,7 @@ class State:
             from pytest_promptfuzz.plugin.recording import ItemSessions
             from pytest_promptfuzz.wire.custom import configure
             from pytest_promptfuzz.wire.gate import LateGate
+            from pytest_promptfuzz.wire.network_guard import earlier
             from pytest_promptfuzz.wire.recordings.library import Recordings
             from pytest_promptfuzz.wire.stores import open_store, password_of
 
@@ -207,6 +210,7 @@ class State:
                 secrets=set(filter(None, [password_of(shared or "")])),
                 tests=max(1, self.tests),
                 allowed=self.settings["allow_hosts"],
+                earlier=lambda: earlier(self.beforehand.known()),
             )
             recordings = Recordings(mode, self.folder / SPOOLS, cache=store, warn=warn)
             self._items = ItemSessions(session, None if mode == "live" else recordings)
@@ -226,6 +230,7 @@ class State:
     def reached(self, item: pytest.Item, following: pytest.Item | None) -> None:
         """The run has come to an item, and knows which one follows."""
         self.following = following
+        self.beforehand.reach()
         if self._lookahead is not None:
             self._lookahead.reached(item)
 

@@ -36,6 +36,7 @@ MENDS: dict[str, str] = {
     "configuration": "Set what the message names, then run again.",
 }
 
+_EARLIER = ("earlier connection", "earlier program")
 _MOST_PLACES = 4  # named of what was not followed
 _ORDER = {"brittle": 0, "noisy": 1, "inconclusive": 2, "pass": 3}
 _STYLES: dict[str, Style] = {"brittle": "bad", "noisy": "warn", "inconclusive": "warn", "pass": "good"}
@@ -137,8 +138,12 @@ def unfollowed(reports: Iterable[TestSummary], *, simulated: bool = True) -> str
         for each in report.get("unfollowed") or ():
             amount, where = added.get((each["kind"], each["to"]), (0, ""))
             where = where or ", ".join(filter(None, [each["at"], f"by {each['by']}" if each["by"] else ""]))
-            added[each["kind"], each["to"]] = amount + each["count"], where
-    kinds = ("connection", "request", "process", "library") if simulated else ("connection", "request")
+            # What was there before the tests is the same for each of them.
+            amount = max(amount, each["count"]) if each["kind"] in _EARLIER else amount + each["count"]
+            added[each["kind"], each["to"]] = amount, where
+    kinds = (
+        ("connection", "request", *_EARLIER, "process", "library") if simulated else ("connection", "request")
+    )
     return " ".join(
         _unfollowed(kind, {name: told for (of, name), told in added.items() if of == kind})
         for kind in kinds
@@ -148,11 +153,12 @@ def unfollowed(reports: Iterable[TestSummary], *, simulated: bool = True) -> str
 
 def _unfollowed(kind: str, found: dict[str, tuple[int, str]]) -> str:
     amount = sum(each for each, _ in found.values())
-    if kind in {"process", "library"}:
+    if kind in {"process", "earlier program", "library"}:
         names = ", ".join(map(safe, [*found][:_MOST_PLACES])) + ("" if len(found) <= _MOST_PLACES else ", …")
         if kind == "library":
             return f"What {names} asked cannot be seen."
-        return f"{count(amount, 'program')} ({names}) {'was' if amount == 1 else 'were'} started and not followed."
+        what, began = ("program", "started and ") if kind == "process" else (kind, "")
+        return f"{count(amount, what)} ({names}) {'was' if amount == 1 else 'were'} {began}not followed."
     places = [
         f"{count(each, kind)} to {safe(name)}" + (f" ({safe(where)})" if where else "")
         for name, (each, where) in [*found.items()][:_MOST_PLACES]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_promptfuzz.wire.network_guard import (
     guarding,
     patch_aiohttp,
+    patch_by_address,
     patch_getaddrinfo,
     patch_gethostbyname,
     patch_loop_connect,
@@ -19,6 +20,7 @@ from pytest_promptfuzz.wire.network_guard import (
     patch_process,
     patch_putrequest,
     patch_thread,
+    patch_tunnel,
     patch_websocket,
 )
 from pytest_promptfuzz.wire.transports import patch_async, patch_sync
@@ -36,12 +38,19 @@ _TRANSPORTS: _Methods = (
 _METHODS: dict[str, _Methods] = {
     "httpx2": _TRANSPORTS,
     "httpx": _TRANSPORTS,
-    "http.client": (("HTTPConnection", "putrequest", patch_putrequest),),
+    "http.client": (
+        ("HTTPConnection", "putrequest", patch_putrequest),
+        ("HTTPConnection", "set_tunnel", patch_tunnel),
+    ),
     "aiohttp.client": (("ClientSession", "_request", patch_aiohttp),),
     "websockets.client": (("ClientProtocol", "__init__", patch_websocket),),
     "threading": (("Thread", "start", patch_thread),),
     "multiprocessing.process": (("BaseProcess", "start", patch_process),),
-    "socket": (("", "getaddrinfo", patch_getaddrinfo), ("", "gethostbyname", patch_gethostbyname)),
+    "socket": (
+        ("", "getaddrinfo", patch_getaddrinfo),
+        ("", "gethostbyname", patch_gethostbyname),
+        *(("socket", method, patch_by_address) for method in ("connect", "connect_ex", "sendto")),
+    ),
     "asyncio.base_events": (("BaseEventLoop", "getaddrinfo", patch_loop_lookup),),
     "asyncio.proactor_events": (("BaseProactorEventLoop", "sock_connect", patch_loop_connect),),
 }
@@ -90,7 +99,11 @@ def _patch(name: str, library: ModuleType) -> None:
             continue
         original = vars(owner)[method]
         replacement = patch(library, original)
-        setattr(owner, method, replacement)
+        try:
+            setattr(owner, method, replacement)
+        except TypeError:  # a class that is written in C: what inherits from it is patched
+            owner, original = holder, None
+            setattr(owner, method, replacement)
         _patched.append((owner, method, original, replacement))
 
 
@@ -99,7 +112,10 @@ def _restore() -> None:
         transport, method, original, replacement = _patched.pop()
         # Somebody who patched over us holds our function, which is inert outside a watch: leave both.
         if transport.__dict__.get(method) is replacement:
-            setattr(transport, method, original)
+            if original is None:
+                delattr(transport, method)
+            else:
+                setattr(transport, method, original)
 
 
 class _LateImport:

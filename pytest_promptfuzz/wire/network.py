@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import re
+import socket
 import sys
 import threading
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pytest_promptfuzz.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-Kind = Literal["connection", "request", "process", "library"]
+Kind = Literal["connection", "request", "earlier connection", "process", "earlier program", "library"]
 
 # Libraries whose connections no audit event and no patch of ours shows.
-OWN_SOCKETS = ("grpc", "pycurl", "curl_cffi", "primp", "rnet", "httpr", "tls_client", "awscrt", "uvloop")
+OWN_SOCKETS = (
+    *("grpc", "pycurl", "curl_cffi", "primp", "rnet", "wreq", "impit", "pyreqwest", "httpr", "hrequests"),
+    *("tls_client", "noble_tls", "awscrt", "uvloop", "rloop", "zmq"),
+)
 # Libraries that run a model in this process.
 OWN_MODELS = ("llama_cpp", "vllm", "gpt4all", "ctransformers", "mlx_lm", "onnxruntime_genai")
 
@@ -35,13 +41,37 @@ _MOST_PORT = 65_535
 def is_local(host: str) -> bool:
     """Whether a host name or address is this machine's own.
 
-    >>> is_local("127.0.0.1"), is_local("api.localhost"), is_local("127.0.0.1.example.com")
+    >>> is_local("127.0.0.1"), is_local("api.localhost."), is_local("127.0.0.1.example.com")
     (True, True, False)
     """
-    name = host.strip("[]").lower().removeprefix("::ffff:")
+    name = bare(host).removeprefix("::ffff:")
     digits = name.split(".")
     loopback = len(digits) == 4 and digits[0] == "127" and all(each.isdigit() for each in digits)
     return name in _LOCAL or name.endswith(".localhost") or loopback
+
+
+def bare(host: str) -> str:
+    """A host as it is compared: in lower case, an IPv6 address in its shortest form.
+
+    >>> bare("DB.internal."), bare("[2001:DB8:0:0::1%eth0]")
+    ('db.internal', '2001:db8::1')
+    """
+    name = host.lower().strip("[]").removesuffix(".").partition("%")[0]
+    if ":" in name:
+        try:
+            return socket.inet_ntop(socket.AF_INET6, socket.inet_pton(socket.AF_INET6, name))
+        except OSError:  # a pattern
+            return name
+    return name
+
+
+def host_port(host: str, port: int | None) -> str:
+    """A host and its port as they are written.
+
+    >>> host_port("db.internal", 5432), host_port("::1", 80), host_port("db.internal", None)
+    ('db.internal:5432', '[::1]:80', 'db.internal')
+    """
+    return host if not port else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def loaded(names: Iterable[str]) -> list[str]:
@@ -70,8 +100,8 @@ class AllowedHosts:
     def has(self, names: Iterable[str], port: int | None) -> bool:
         """Whether one of the names of a host is allowed at a port; ``None`` for any."""
         return any(
-            fnmatchcase(name.lower(), glob) and (port is None or wanted in {None, port})
-            for name in names
+            fnmatchcase(name, glob) and (port is None or wanted in {None, port})
+            for name in map(bare, names)
             for glob, wanted in self.globs
         )
 
@@ -80,7 +110,7 @@ def _host(written: str) -> tuple[str, int | None]:
     name, port = written.lower(), ""
     if name.count(":") == 1 or name.startswith("["):
         name, _, port = name.rpartition(":") if not name.endswith("]") else (name, "", "")
-    name = name.strip("[]")
+    name = bare(name)
     wrong = not name or "/" in name or (port and not (port.isascii() and port.isdigit()))
     if wrong or written.endswith(":") or (port and not 0 < int(port) <= _MOST_PORT):
         raise UsageError(f"{written!r} is no host: write db.internal, db.internal:5432 or *.internal.")
@@ -119,8 +149,9 @@ class Unfollowed:
     """Something that a test began and that was not followed, added up for its report.
 
     Attributes:
-        kind: ``connection``, ``request`` (over a connection that was open before), ``process``, or ``library``: one
-            that is loaded, and does what cannot be seen.
+        kind: ``connection``, ``request`` (over a connection that was open before, or is not counted), ``process``,
+            either begun before the test (``earlier …``), or ``library``: one that is loaded, and does what cannot be
+            seen.
         to: ``host:port`` or the path of a socket; the program's or the library's name.
         count: How many there were.
         at: Where the code stands that began it, ``app.py:12``; empty where that is not known.
@@ -141,6 +172,7 @@ class Network:
         allowed: What may be reached beside this machine.
         confined: Who may reach nothing else, as messages name it; empty where all may be reached.
         astray: Takes what belongs to no one test, or to one that is over.
+        earlier: Tells what was begun before the test, by a module or a fixture, and may be used by it.
 
     Attributes:
         begun: Requests and processes that cannot be followed, in order.
@@ -154,21 +186,24 @@ class Network:
         *,
         confined: str = "",
         astray: list[Unfollowed] | None = None,
+        earlier: Callable[[], Iterable[Unfollowed]] = tuple,
     ) -> None:
         self.allowed = allowed if allowed is not None else AllowedHosts()
         self.confined = confined
         self.astray = astray if astray is not None else []
+        self.earlier = earlier
         self.begun: list[Unseen] = []
         self.barred = ""
         self.over = False
-        self._connections: dict[str, Unfollowed] = {}
+        self._reached: dict[tuple[Kind, str], Unfollowed] = {}
         self._astray_before = len(self.astray)
         self._lock = threading.RLock()
 
     def permits(self, names: Iterable[str], port: int | None) -> bool:
         """Whether a confined test may reach a host of these names and addresses at a port; ``None`` for any."""
         known = list(names)
-        return any(is_local(each) or each == _own_name() for each in known) or self.allowed.has(known, port)
+        own = {_own_name(), *_named_here()}
+        return any(is_local(each) or bare(each) in own for each in known) or self.allowed.has(known, port)
 
     def begin(self, unseen: Unseen, permitted: bool) -> None:
         """Note a request or a process, each time that it is begun."""
@@ -182,26 +217,29 @@ class Network:
             if not permitted or unseen.asks_model:
                 self.bar(f"{unseen} is not followed")
 
-    def connect(self, to: str, at: str, by: str, *, permitted: bool, once: bool = False) -> None:
-        """Note a connection.
+    def reach(
+        self, to: str, at: str, by: str, *, permitted: bool, kind: Kind = "connection", once: bool = False
+    ) -> None:
+        """Note a connection, or a request of a library whose connections are followed.
 
         Args:
             to: Its other end.
             at: The calling code.
             by: The library.
             permitted: Whether a replay lets it through.
+            kind: ``connection`` or ``request``.
             once: Do not count another of the same kind, a datagram.
         """
         with self._lock:
             if self.over:
-                self.astray.append(Unfollowed("connection", to, 1, at, by))
+                self.astray.append(Unfollowed(kind, to, 1, at, by))
                 return
-            before = self._connections.get(to)
+            before = self._reached.get((kind, to))
             count = 1 if before is None else before.count if once else before.count + 1
-            first = before or Unfollowed("connection", to, 1, at, by)
-            self._connections[to] = Unfollowed("connection", to, count, first.at, first.by)
+            first = before or Unfollowed(kind, to, 1, at, by)
+            self._reached[kind, to] = replace(first, count=count)
             if not permitted:
-                self.bar(f"a connection to {to}{place(at, by)} is not followed")
+                self.bar(f"a {kind} to {to}{place(at, by)} is not followed")
 
     def bar(self, what: str) -> None:
         """Let the test not be recorded."""
@@ -220,23 +258,25 @@ class Network:
         What belonged to no one test while this test ran may be this test's, and is counted with it.
 
         Args:
-            simulated: Whether the answers are simulated; then the libraries that cannot be seen are named as well.
+            simulated: Whether the answers are simulated; then what may have asked a model unseen is named as well:
+                libraries, and what was begun before the test.
         """
         with self._lock:
-            found = dict(self._connections)
-            for each in self.begun:
-                kind: Kind = "request" if each.to else "process"
-                name = each.to or each.what
-                if kind == "request" and name in self._connections:
-                    continue
-                before = found.get(f"{kind} {name}")
-                count = 1 if before is None else before.count + 1
-                found[f"{kind} {name}"] = Unfollowed(kind, name, count, by=each.by)
-            for stray in self.astray[self._astray_before :]:
-                key = stray.to if stray.kind == "connection" else f"{stray.kind} {stray.to}"
-                found[key] = replace(stray, count=stray.count + (found[key].count if key in found else 0))
+            found = dict(self._reached)
+            begun = [
+                Unfollowed("request" if each.to else "process", each.to or each.what, 1, by=each.by)
+                for each in self.begun
+                if ("connection", each.to) not in found
+            ]
+            for each in (*begun, *self.astray[self._astray_before :]):
+                before = found.get((each.kind, each.to))
+                found[each.kind, each.to] = (
+                    each if before is None else replace(before, count=before.count + each.count)
+                )
+        if not simulated:
+            return (*found.values(),)
         hidden = [Unfollowed("library", each, 1) for each in loaded((*OWN_SOCKETS, *OWN_MODELS))]
-        return (*found.values(), *(hidden if simulated else ()))
+        return (*found.values(), *self.earlier(), *hidden)
 
 
 def place(at: str, by: str) -> str:
@@ -247,6 +287,22 @@ def place(at: str, by: str) -> str:
 
 @cache
 def _own_name() -> str:
-    import socket
+    return bare(socket.gethostname())
 
-    return socket.gethostname()
+
+@cache
+def _named_here() -> frozenset[str]:
+    """The names that this machine's file of hosts gives to itself."""
+    windows = Path(os.environ.get("SYSTEMROOT", "C:/Windows"), "System32/drivers/etc/hosts")
+    try:
+        text = (windows if os.name == "nt" else Path("/etc/hosts")).read_text(
+            encoding="utf-8", errors="replace"
+        )
+    except OSError:
+        return frozenset()
+    lines = [line.partition("#")[0].split() for line in text.splitlines()]
+    here = {bare(name) for number, *names in filter(None, lines) if is_local(number) for name in names}
+    elsewhere = {
+        bare(name) for number, *names in filter(None, lines) if not is_local(number) for name in names
+    }
+    return frozenset(here - elsewhere)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import socket
 import sys
 import threading
 import weakref
@@ -17,14 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from pytest_promptfuzz.wire import audit
 from pytest_promptfuzz.wire.custom import endpoint_of
 from pytest_promptfuzz.wire.endpoints import is_exempt, is_model_path, is_other_model_path
-from pytest_promptfuzz.wire.network import SETTING, Network, Unseen, is_local, place
+from pytest_promptfuzz.wire.network import SETTING, Network, Unfollowed, Unseen, host_port, is_local, place
 from pytest_promptfuzz.wire.watch import current, likely, running
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-    from types import FrameType, ModuleType
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from types import ModuleType
+
+    from pytest_promptfuzz.wire.network import Kind
 
 FOLLOWED = ("httpx", "httpx2")
 
@@ -40,13 +44,13 @@ _NO_LIBRARIES = frozenset(
 )
 _OURS = __name__.partition(".")[0]
 _PAIRS = frozenset({"socketpair", "_fallback_socketpair"})
+_FAMILIES = frozenset(getattr(socket, each, -1) for each in ("AF_INET", "AF_INET6", "AF_VSOCK"))
 
 
 class ConnectionNotAllowedError(ConnectionRefusedError):
     """A connection was refused before anything was sent."""
 
 
-_HOOK = "_promptfuzz_audit"
 _guarding = 0
 _before: Any = None  # whom the hook told before: another copy of this module, or nobody
 _lock = threading.Lock()
@@ -60,7 +64,7 @@ _begun_in: weakref.WeakKeyDictionary[threading.Thread, Network] = weakref.WeakKe
 def guarding() -> Iterator[None]:
     """Notice what is not followed, for the length of the block. Blocks may be nested and overlap."""
     global _guarding, _before  # noqa: PLW0603 - a hook is the process's, and so is the count of those who need it
-    hook = _hook()
+    hook = audit.hook()
     with _lock:
         _guarding += 1
         if _guarding == 1:
@@ -72,22 +76,6 @@ def guarding() -> Iterator[None]:
             _guarding -= 1
             if not _guarding:
                 hook["notice"] = _before
-
-
-def _hook() -> dict[str, Any]:
-    """What the process's hook looks at. It is kept by Python itself, for this module may be loaded anew."""
-    hook: dict[str, Any] | None = getattr(sys, _HOOK, None)
-    if hook is None:
-        looked_at = hook = {"notice": None}
-
-        def listen(event: str, arguments: tuple[Any, ...]) -> None:
-            notice = looked_at["notice"]
-            if notice is not None:
-                notice(event, arguments)
-
-        setattr(sys, _HOOK, hook)
-        sys.addaudithook(listen)
-    return hook
 
 
 @contextmanager
@@ -102,22 +90,26 @@ def following() -> Iterator[None]:
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     notice = _NOTICES.get(event)
-    if notice is not None and not _followed.get():
+    if notice is None or _followed.get():
+        return
+    if _owners():
         notice(*arguments)
+    else:
+        audit.overhear(event, arguments)
 
 
-def _connecting(socket: Any, address: Any) -> None:
-    _reach(socket, address, once=False)
+def _connecting(end: Any, address: Any) -> None:
+    _reach(end, address, once=False)
 
 
-def _sending(socket: Any, address: Any) -> None:
+def _sending(end: Any, address: Any) -> None:
     if isinstance(address, tuple):  # what goes to a path is a log's
-        _reach(socket, address, once=True)
+        _reach(end, address, once=True)
 
 
-def _reach(socket: Any, address: Any, *, once: bool) -> None:
+def _reach(own: Any, address: Any, *, once: bool) -> None:
     owners = _owners()
-    end = _end_of(socket, address) if owners else None
+    end = _end_at(own.family, address) if owners else None
     if end is None:
         return
     host, port = end
@@ -127,24 +119,24 @@ def _reach(socket: Any, address: Any, *, once: bool) -> None:
     if caller.function in _PAIRS or caller.modules & _TOOLS:
         return
     names = [host, *_looked_up.get(host, ())]
-    to = host if port is None else f"{names[-1]}:{port}"
+    to = host_port(names[-1], port)
     permitted = port is None or owners[0].permits(names, port)
     if not permitted:
         _keep_in(owners, to, caller.at, caller.by)
-    _charged(owners).connect(to, caller.at, caller.by, permitted=permitted, once=once)
+    _charged(owners).reach(to, caller.at, caller.by, permitted=permitted, once=once)
 
 
-def _end_of(socket: Any, address: Any) -> tuple[str, int | None] | None:
+def _end_at(family: int, address: Any) -> tuple[str, int | None] | None:
     """Host and port, or the path of a socket and ``None``; ``None`` for what leads to nobody, the kernel's sockets."""
     if isinstance(address, str | bytes):
         return os.fsdecode(address).lstrip("\0") or "a socket without a name", None
     if not (isinstance(address, tuple) and len(address) > 1 and isinstance(address[1], int)):
         return None
-    if getattr(socket.family, "name", "") not in {"AF_INET", "AF_INET6", "AF_VSOCK"}:
+    if family not in _FAMILIES:
         return None
     host = address[0]
     host = host.decode("ascii", "replace") if isinstance(host, bytes | bytearray) else str(host)
-    return host.partition("%")[0], address[1]
+    return host.partition("%")[0] or "0.0.0.0", address[1]  # noqa: S104 - what the empty name stands for
 
 
 def _looking_up(host: Any, *_: Any) -> None:
@@ -153,10 +145,14 @@ def _looking_up(host: Any, *_: Any) -> None:
     if not isinstance(name, str) or not name or name in _vouched or _is_address(name):
         return
     owners = _owners()
-    if any(each.confined for each in owners) and not owners[0].permits([name], None):
-        caller = _caller()
-        if not caller.modules & _TOOLS:
-            _keep_in(owners, name, caller.at, caller.by)
+    if not owners or owners[0].permits([name], None):
+        return
+    caller = _caller()
+    if not caller.modules & _TOOLS:
+        _keep_in(owners, name, caller.at, caller.by)
+        # It may lead to this machine, and a replay cannot know that.
+        for each in owners:
+            each.bar(f"a connection to {name}{place(caller.at, caller.by)} is not followed")
 
 
 def _is_address(name: str) -> bool:
@@ -166,14 +162,18 @@ def _is_address(name: str) -> bool:
 
 def _starting(program: Any, arguments: Any = (), *_: Any) -> None:
     """``subprocess.Popen`` and its like."""
+    _process(_program(program, arguments))
+
+
+def _program(program: Any, arguments: Any) -> str:
+    """The name of a program alone: arguments may hold secrets."""
     words = [arguments] if isinstance(arguments, str | bytes | os.PathLike) else list(arguments or ())
     first = [os.fsdecode(each) for each in words[:3] if isinstance(each, str | bytes | os.PathLike)]
     if len(first) > 2 and first[1] == "-c" and Path(first[0]).name == "sh":
         first = first[2].split()
     elif isinstance(arguments, str | bytes) and first:
         first = first[0].split()
-    # Its name only: arguments may hold secrets.
-    _process(Path(first[0]).name if first else Path(os.fsdecode(program)).name if program else "?")
+    return Path(first[0]).name if first else Path(os.fsdecode(program)).name if program else "?"
 
 
 def _spawning(*arguments: Any) -> None:
@@ -266,28 +266,52 @@ class Caller(NamedTuple):
     function: str
 
 
-def _caller() -> Caller:
+def _caller(stack: Iterable[audit.Frame] | None = None) -> Caller:
+    """Who runs, or ran as a stack was kept."""
     modules: set[str] = set()
     at, by, library, function = "", "", "", ""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the only way to know who connects
-    while frame is not None:
-        code, module = frame.f_code, str(frame.f_globals.get("__name__"))
-        top = module.partition(".")[0]
-        if top != _OURS:
-            function = function or code.co_name
+    here = sys._getframe(1)  # noqa: SLF001 - the only way to know who connects
+    for frame in audit.frames(here) if stack is None else stack:
+        top = frame.module.partition(".")[0]
+        if top == _OURS:
+            modules.add(top)
+        else:
+            function = function or frame.name
             if top in sys.stdlib_module_names:
                 if not library:
-                    modules.add(module)
+                    modules.add(frame.module)
                     by = by if top in _NO_LIBRARIES else top
-            elif "site-packages" in code.co_filename or "dist-packages" in code.co_filename:
+            elif "site-packages" in frame.file or "dist-packages" in frame.file:
                 if top not in {"pluggy", "_pytest", "pytest"}:
-                    library, at = top, at or f"{top}/{Path(code.co_filename).name}:{frame.f_lineno}"
+                    library, at = top, at or f"{top}/{Path(frame.file).name}:{frame.line}"
                     modules.add(top)
             else:
-                at = f"{_shown(code.co_filename)}:{frame.f_lineno}"
+                at = f"{_shown(frame.file)}:{frame.line}"
                 break
-        frame = frame.f_back
     return Caller(at, library or by, frozenset(modules), function)
+
+
+def earlier(begun: Iterable[audit.Begun]) -> list[Unfollowed]:
+    """Connections and programs that were begun before a test, those of ours and of tools left out."""
+    found: dict[tuple[Kind, str], Unfollowed] = {}
+    for each in begun:
+        caller = _caller(each.stack)
+        if caller.function in _PAIRS or caller.modules & {*_TOOLS, *_LOOKING, _OURS}:
+            continue
+        kind: Kind = "earlier program"
+        if each.event.startswith("socket."):
+            end = _end_at(each.family, each.arguments[-1] if each.arguments else None)
+            if end is None or (end[1] is not None and is_exempt(*end)):
+                continue
+            kind, to = "earlier connection", host_port(*end)
+        elif each.event == "subprocess.Popen":
+            to = _program(*each.arguments[:2])
+        else:
+            to = "a fork of this process" if "fork" in each.event else "a program"
+        before = found.get((kind, to))
+        count = 1 if before is None else before.count + 1
+        found[kind, to] = Unfollowed(kind, to, count, caller.at, caller.by)
+    return [*found.values()]
 
 
 def _shown(path: str) -> str:
@@ -299,7 +323,7 @@ def _shown(path: str) -> str:
 
 
 def notice(by: str, method: str, host: str, port: int, path: str, endpoint: str = "") -> None:
-    """Note a request that is not followed: a POST, or a connection that a model may be asked over.
+    """Note a request that is not followed: of a followed library any, of others what a model may be asked by.
 
     Args:
         by: The library.
@@ -315,19 +339,21 @@ def notice(by: str, method: str, host: str, port: int, path: str, endpoint: str 
     owners = () if is_exempt(host, port) else _owners()
     if not owners:
         return
-    to = f"{host}:{port}" if port else host
+    to = host_port(host, port)
     permitted = owners[0].permits([host, *_looked_up.get(host, ())], port)
     if not permitted and by not in FOLLOWED:
         _keep_in(owners, to, _caller().at, by)
     method = method if method == "WebSocket" else method.upper()
     if method not in {"POST", "WebSocket"}:
+        if by in FOLLOWED:  # their connections are not counted
+            _charged(owners).reach(to, _caller().at, by, permitted=True, kind="request")
         return
     bare = "/" + urlsplit(path).path.strip("/")
     asks = is_model_path(bare) or is_other_model_path(bare) or endpoint_of(f"http://{host}{bare}") is not None
     _charged(owners).begin(Unseen(by, f"{method} {host}{bare}", asks, to, endpoint), permitted)
 
 
-def keep_local(library: ModuleType, request: Any) -> None:
+def keep_local(library: ModuleType, request: Any, transport: Any) -> None:
     """Refuse an HTTP request of a followed library to another machine, where a test must not leave this one.
 
     Raises:
@@ -336,7 +362,8 @@ def keep_local(library: ModuleType, request: Any) -> None:
     owners = _owners()
     url = request.url
     port = url.port or (443 if url.scheme == "https" else 80)
-    if not owners or owners[0].permits([url.host], port):
+    through_path = getattr(getattr(transport, "_pool", None), "_uds", None) is not None
+    if not owners or through_path or owners[0].permits([url.host], port):
         return
     at = _caller().at
     who = next((each.confined for each in owners if each.confined), "")
@@ -344,7 +371,7 @@ def keep_local(library: ModuleType, request: Any) -> None:
         watch = likely()
         shown = str(url) if watch is None else watch.redaction.url(str(url))
         message = _refused(
-            f"{request.method} {shown}{place(at, library.__name__)}", who, f"{url.host}:{port}"
+            f"{request.method} {shown}{place(at, library.__name__)}", who, host_port(url.host, port)
         )
         raise library.ConnectError(message, request=request)
     for each in owners:
@@ -361,10 +388,43 @@ def patch_putrequest(_: ModuleType, original: Callable[..., Any]) -> Callable[..
         library = type(self).__module__.partition(".")[0]
         if library == "urllib3" and "requests" in sys.modules:
             library = "requests"
-        notice("urllib" if library == "http" else library, method, self.host, self.port, url)
+        host, port = self.host, self.port
+        if self._tunnel_host:
+            host, port = self._tunnel_host, self._tunnel_port
+        elif url.startswith("http://"):  # to a proxy
+            parts = urlsplit(url)
+            host, port = parts.hostname or host, parts.port or 80
+        notice("urllib" if library == "http" else library, method, host, port, url)
         return original(self, method, url, *args, **arguments)
 
     return putrequest
+
+
+def patch_tunnel(_: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:
+    """``http.client.HTTPConnection.set_tunnel``: a proxy on this machine leads to others."""
+
+    @functools.wraps(original)
+    def set_tunnel(self: Any, host: str, port: int | None = None, *args: Any, **arguments: Any) -> Any:
+        owners = _owners()
+        if owners and not owners[0].permits([host], port):
+            caller = _caller()
+            _keep_in(owners, host_port(host, port), caller.at, caller.by)
+        return original(self, host, port, *args, **arguments)
+
+    return set_tunnel
+
+
+def patch_by_address(_: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:
+    """``socket.socket.connect`` and its like: a name in an address is asked for before any audit event tells of it."""
+
+    @functools.wraps(original)
+    def reach(self: Any, *arguments: Any) -> Any:
+        address = arguments[-1] if arguments else None
+        if isinstance(address, tuple) and address and not _followed.get():
+            _looking_up(address[0])
+        return original(self, *arguments)
+
+    return reach
 
 
 def patch_aiohttp(_: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:

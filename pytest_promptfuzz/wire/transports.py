@@ -42,7 +42,7 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
     @functools.wraps(original)
     def handle_request(self: Any, request: Any) -> Any:
         if not _is_model_call(request):
-            _pass(library, request)
+            _pass(library, request, self)
             return send(self, request)
         watch, others = attributed()
         if watch is None:
@@ -50,7 +50,7 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
         content = _plain(library, request, request.read())
         exchange = exchanges.begin(watch, str(request.url), request.headers, content)
         if exchange is None:
-            keep_local(library, request)
+            keep_local(library, request, self)
             return send(self, request)
         _trace(exchange, content, Way(library, self, request, send))
         if exchange.rewritten:
@@ -78,7 +78,7 @@ def patch_async(
     @functools.wraps(original)
     async def handle_async_request(self: Any, request: Any) -> Any:
         if not _is_model_call(request):
-            _pass(library, request)
+            _pass(library, request, self)
             return await send(self, request)
         watch, others = attributed()
         if watch is None:
@@ -86,7 +86,7 @@ def patch_async(
         content = _plain(library, request, await request.aread())
         exchange = exchanges.begin(watch, str(request.url), request.headers, content)
         if exchange is None:
-            keep_local(library, request)
+            keep_local(library, request, self)
             return await send(self, request)
         _trace(exchange, content, None)
         if exchange.rewritten:
@@ -110,16 +110,18 @@ def _goes_to_a_model(request: Any) -> bool:
     return is_model_path(url.path) or endpoint_of(str(url)) is not None
 
 
-def _pass(library: ModuleType, request: Any) -> None:
+def _pass(library: ModuleType, request: Any, transport: Any) -> None:
     """Let through what is no model call, and say of it what should be known."""
-    keep_local(library, request)
-    url = request.url
-    if not _goes_to_a_model(request):
-        port = url.port or (443 if url.scheme == "https" else 80)
-        line = _endpoint_line(request) if request.method == "POST" and is_json(request.headers) else ""
-        notice(library.__name__, request.method, url.host, port, url.path, line)
-    elif (watch := likely()) is not None:
-        passed_on(watch, str(url), request.headers)
+    keep_local(library, request, transport)
+    url, method, line = request.url, request.method, ""
+    port = url.port or (443 if url.scheme == "https" else 80)
+    if _goes_to_a_model(request):
+        method = "a request that cannot be read"
+        if (watch := likely()) is not None:
+            passed_on(watch, str(url), request.headers)
+    elif method == "POST" and is_json(request.headers):
+        line = _endpoint_line(request)
+    notice(library.__name__, method, url.host, port, url.path, line)
 
 
 def _endpoint_line(request: Any) -> str:

@@ -163,6 +163,65 @@ def test_what_is_let_through_takes_the_place_of_the_claim(run, listener, pyteste
     assert CLAIM in (pytester.path / "out.md").read_text(encoding="utf-8")
 
 
+def test_what_was_begun_before_a_test_takes_the_place_of_the_claim(run, listener, pytester) -> None:
+    pytester.makeconftest(
+        f"""
+        import socket
+        import pytest
+
+        EARLY = socket.create_connection(("127.0.0.1", {listener.port}), timeout=5)
+
+        @pytest.fixture
+        def asked():
+            socket.create_connection(("127.0.0.1", {listener.port}), timeout=5).close()
+        """
+    )
+    source = """
+        import pytest
+
+        @pytest.fixture(scope="module")
+        def service():
+            with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as own:
+                yield
+                own.kill()
+
+        @robust(MOOD, mutations=2)
+        def test_import(prompt, llm):
+            return llm(prompt)
+
+        @robust(MOOD, mutations=2)
+        def test_fixtures(prompt, llm, asked, service):
+            return llm(prompt)
+
+        def test_over():
+            import conftest
+            conftest.EARLY.close()
+
+        @robust(MOOD, mutations=2)
+        def test_last(prompt, llm):
+            return llm(prompt)
+        """
+    result = run(source, "--promptfuzz-target=simulated", "--promptfuzz-report=json:out.json")
+    result.assert_outcomes(passed=4)
+    to, programs = f"127.0.0.1:{listener.port}", ("earlier program", "python")
+    tests = json.loads((pytester.path / "out.json").read_text())["tests"]
+    found = {
+        each["test"].rpartition("::")[2]: [
+            (one["kind"], one["to"], one["count"]) for one in each["unfollowed"]
+        ]
+        for each in tests
+    }
+    assert found["test_import"] == [("earlier connection", to, 1)]
+    assert found["test_fixtures"][0] == ("earlier connection", to, 2)
+    assert found["test_fixtures"][1][0] == found["test_last"][0][0] == programs[0]
+    assert found["test_fixtures"][1][1].startswith(programs[1])
+    assert len(found["test_last"]) == 1
+    said = one_line(result)
+    assert f"Answers are simulated. 2 earlier connections to {to} (conftest.py:" in said
+    assert re.search(r"1 earlier program \(python[\d.]*\) was not followed\.", said)
+    assert CLAIM not in said
+
+
 def test_what_is_not_followed_is_counted_where_models_are_real(run, listener) -> None:
     source = f"""
         @robust(MOOD, mutations=2, threshold=0)

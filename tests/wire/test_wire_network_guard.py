@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _socket
 import asyncio
 import contextlib
 import ctypes.util
@@ -255,6 +256,14 @@ def raw(port: int) -> None:
     socket.create_connection(("127.0.0.1", port), timeout=5).close()
 
 
+def without_pythons_class(port: int) -> None:
+    own = _socket.socket()  # a family that is a number
+    try:
+        own.connect(("127.0.0.1", port))
+    finally:
+        own.close()
+
+
 def datagram(port: int) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
         own.sendto(b"hi", ("127.0.0.1", port))
@@ -295,6 +304,7 @@ async def aiohttp_get(url: str) -> None:
 
 CONNECTS: dict[str, tuple[str, Callable[[int], None]]] = {
     "a socket": ("", raw),
+    "a socket of C": ("", without_pythons_class),
     "a datagram": ("", datagram),
     "asyncio": ("asyncio", lambda port: asyncio.run(opened(port))),
     "a pool": ("", by_pool),
@@ -393,7 +403,10 @@ def test_hosts_are_read() -> None:
     assert [each for each in known if not hosts.has([each[0]], each[1])] == []
     assert [each for each in unknown if hosts.has([each[0]], each[1])] == []
     assert hosts.has(["10.2.3.4", "Db.Internal"], 5432)
-    for wrong in ("https://db.internal", "db:port", "db:", ":80", "db:0", "db:70000", "a/b"):
+    again = AllowedHosts.parse("[2001:DB8:0::1]:443 db.corp.")
+    assert again.has(["2001:db8::1"], 443)
+    assert again.has(["DB.corp."], 1)
+    for wrong in ("10.0.0.0/8", "https://db.internal", "db:port", "db:", ":80", "db:0", "db:70000", "a/b"):
         with pytest.raises(UsageError, match=r"is no host: write db\.internal, db\.internal:5432"):
             AllowedHosts.parse(f"fine.example.com {wrong}")
 
@@ -404,26 +417,86 @@ def test_what_is_followed_is_not_counted(server) -> None:
     async def both() -> None:
         for library in (httpx, httpx2):
             async with library.AsyncClient() as client:
-                await client.get(f"{server.url.replace('127.0.0.1', 'localhost')}/v1/models")
+                url = f"{server.openai_url.replace('127.0.0.1', 'localhost')}/chat/completions"
+                await client.post(url, json=BODY)
 
     def by_trio() -> None:
         trio = pytest.importorskip("trio")
         trio.run(both)
 
+    url = f"{server.openai_url}/chat/completions"
     with httpx.Client() as early:
-        early.get(f"{server.url}/v1/models")
+        early.post(url, json=BODY)
         with intercepting(), watching(watch):
-            early.get(f"{server.url}/v1/models")
+            early.post(url, json=BODY)
             for library in (httpx, httpx2):
-                library.get(f"{server.url}/v1/models")
+                library.post(url, json=BODY)
                 with ThreadPoolExecutor(1) as pool:
-                    pool.submit(library.get, f"{server.url}/v1/models").result()
+                    pool.submit(library.post, url, json=BODY).result()
             asyncio.run(both())
             by_trio()
             one, other = socket.socketpair()
             one.close()
             other.close()
     assert (watch.network.unfollowed(), watch.network.barred) == ((), "")
+
+
+def test_requests_of_followed_libraries_that_ask_no_model_are_counted(server) -> None:
+    watch = Watch()
+    with intercepting(), watching(watch):
+        httpx.get(f"{server.url}/v1/models")
+        httpx2.put(f"{server.url}/ask", json=BODY)
+        httpx.post(f"{server.openai_url}/chat/completions", data={"q": "mood"})
+    (found,) = watch.network.unfollowed()
+    assert (found.kind, found.to, found.count) == ("request", server.url.removeprefix("http://"), 3)
+    assert watch.network.barred == ""
+
+
+def by_name() -> None:
+    with socket.socket() as own:
+        own.connect(("model.example.com", 443))
+
+
+def by_proxy(url: str, proxy: str) -> None:
+    given = urllib.request.ProxyHandler({"http": proxy, "https": proxy})
+    urllib.request.build_opener(given).open(url, b"{}", 5)
+
+
+@pytest.mark.parametrize(
+    ("reach", "to"),
+    [
+        (lambda _: by_name(), "model.example.com"),
+        (lambda _: socket.create_connection(("2001:db8::1", 443), 5), r"\[2001:db8::1\]:443"),
+        (
+            lambda port: by_proxy("http://model.example.com/ask", f"http://127.0.0.1:{port}"),
+            "model.example.com:80",
+        ),
+        (
+            lambda port: by_proxy("https://model.example.com/", f"http://127.0.0.1:{port}"),
+            "model.example.com",
+        ),
+    ],
+)
+def test_what_leads_elsewhere_in_another_way_is_refused_before_anything_leaves(reach, to) -> None:
+    watch = Watch(network=Network(confined="a replayed test"))
+    with Listener() as listener:
+        with (
+            intercepting(),
+            watching(watch),
+            pytest.raises(OSError, match=f"{to}.* was refused"),
+        ):
+            reach(listener.port)
+        assert re.search(f"{to}$", watch.refused[0])
+        assert listener.received == 0
+
+
+def test_a_name_that_is_looked_up_bars_the_recording_that_a_replay_would_refuse(monkeypatch) -> None:
+    monkeypatch.setattr(network, "_named_here", lambda: frozenset({"db.local"}))
+    for name, barred in (("leads.home.example.com", True), ("db.local", False), ("LOCALHOST.", False)):
+        watch = Watch()
+        with intercepting(), watching(watch), contextlib.suppress(OSError):
+            socket.getaddrinfo(name, 5432)
+        assert (name in watch.network.barred) == barred, name
 
 
 def test_a_connection_that_was_open_before_is_seen_by_its_requests(server, monkeypatch) -> None:
