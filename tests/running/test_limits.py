@@ -468,6 +468,66 @@ def test_a_provider_that_refuses_every_call_is_waited_for_no_longer_than_is_set(
     assert sum(each.startswith("Not asked: host/m refused the calls before") for each in ended) >= 20
 
 
+GONE = {
+    "x-ratelimit-limit-requests": "10",
+    "x-ratelimit-remaining-requests": "0",
+    "x-ratelimit-reset-requests": "6m0s",
+}
+
+
+def in_turn(calls, status, headers=(), *, seconds_each=0.01, told=None):
+    """Calls one after the other, none of which succeeds (a status of 0 is no answer); the refused ones, requests, seconds."""
+    clock = Clock()
+    limits = Limits(clock=clock, told=told)
+    asked, refused = 0, []
+    for _ in range(calls):
+        ticket = limits.enter(outgoing())
+        try:
+            again = True
+            while again:
+                while (delay := ticket.delay()) > 0:
+                    clock.now += delay
+                asked += 1
+                clock.now += seconds_each
+                again = ticket.answered(status, dict(headers)) if status else ticket.failed(passing=True)
+        except TargetError as error:
+            refused.append(error)
+    seconds = clock.now - 1000.0
+    clock.now += 60.0
+    assert limits.enter(outgoing()).delay() == 0.0, "it is asked again later"
+    return refused, asked, seconds
+
+
+@pytest.mark.parametrize("headers", [{}, {"retry-after": "0"}, {"retry-after": "25"}, GONE])
+@pytest.mark.parametrize("status", [429, 503, 529])
+def test_no_call_waits_when_the_time_is_over(status, headers):
+    said: list[str] = []
+    refused, asked, seconds = in_turn(300, status, headers, told=said.append)
+    assert seconds <= 60 + 0.01 * asked
+    assert asked <= 250
+    assert len(refused) >= 200
+    assert all(each.kind == ("server" if status == 503 else "rate-limit") for each in refused)
+    assert any(f"(HTTP {status}, try " in each for each in said)
+
+
+def test_calls_that_nobody_answers_are_not_made_when_the_time_is_over():
+    """Each of them takes the application's timeout."""
+    said: list[str] = []
+    refused, asked, seconds = in_turn(40, 0, seconds_each=20.0, told=said.append)
+    assert seconds <= 60 + 2 * 20.0
+    assert asked <= 6
+    assert {each.kind for each in refused} == {"connection"}
+    assert "host/m failed the calls before this one" in str(refused[0])
+    assert re.fullmatch(r"waiting \d s for host/m \(no answer, try \d of 4, \d+ s so far\)", said[-1])
+
+
+@pytest.mark.parametrize("max_wait", [0.0, 60.0])
+def test_one_call_that_fails_shuts_nobody_out(max_wait):
+    settings = Settings(max_wait=max_wait)
+    ended, *_ = played(lambda now, number: (500 if number == 1 else 200, {}), calls=8, settings=settings)
+    assert ended.count("200") == (8 if max_wait else 7)
+
+
 def test_a_limit_that_recovers_within_the_time_recovers():
     for recovers, asked in ((3.0, "4"), (9.0, "4"), (20.0, "15"), (40.0, "15"), (55.0, "19")):
         ended, seconds, _ = played(

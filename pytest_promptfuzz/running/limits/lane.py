@@ -82,7 +82,8 @@ class Lane:
         cut: When it was last cut: refusals of calls sent before say nothing new.
         refusals: Rounds that ended in a refusal, one after the other.
         paused: Until when nothing leaves.
-        shut: Until when nothing leaves, and nobody waits for it: the provider says so, or refuses every call.
+        shut: Until when nothing leaves, and nobody waits for it: the provider says so, or every call fails.
+        why: What kind of failure shut it.
         failing: Since when every call has failed; 0.0 where the last one did not.
         failed: When the last call failed.
         levels: By kind, what the provider said.
@@ -96,6 +97,7 @@ class Lane:
     refusals: int = 0
     paused: float = 0.0
     shut: float = 0.0
+    why: str = ""
     failing: float = 0.0
     failed: float = 0.0
     levels: dict[str, Level] = field(default_factory=dict)
@@ -178,15 +180,26 @@ class Lane:
         self.refusals += 1
         return self.refusals
 
-    def waits(self, wait: float, now: float, most: float) -> bool:
-        """Whether a call that failed may wait so long: all calls have failed for ``most`` seconds at the most by then.
+    def patience(self, now: float, most: float) -> float:
+        """Seconds for which calls may wait yet, of ``most`` while every call fails.
 
         After a time without calls it begins anew: nobody has waited.
         """
         if not self.failing or now - self.failed > most:
+            return most
+        return self.failing + most - now
+
+    def waits(self, wait: float, now: float, most: float) -> bool:
+        """A call failed: whether it may wait so long."""
+        if self.patience(now, most) == most:
             self.failing = now
         self.failed = now
-        return now + wait - self.failing <= most
+        return wait <= self.patience(now, most)
+
+    def shut_until(self, until: float, why: str) -> None:
+        """Let nothing leave until then, and nobody wait for it."""
+        if until > self.shut:
+            self.shut, self.why = until, why
 
     def pause(self, until: float) -> None:
         """Let nothing leave until then."""

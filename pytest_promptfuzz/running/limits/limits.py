@@ -76,13 +76,14 @@ class Limits:
             cost += price.cost(each.size, each.bound or 0) if price is not None else 0.0
         return self.budget().holds(caps, 2 * len(calls), 2 * tokens, 2 * cost)
 
-    def waits(self, lane: str, seconds: float, why: str = "its limits") -> None:
-        """Calls of a lane wait; of a long wait whoever looks on is told, and not every time."""
+    def waits(self, lane: str, seconds: float, why: str = "its limits", *, since: float = 0.0) -> None:
+        """Calls of a lane wait, ``since`` seconds so far; of a long wait whoever looks on is told, not every time."""
         now = self.clock()
-        if self._told is None or seconds < _LONG or now < self._silent_until:
+        if self._told is None or max(seconds, since) < _LONG or now < self._silent_until:
             return
         self._silent_until = now + max(seconds, _SELDOM)
-        self._told(f"waiting {seconds:.0f} s for {lane} ({why})")
+        before = f", {since:.0f} s so far" if since >= _LONG else ""
+        self._told(f"waiting {max(1, round(seconds))} s for {lane} ({why}{before})")
 
     def budget(self) -> Budget:
         """What was spent so far."""

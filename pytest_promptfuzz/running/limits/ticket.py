@@ -16,6 +16,7 @@ from pytest_promptfuzz.running.limits.ledger import runs
 from pytest_promptfuzz.running.limits.prices import missing_price
 from pytest_promptfuzz.running.limits.retries import (
     LIMITED,
+    LONGEST_WAIT,
     asked_wait,
     backoff,
     is_passing,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _LONGEST_SLEEP = 0.25  # so that whoever is told to stop hears of it
 _LONGEST_LOOK = 1.0  # so that other processes see that somebody waits
+RATE_LIMIT = "rate-limit"
 _CHARACTERS = 4  # of a token, for what is reckoned before a call
 
 
@@ -124,7 +126,7 @@ class Ticket:
         process = str(os.getpid())
         try:
             if now < lane.shut:
-                raise self._shut(lane.shut - now)
+                raise self._shut(lane.shut - now, lane.why)
             most = self._most()
             cost = self._cost(most, budget)
             if not lane.turn(process, self._since, now):
@@ -135,7 +137,8 @@ class Ticket:
             self._refusal = error
             lane.turns.pop(process, None)
             return 0.0
-        wait = lane.wait(self._rule, self._reckoned(), now, runs, self._limits.settings.max_wait)
+        longest = lane.patience(now, self._limits.settings.max_wait)
+        wait = lane.wait(self._rule, self._reckoned(), now, runs, longest)
         if wait > 0:
             self._limits.waits(self._lane, wait)
             return wait
@@ -205,43 +208,61 @@ class Ticket:
     ) -> tuple[bool, float]:
         """Whether a failure that may pass is tried again, and how many seconds after."""
         settings, rng = self._limits.settings, self._limits.rng
-        limited, shown = status in LIMITED, f"{settings.max_wait:g} s ({settings.caps.prefix}max-wait)"
+        limited = status in LIMITED
         rounds = lane.refused(self._name, now) if limited else 0
         if asked is not None and asked > settings.max_wait:
-            self._why = f" (not tried again: the provider asks to wait {asked:.0f} s, longer than {shown})"
+            self._why = (
+                f" (not tried again: the provider asks to wait {asked:.0f} s, longer than {self._longest()})"
+            )
             if limited:
-                lane.shut = max(lane.shut, now + asked)
+                lane.shut_until(now + asked, RATE_LIMIT)
             return False, 0.0
         wait = asked if asked is not None else backoff(self._tries, rng)
         rest = asked if asked is not None else pause(rounds, rng) if rounds else 0.0
-        patient = lane.waits(max(wait, rest) if limited else wait, now, settings.max_wait)
         if not is_passing(status, headers):
+            lane.waits(wait, now, settings.max_wait)
             return False, 0.0
-        again = self._tries < settings.attempts
-        if again and not patient:
-            again = False
-            self._why = f" (not tried again: no call has been answered for nearly {shown})"
+        kind = RATE_LIMIT if limited else "server"
+        again = self._patient(lane, max(wait, rest) if limited else wait, now, kind, f"HTTP {status}")
         if limited and rest:
             lane.pause(now + rest)
-        if limited and not again and (not patient or lane.refusals >= max(2, settings.attempts)):
+        if limited and not again and lane.refusals >= max(2, settings.attempts):
             # Refused for good: who waits behind it would meet the same.
-            lane.shut = max(lane.shut, now + rest)
-        if again:
-            self._limits.waits(
-                self._lane, max(wait, rest), f"HTTP {status}, try {self._tries} of {settings.attempts}"
-            )
+            lane.shut_until(now + rest, RATE_LIMIT)
         return again, wait
+
+    def _patient(self, lane: Lane, wait: float, now: float, kind: str, said: str) -> bool:
+        """Whether a call that failed is made again after so many seconds; when the time is over, nobody else asks."""
+        settings = self._limits.settings
+        if not lane.waits(wait, now, settings.max_wait):
+            if now > lane.failing:
+                lane.shut_until(now + max(wait, LONGEST_WAIT), kind)
+            elif kind == RATE_LIMIT:
+                lane.shut_until(now + wait, kind)
+            if self._tries < settings.attempts:
+                self._why = f" (not tried again: no call has been answered for nearly {self._longest()})"
+            return False
+        if self._tries >= settings.attempts:
+            return False
+        shown = f"{said}, try {self._tries} of {settings.attempts}"
+        self._limits.waits(self._lane, wait, shown, since=now - lane.failing)
+        return True
+
+    def _longest(self) -> str:
+        settings = self._limits.settings
+        return f"{settings.max_wait:g} s ({settings.caps.prefix}max-wait)"
 
     def failed(self, *, passing: bool) -> bool:
         """No answer came; whether the call is to be made again."""
-        now, most = self._limits.clock(), self._limits.settings.max_wait
+        now, again = self._limits.clock(), False
         wait = backoff(self._tries, self._limits.rng)
         with self._limits.ledger.open(self._lane) as books:
             books.budget.failures += 1
-            patient = not passing or books.lane.waits(wait, now, most)
+            if passing:
+                again = self._patient(books.lane, wait, now, "connection", "no answer")
             self._land(books, *self._unknown())
         self._not_before = now + wait
-        return passing and patient and self._tries < self._limits.settings.attempts
+        return again
 
     def begun(self) -> None:
         """A streamed answer has begun. Nobody waits for its end: whoever reads it may be waiting here."""
@@ -304,10 +325,11 @@ class Ticket:
         price = self._price
         return tokens, 0.0 if price is None else price.cost(tokens, 0)
 
-    def _shut(self, seconds: float) -> TargetError:
+    def _shut(self, seconds: float, why: str) -> TargetError:
         again = " again" if self._tries else ""
+        did = "refused" if why == RATE_LIMIT else "failed"
         return TargetError(
-            f"Not asked{again}: {self._lane} refused the calls before this one, and the provider wants no other for "
+            f"Not asked{again}: {self._lane} {did} the calls before this one, and no other is made for "
             f"{max(1, round(seconds))} s.",
-            kind="rate-limit",
+            kind=why,
         )
