@@ -7,11 +7,12 @@ of the unmutated prompt that asks the same, unless a later request holds its ans
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import weakref
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_promptfuzz.comparing.comparison import Comparison, decided
@@ -64,10 +65,12 @@ class ParallelAnswers:
     Attributes:
         each: The answers.
         matched: Whether they are those of the baseline's calls.
+        known: Where they are not: those that are, by their place among the baseline's.
     """
 
     each: tuple[ParallelAnswer, ...]
     matched: bool = True
+    known: Mapping[int, ParallelAnswer] = field(default_factory=dict)
 
     @property
     def value(self) -> list[Any]:
@@ -93,12 +96,20 @@ def answer_of(run: Run, baseline: Run | None = None) -> Response | ParallelAnswe
     its = mine if baseline is None else _made(baseline)
     if len(its.ends) < 2 and len(mine.ends) < 2:
         return mine.ends[0].call.response if mine.ends else None
-    pairs = {each: each for each in its.ends} if its is mine else dict(_pairs(mine.tails, its.tails))
-    matched = all(each in pairs for each in its.ends)
+    pairs, matched = ({each: each for each in its.ends}, True) if its is mine else _pairs(mine.ends, its.ends)
+    if not matched and (len(its.ends) < len(its.tails) or len(mine.ends) < len(mine.tails)):
+        # What is a step on the way in one of the runs may be an end of the other's.
+        pairs, matched = _pairs(mine.tails, its.tails)
     chosen = [pairs[each] for each in its.ends] if matched else mine.ends
     if matched and len(chosen) == 1:
         return chosen[0].call.response
-    return ParallelAnswers(tuple(_answered(each, mine.tails) for each in chosen), matched)
+    answered = {} if matched else {n: pairs[each] for n, each in enumerate(its.ends) if each in pairs}
+    known = {place: each for place, each in answered.items() if each in mine.ends}
+    return ParallelAnswers(
+        tuple(_answered(each, mine.tails) for each in chosen),
+        matched,
+        {place: _answered(each, mine.tails) for place, each in known.items()},
+    )
 
 
 def calls_of(run: Run) -> list[Call]:
@@ -106,7 +117,10 @@ def calls_of(run: Run) -> list[Call]:
     return [each.call for each in _made(run).ends]
 
 
-def pairs_of(one: Subject, other: Subject) -> list[tuple[Any, Any, ParallelAnswer | None, bool]] | None:
+_Paired: TypeAlias = "tuple[Any, Any, ParallelAnswer | None, bool]"
+
+
+def pairs_of(one: Subject, other: Subject) -> list[_Paired] | None:
     """The answers that are compared with each other; ``None`` where that cannot be told.
 
     Args:
@@ -121,8 +135,19 @@ def pairs_of(one: Subject, other: Subject) -> list[tuple[Any, Any, ParallelAnswe
     first, second = ([*each.each] if isinstance(each, ParallelAnswers) else each for each in (one, other))
     if not isinstance(first, list) or not isinstance(second, list) or len(first) != len(second):
         return None
-    found: list[tuple[Any, Any, ParallelAnswer | None, bool]] = []
-    for left, right in zip(first, second, strict=True):
+    return _paired(zip(first, second, strict=True))
+
+
+def known_pairs_of(baseline: Subject, subject: Subject) -> list[_Paired]:
+    """The answers that are compared though not all can be: a deviation among them is one whatever the others say."""
+    if not isinstance(baseline, ParallelAnswers) or not isinstance(subject, ParallelAnswers):
+        return []
+    return _paired((baseline.each[place], each) for place, each in subject.known.items())
+
+
+def _paired(pairs: Iterable[tuple[Any, Any]]) -> list[_Paired]:
+    found: list[_Paired] = []
+    for left, right in pairs:
         known = [each for each in (left, right) if isinstance(each, ParallelAnswer)]
         values = [each.response if isinstance(each, ParallelAnswer) else each for each in (left, right)]
         differ = len({each.digest for each in known}) > 1
@@ -173,6 +198,8 @@ class _Request:
     Attributes:
         call: The call.
         texts: What it says, with what was mutated in flight undone.
+        rest: What it holds beside its texts and the names of tool calls.
+        frame: Of that, its parameters alone.
         key: All that it asks.
         words: Its words, without those of the prompt.
     """
@@ -182,6 +209,7 @@ class _Request:
         body = without(call.body, watch.ignore)
         texts = texts_of(endpoint_of(call.url), body) if watch.ignore else call.texts
         said, outside = frozenset(texts), watch.in_flight is None and run.prompt is not None
+        self.rest = json.dumps([call.url, _unsaid(body, said)], sort_keys=True, default=repr)
         self.call = call
         self.texts = texts if watch.in_flight is None else watch.in_flight.undone(texts)
         self.frame = json.dumps(
@@ -189,7 +217,7 @@ class _Request:
             sort_keys=True,
             default=repr,
         )
-        self.key = (self.frame, self.texts)
+        self.key = (self.rest, self.texts)
         self.all = tuple(_words("\n".join(self.texts)))
         left = Counter(_words(run.prompt.text) if outside and run.prompt is not None else ())
         words = []
@@ -221,12 +249,8 @@ def _made(run: Run) -> _Made:
     if run.watch not in _known:
         calls = [call for call in list(run.watch.calls) if call.response is not None]
         tails = [call for call in calls if not any(_follows(other, call) for other in calls)]
-        ends = tails
-        if len(tails) > 1:
-            quoted = [
-                each for each in tails if any(_holds(other, each) for other in calls if other is not each)
-            ]
-            ends = [each for each in tails if each not in quoted] or tails
+        steps = _steps(calls, tails) if len(tails) > 1 else set()
+        ends = [call for call in tails if id(call) not in steps] or tails
         requests = [_Request(call, run) for call in tails]
         if len(requests) > 1:
             requests.sort(key=lambda each: (each.key, json.dumps(plain(each.call.response), sort_keys=True)))
@@ -245,33 +269,89 @@ def _follows(later: Call, call: Call) -> bool:
     return later.order.after >= call.order.number
 
 
-def _holds(later: Call, call: Call) -> bool:
-    """Whether a request holds the answer of another call, which its own request does not hold already."""
+def _steps(calls: Sequence[Call], tails: Sequence[Call]) -> set[int]:
+    """The calls whose answers a later request holds, by identity.
+
+    A request that goes on with a call (it holds all that the call says) need not hold the equal answer of another.
+    Without that, an answer has to be long, and the only one of its kind: else the request may hold another's, or an
+    example.
+    """
+    alike = Counter(_answer_of(call) for call in tails)
+    wanted = [(call, _answer_of(call), frozenset(call.texts), _forms(call)) for call in tails]
+    steps: set[int] = set()
+    for later in calls:
+        strings = frozenset(_strings(later.body))
+        texts = "\n".join(later.texts)
+        whole = {each.strip() for each in later.texts}
+        held = [
+            (call, asked <= strings, alike[answer] == 1)
+            for call, answer, asked, forms in wanted
+            if call is not later
+            and (
+                (answer[1] and not strings.isdisjoint(answer[1]))
+                or answer[0] in whole
+                or any(each in texts for each in forms)
+            )
+            and not _repeats(call)
+        ]
+        goes_on = {id(call) for call, continued, _ in held if continued}
+        steps |= goes_on or {
+            id(call)
+            for call, _, alone in held
+            if alone and (_answer_of(call)[1] or len(_answer_of(call)[0]) >= _QUOTED)
+        }
+    return steps
+
+
+def _answer_of(call: Call) -> tuple[str, tuple[str, ...]]:
+    """The text of an answer, and the names of its tool calls."""
     if call.response is None:
-        return False
-    ids = {each.id for each in call.response.tool_calls if each.id}
-    if ids and not ids.isdisjoint(_strings(later.body)) and ids.isdisjoint(_strings(call.body)):
-        return True
-    text = call.response.text.strip()
-    if not text or any(text in each for each in call.texts):
-        return False
-    if any(each.strip() == text for each in later.texts):
-        return True
-    forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
-    return len(text) >= _QUOTED and any(form in each for each in later.texts for form in forms)
+        return "", ()
+    return call.response.text.strip(), tuple(each.id for each in call.response.tool_calls if each.id)
 
 
-def _pairs(mine: Sequence[_Request], its: Sequence[_Request]) -> Iterator[tuple[_Request, _Request]]:
-    """The baseline's requests, each with that of a run that asks the same; those that have one."""
+def _forms(call: Call) -> tuple[str, ...]:
+    """How a later request may hold a long answer; a part of it where it is JSON."""
+    text = _answer_of(call)[0]
+    parts = [text]
+    if text.startswith(("{", "[")):
+        with contextlib.suppress(ValueError):
+            parts += _strings(json.loads(text))
+    long = [each.strip() for each in parts if len(each.strip()) >= _QUOTED]
+    return tuple(
+        dict.fromkeys(
+            form
+            for each in long
+            for form in (each, json.dumps(each)[1:-1], json.dumps(each, ensure_ascii=False)[1:-1])
+        )
+    )
+
+
+def _repeats(call: Call) -> bool:
+    """Whether an answer says what its own request says already."""
+    text, names = _answer_of(call)
+    if names:
+        return not {*names}.isdisjoint(_strings(call.body))
+    return not text or any(text in each for each in call.texts)
+
+
+def _pairs(mine: Sequence[_Request], its: Sequence[_Request]) -> tuple[dict[_Request, _Request], bool]:
+    """The baseline's requests that a run asks as well, each with that of the run; whether these are all of both."""
     ours, theirs = _groups(mine), _groups(its)
-    if sorted(map(len, ours)) != sorted(map(len, theirs)):
-        return
-    matched: list[tuple[list[_Request], list[_Request]]] = []
-    for what in (lambda each: each.key, lambda each: (each.frame, each.words)):
+    matched: list[tuple[_Group, _Group]] = []
+    for what in (
+        lambda each: each.key,
+        lambda each: (each.rest, each.words),
+        lambda each: (each.frame, each.words),
+    ):
         matched += _alike(ours, theirs, what)
-    matched += _nearest(ours, theirs, [_common(mine), _common(its)])
-    for group, other in matched:
-        yield from _interchangeable(group, other)
+    if len(ours) == len(theirs):
+        found = [*_nearest(ours, theirs, [_common(mine), _common(its)])]
+        matched += found
+        complete = len(found) == len(theirs)
+    else:
+        complete = False
+    return dict(pair for group, other in matched for pair in _interchangeable(group, other)), complete
 
 
 def _groups(requests: Sequence[_Request]) -> list[list[_Request]]:
@@ -294,7 +374,7 @@ def _alike(
     by_ours, by_theirs = (_by(what, groups) for groups in (ours, theirs))
     for value, group in by_ours.items():
         other = by_theirs.get(value)
-        if group is not None and other is not None and len(group) == len(other):
+        if group is not None and other is not None:
             found.append((group, other))
             ours.remove(group)
             theirs.remove(other)
@@ -319,7 +399,6 @@ def _nearest(
         (one, other): _nearness(ours[one][0], theirs[other][0], common)
         for one in range(len(ours))
         for other in range(len(theirs))
-        if len(ours[one]) == len(theirs[other])
     }
     while clear := [pair for pair, score in near.items() if score[1] >= _ALIKE and _stands_out(pair, near)]:
         for one, other in clear:
@@ -359,17 +438,22 @@ def _shared(one: Counter[str], other: Counter[str]) -> float:
 
 
 def _interchangeable(mine: _Group, its: _Group) -> Iterator[tuple[_Request, _Request]]:
-    """Identical requests in pairs: first those that were answered the same, then the others by their answers."""
+    """Identical requests in pairs: first those that were answered the same, then the others by their answers.
+
+    How often something was asked makes no difference: it may have been asked again because an answer was late.
+    """
     left = [*mine]
     rest = []
     for each in its:
-        same = next((one for one in left if one.call.response.text == each.call.response.text), None)  # type: ignore[union-attr]  # tails have one
+        same = next((one for one in left if _answer_of(one.call) == _answer_of(each.call)), None)
         if same is None:
             rest.append(each)
         else:
             left.remove(same)
             yield each, same
-    yield from zip(rest, left, strict=True)
+    for number, each in enumerate(rest):
+        again = next((one for one in mine if _answer_of(one.call) == _answer_of(each.call)), mine[-1])
+        yield each, left[number] if number < len(left) else again
 
 
 def _answered(request: _Request, tails: Sequence[_Request]) -> ParallelAnswer:
@@ -399,6 +483,19 @@ def _begin_alike(one: Sequence[str], other: Sequence[str]) -> int:
         (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
         min(len(one), len(other)),
     )
+
+
+def _unsaid(value: Any, said: frozenset[str]) -> Any:
+    """Plain data without the texts, and without names that a provider makes up (``call_id``)."""
+    if isinstance(value, dict):
+        return {
+            name: _unsaid(each, said)
+            for name, each in value.items()
+            if not (isinstance(each, str) and (name == "id" or name.endswith("_id")))
+        }
+    if isinstance(value, list):
+        return [_unsaid(each, said) for each in value]
+    return None if isinstance(value, str) and value in said else value
 
 
 def _words(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from pytest_promptfuzz.errors import PartError, TargetError, UsageError, unstopp
 from pytest_promptfuzz.evaluating.call_matching import (
     ParallelAnswers,
     answer_of,
+    known_pairs_of,
     not_matched,
     pairs_of,
     worst_of,
@@ -356,14 +357,16 @@ class Judge:
         """Compare the answers of several calls, each with that of the call that asks the same."""
         must_change = promised.get("relation") == "must-change"
         pairs = pairs_of(baseline, subject)
-        if pairs is None:
-            return not_matched(checked=self.checks and not must_change)
         found = []
-        for one, other, asked, differs in pairs:
+        for one, other, asked, differs in known_pairs_of(baseline, subject) if pairs is None else pairs:
             # What a request does not say, its answer need not obey.
             given = promised if differs or must_change else {}
             prompt = None if asked is None else asked.prompt
             found.append((self._compare(one, other, given, prompt), asked))
+        if pairs is None:
+            lost = not_matched(checked=self.checks and not must_change)
+            deviate = [each for each in found if each[0].outcome == "deviation"]
+            return worst_of(deviate) if deviate and not must_change else lost
         return worst_of(found, must_change=must_change)
 
     def likeness(self, one: Any, other: Any) -> Outcome:

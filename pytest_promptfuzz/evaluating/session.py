@@ -20,7 +20,7 @@ from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from pytest_promptfuzz.embedding.embedder import Embedder
@@ -70,6 +70,7 @@ class Session:
         tests: How many tests share the error that is allowed to a session; see ``scoring.repeats.ALPHA``.
         allowed: What tests may reach beside this machine where they are replayed or simulated.
         astray: What was not followed and belongs to no one test.
+        earlier: Tells what was begun before the test that runs, and may be used by it.
     """
 
     store: AnswerStore | None = None
@@ -85,6 +86,7 @@ class Session:
     tests: int = 1
     allowed: AllowedHosts | None = None
     astray: list[Unfollowed] = field(default_factory=list)
+    earlier: Callable[[], Iterable[Unfollowed]] = tuple
 
     @property
     def baseline_runs(self) -> int:
@@ -116,7 +118,7 @@ class Session:
             simulated: Whether the simulated model answers in every provider's place, so that nothing has to leave.
         """
         confined = "a replayed test" if self.mode == "replay" else "a simulated test" if simulated else ""
-        return Network(self.allowed, confined=confined, astray=self.astray)
+        return Network(self.allowed, confined=confined, astray=self.astray, earlier=self.earlier)
 
     def apart(
         self, network: Network, *, repeat: int = 0, read: bool = True, ignore: Sequence[str] = ()

@@ -102,7 +102,7 @@ async def aclaude(text, system=None):
     return found.content[0].text
 """
 HEAD = """
-import asyncio, sys
+import asyncio, itertools, sys
 import anyio, pytest
 from concurrent.futures import ThreadPoolExecutor, as_completed
 import app
@@ -202,6 +202,30 @@ def test_the_same_asked_at_once():
 def test_chains_in_threads():
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(app.reply, TICKETS))
+
+# How often the same is asked makes no difference, as where the first answer to come is taken.
+
+@robust(app.SYSTEM, **own)
+def test_hedged_and_the_same(prompt):
+    asked = [*TICKETS] + [*TICKETS][: next(COUNT) % 3]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda each: app.sort(each, str(prompt)), asked))
+
+# Some branches end where others go on: each holds "shipping", of whichever ticket.
+
+@robust(app.SYSTEM, **own)
+def test_conversations_that_share_answers(prompt):
+    def branch(numbered):
+        number, ticket = numbered
+        asked = app.said(str(prompt), ticket)
+        label = app.client.chat.completions.create(model="m", messages=asked).choices[0].message.content
+        if number == 3:
+            asked += [{"role": "assistant", "content": label}, {"role": "user", "content": "Are you sure?"}]
+            app.client.chat.completions.create(model="m", messages=asked)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(branch, enumerate(TICKETS)))
+
+COUNT = itertools.count()
 """
 
 
@@ -245,6 +269,9 @@ def test_an_application_that_breaks_in_one_of_its_calls_is_brittle(run) -> None:
         sound = name == "test_threads_that_share_a_pool"
         assert (verdict, score) == (("pass", 1.0) if sound else ("brittle", 0.0)), name
     result.stdout.fnmatch_lines(["*in the answer to 'I was charged twice for May.': *"])
+    # Its answer is an earlier one of another call's conversation, and all the same an end.
+    found, _, _ = run(BODIES, "-k", "conversations", brittle="parcel")
+    assert found == {"test_conversations_that_share_answers": ("brittle", 0.0)}
 
 
 OTHERS = """
@@ -287,11 +314,15 @@ async def test_line_before_tasks(prompt):
 
 @robust(app.SYSTEM, **own)
 def test_more_calls_checked(prompt):
-    assert all(at_once(prompt, [*TICKETS][: 2 + mutated(prompt)]))
+    assert all(at_once(prompt, [*TICKETS][1 : 3 + mutated(prompt)]))
 
 @robust(app.SYSTEM, **own)
 def test_more_calls(prompt):
-    at_once(prompt, [*TICKETS][: 2 + mutated(prompt)])
+    at_once(prompt, [*TICKETS][1 : 3 + mutated(prompt)])
+
+@robust(app.SYSTEM, **own)
+def test_more_calls_of_which_one_breaks(prompt):
+    assert all(at_once(prompt, [*TICKETS][: 2 + mutated(prompt)]))
 
 @robust(app.SYSTEM, **own)
 def test_other_calls(prompt):
@@ -320,6 +351,7 @@ def test_what_else_a_body_may_do(run) -> None:
     assert len(lines) == 4
     assert found["test_more_calls_checked"] == ("pass", 1.0)
     assert {found[f"test_{name}_calls"][0] for name in ("more", "other")} == {"inconclusive"}
+    assert found["test_more_calls_of_which_one_breaks"] == ("brittle", 0.0)
     said = {name: " ".join(each.get("notes", [])) for name, each in tests.items()}
     for name, judged in (
         ("more_calls_checked", "only the test's own checks judged them"),
