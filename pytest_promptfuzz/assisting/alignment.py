@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.mutations.edits import Edit, Ref
+from pytest_promptfuzz.mutations.sequence_diff import opcodes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,9 +41,8 @@ def edits_between(stretch: Marked, parts: Sequence[Part]) -> list[Edit]:
     new: list[Part] = []
     for part in parts:
         new += [part] if isinstance(part, int) else [match[0] for match in _TOKEN.finditer(part)]
-    matcher = SequenceMatcher(None, [token.key for token in old], new, autojunk=False)
     groups: list[tuple[int, int, int, int]] = []
-    for tag, low, high, start, end in matcher.get_opcodes():
+    for tag, low, high, start, end in opcodes([token.key for token in old], new):
         if tag == "equal":
             continue
         if groups and not any(_is_anchor(token.key) for token in old[groups[-1][1] : low]):

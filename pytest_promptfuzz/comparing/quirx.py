@@ -7,17 +7,18 @@ refund is approved". Use it to reproduce figures, not to gate a build.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.comparing import long
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.embedding.embedder import cosine
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.mutations.sequence_diff import ratio
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.embedding.embedder import Embedder
@@ -30,17 +31,20 @@ _MINOR, _MINOR_MEANING = 0.75, 0.70
 
 # Penn Treebank tokenisation: punctuation apart, except a comma or colon before a digit and a full stop that does
 # not end the sentence.
+_FULL_STOP = expression(r"([^.])(\.)([\])}>\"'»”’ ]*)\s*$")
+_TAIL = 200  # characters among which a full stop that ends the sentence is looked for
 _SEPARATE = (
     (expression(r'(^|[ (\[{<])"'), r"\1 `` "),
     (expression(r"[«“‘„»”’]"), r" \g<0> "),
-    (expression(r"([^.])(\.)([\])}>\"'»”’ ]*)\s*$"), r"\1 \2 \3 "),
+    (_FULL_STOP, r"\1 \2 \3 "),
     (expression(r"([:,])(?=\D|$)"), r" \1 "),
     (expression(r"\.{2,}|[;@#$%&*?!]|[\]\[(){}<>]|--"), r" \g<0> "),
     (expression(r"([^'])' "), r"\1 ' "),
     (expression(r"\"|''"), " '' "),
     (expression(r"(?<=[^' ])('(?:s|m|d|ll|re|ve)?|n't)(?=\s|$)"), r" \1 "),
 )
-_BREAK = expression(r"(\S*?)([.?!]+)([\"')\]}”’]*)(?=[\s*:@({\[;])")
+_BREAK = expression(r"(?<![.?!])([.?!]+)[\"')\]}”’]*(?=[\s*:@({\[;])")
+_SPACE, _NO_SPACE = expression(r"\s"), expression(r"\S")
 _ABBREVIATIONS = word_set(
     """mr mrs ms dr prof rev gen sen rep gov capt lt col sgt st jr sr inc corp co ltd llc bros vs etc e.g
     i.e u.s u.k u.n d.c ph.d m.d a.m p.m no vol fig al approx dept est jan feb mar apr jun jul aug sep
@@ -48,7 +52,14 @@ _ABBREVIATIONS = word_set(
 )
 _FORMATS = tuple(
     expression(pattern, re.MULTILINE)
-    for pattern in (r"^\s*[-*+]\s+", r"^\s*\d+\.\s+", r"^#{1,6}\s+", r"```", r"\*\*.*?\*\*", r"_.*?_")
+    for pattern in (
+        r"^[^\S\n]*[-*+]\s+",
+        r"^[^\S\n]*\d+\.\s+",
+        r"^#{1,6}\s+",
+        r"```",
+        r"\*\*.*?\*\*",
+        r"_.*?_",
+    )
 )
 
 
@@ -75,14 +86,17 @@ def sentences(text: str) -> list[str]:
     """Sentences as the Punkt rules have them: a full stop ends one unless it closes an abbreviation or an initial."""
     found: list[str] = []
     start = 0
+    end = 0
     for match in _BREAK.finditer(text):
-        word = match[1].lstrip("(\"'").lower()
-        following = text[match.end() :].lstrip()[:1]
-        if match[2] == "." and (
+        word = _SPACE.split(text[end : match.start()])[-1].lstrip("(\"'").lower()
+        end = match.end()
+        first = _NO_SPACE.search(text, end)
+        following = first[0] if first else ""
+        if match[1] == "." and (
             word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha() and following.isalpha())
         ):
             continue
-        if (set(match[2]) == {"."} and len(match[2]) > 1 and following.islower()) or (
+        if (set(match[1]) == {"."} and len(match[1]) > 1 and following.islower()) or (
             word.isdigit() and following.islower()
         ):
             continue
@@ -98,14 +112,20 @@ def tokens(text: str) -> list[str]:
     for sentence in sentences(text.lower()):
         padded = sentence
         for pattern, replacement in _SEPARATE:
-            padded = pattern.sub(replacement, padded)
+            cut = max(0, len(padded) - _TAIL) if pattern is _FULL_STOP else 0
+            padded = padded[:cut] + pattern.sub(replacement, padded[cut:])
         result.extend(padded.split())
     return result
 
 
-def token_similarity(baseline: str, response: str) -> float:
-    """Ratcliff-Obershelp ratio of the token lists, 0..1; not symmetric, the baseline comes first."""
-    return difflib.SequenceMatcher(None, tokens(baseline), tokens(response)).ratio()
+def token_similarity(baseline: str, response: str) -> float | None:
+    """Ratcliff-Obershelp ratio of the token lists, 0..1; not symmetric, the baseline comes first.
+
+    ``None`` for texts that are too long for it.
+    """
+    if max(len(baseline), len(response)) > long.LIMIT:
+        return None
+    return ratio(tokens(baseline), tokens(response))
 
 
 def structural_similarity(baseline: str, response: str) -> float:
@@ -157,16 +177,21 @@ def _depth(value: Any) -> int:
     return 0
 
 
-def scores(baseline: str, response: str, *, semantic: Embedder) -> QuirxScores:
+def scores(baseline: str, response: str, *, semantic: Embedder) -> QuirxScores | None:
     """The three tier scores of two answers, and their class.
 
     Args:
         baseline: The answer to the unchanged prompt.
         response: The answer to the changed one.
         semantic: MiniLM, for scores that match published ones.
+
+    Returns:
+        ``None`` for answers that are too long to be compared by that formula.
     """
-    first, second = semantic.embed([baseline, response])
     token = token_similarity(baseline, response)
+    if token is None:
+        return None
+    first, second = semantic.embed([baseline, response])
     meaning = cosine(first, second)
     structural = structural_similarity(baseline, response)
     overall = WEIGHTS["token"] * token + WEIGHTS["semantic"] * meaning + WEIGHTS["structural"] * structural
@@ -194,6 +219,8 @@ def compare_answers(baseline: str, response: str, *, semantic: Embedder | None) 
             "profile='quirx' needs the semantic tier: pip install 'pytest-promptfuzz[semantic]' and pass semantic=True"
         )
     found = scores(baseline, response, semantic=semantic)
+    if found is None:
+        return long.undecided(baseline, response)
     tiers = Tier("token", found.token), Tier("semantic", found.semantic), Tier("structural", found.structural)
     explanation = (
         f"overall similarity {found.overall:.2f} "

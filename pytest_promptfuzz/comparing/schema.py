@@ -129,6 +129,10 @@ def _validator(schema: Schema, *, formats: bool) -> Any:
         )
     try:
         draft.check_schema(value)
+    except RecursionError:
+        raise UsageError(
+            f"{schema.name} is nested too deeply to be checked, it or one of its patterns."
+        ) from None
     except SchemaError as error:
         raise UsageError(
             f"{schema.name} is no valid JSON Schema: {error.json_path}: {error.message:.200}"

@@ -12,7 +12,7 @@ from pytest_promptfuzz.errors import UsageError, nearest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Measure = Callable[[str, str], float]
+    Measure = Callable[[str, str], float | None]
 
 TIERS: dict[str, Measure] = {
     "indel": indel,
@@ -21,7 +21,7 @@ TIERS: dict[str, Measure] = {
     "chrf": chrf,
     "ratcliff-obershelp": token_similarity,
 }
-"""Each takes a baseline and a response, and returns how alike they are, 0..1."""
+"""Each takes a baseline and a response, and returns how alike they are, 0..1; ``None`` for texts too long for it."""
 
 
 def measure(name: str) -> Measure:

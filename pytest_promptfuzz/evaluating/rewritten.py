@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.mutations.sequence_diff import opcodes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ def _between(one: Sequence[str], other: Sequence[str]) -> list[tuple[str, str]]:
     if max(len(one), len(other)) > _MOST:
         return [("-", "".join(one)), ("+", "".join(other))]
     pieces: list[tuple[str, str]] = []
-    for kind, start, end, low, high in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+    for kind, start, end, low, high in opcodes(one, other):
         if kind == "equal":
             pieces.append(("=", "".join(one[start:end])))
         else:

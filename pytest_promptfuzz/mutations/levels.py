@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,6 +12,7 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.edits import Edit, Ref, apply_edits, replace
 from pytest_promptfuzz.mutations.operator import Operator
 from pytest_promptfuzz.mutations.rng import Rng
+from pytest_promptfuzz.mutations.sequence_diff import opcodes
 from pytest_promptfuzz.mutations.specs import find
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _differences(old: str, new: str) -> tuple[Edit, ...]:
     """Edits in whole words that make ``new`` of ``old``."""
     before, after = (re.findall(r"\S+|\s+", text) for text in (old, new))
     places = [0, *accumulate(map(len, before))]
-    codes = SequenceMatcher(None, before, after).get_opcodes()
+    codes = opcodes(before, after)
     return tuple(
         replace(places[a], places[b], "".join(after[c:d])) for tag, a, b, c, d in codes if tag != "equal"
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.mutations.edits import Edit, Ref, reorder
 from pytest_promptfuzz.mutations.edits import replace as replaced
+from pytest_promptfuzz.mutations.sequence_diff import opcodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _WORD = expression(r"\s+|\w+|[^\w\s]")
 _LETTER = expression(r"[^\W\d_]")
 _MOST_MOVES = 24  # of one reordering that are tried
+_FEW = 30  # segments, of which all moves are ranked
 
 
 def is_move(edit: Edit) -> bool:
@@ -47,9 +49,7 @@ def _parted(edit: Edit, original: str, split: Callable[[str], list[str]]) -> lis
     before, after = split(original[edit.start : edit.end]), split(edit.replacement(original))
     atoms: list[Edit] = []
     reached = edit.start
-    for tag, low, high, new_low, new_high in SequenceMatcher(
-        None, before, after, autojunk=False
-    ).get_opcodes():
+    for tag, low, high, new_low, new_high in opcodes(before, after):
         end = reached + sum(map(len, before[low:high]))
         if tag != "equal":
             atoms.append(replaced(reached, end, "".join(after[new_low:new_high])))
@@ -69,11 +69,28 @@ def smaller_moves(edit: Edit) -> list[Edit]:
     places = sorted(segments)
     order = [places.index(each) for each in segments]
     length = len(order)
+    if length > _FEW:  # two neighbours that change places are the smallest moves, and enough
+        swaps = (
+            (low, high) for apart in range(1, 4) for low in range(length - apart) for high in (low + apart,)
+        )
+        nearest = nsmallest(_MOST_MOVES, swaps, key=lambda each: _swapped(each, places))
+        return [reorder(places, _swap(each, length)) for each in nearest]
     found = {tuple(each): None for each in _single_moves(length)}
     found.pop(tuple(range(length)), None)
     found.pop(tuple(order), None)
     ranked = sorted(found, key=lambda each: (_moved(each, places), each))
     return [reorder(places, each) for each in ranked[:_MOST_MOVES]]
+
+
+def _swap(pair: tuple[int, int], length: int) -> list[int]:
+    order = list(range(length))
+    order[pair[0]], order[pair[1]] = pair[1], pair[0]
+    return order
+
+
+def _swapped(pair: tuple[int, int], places: Sequence[tuple[int, int]]) -> tuple[int, int, int]:
+    """As ``_moved`` counts, and of equal ones the order in which they are tried."""
+    return pair[1] - pair[0], sum(places[each][1] - places[each][0] for each in pair), -pair[0]
 
 
 def moved_segments(edit: Edit) -> list[tuple[int, int]] | None:
