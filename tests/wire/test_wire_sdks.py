@@ -288,7 +288,7 @@ def test_other_http_passes_untouched(server, watch) -> None:
         assert watch.notes == []
         assert client.post(f"{server.openai_url}/chat/completions", content=b"x=1").status_code == 400
     assert watch.calls == watch.faults == []
-    assert [note for note in watch.notes if "is no JSON but of no named type" in note] == watch.notes != []
+    assert [note for note in watch.notes if "holds no readable JSON object" in note] == watch.notes != []
 
 
 def test_a_model_call_without_readable_json_is_passed_and_noted(server, watch) -> None:
