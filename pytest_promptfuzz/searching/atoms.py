@@ -70,27 +70,16 @@ def smaller_moves(edit: Edit) -> list[Edit]:
     order = [places.index(each) for each in segments]
     length = len(order)
     if length > _FEW:  # two neighbours that change places are the smallest moves, and enough
-        swaps = (
-            (low, high) for apart in range(1, 4) for low in range(length - apart) for high in (low + apart,)
+        sizes = [end - start for start, end in places]
+        nearest = nsmallest(
+            _MOST_MOVES, range(length - 1), key=lambda low: (sizes[low] + sizes[low + 1], -low)
         )
-        nearest = nsmallest(_MOST_MOVES, swaps, key=lambda each: _swapped(each, places))
-        return [reorder(places, _swap(each, length)) for each in nearest]
+        return [reorder(places, [*range(low), low + 1, low, *range(low + 2, length)]) for low in nearest]
     found = {tuple(each): None for each in _single_moves(length)}
     found.pop(tuple(range(length)), None)
     found.pop(tuple(order), None)
     ranked = sorted(found, key=lambda each: (_moved(each, places), each))
     return [reorder(places, each) for each in ranked[:_MOST_MOVES]]
-
-
-def _swap(pair: tuple[int, int], length: int) -> list[int]:
-    order = list(range(length))
-    order[pair[0]], order[pair[1]] = pair[1], pair[0]
-    return order
-
-
-def _swapped(pair: tuple[int, int], places: Sequence[tuple[int, int]]) -> tuple[int, int, int]:
-    """As ``_moved`` counts, and of equal ones the order in which they are tried."""
-    return pair[1] - pair[0], sum(places[each][1] - places[each][0] for each in pair), -pair[0]
 
 
 def moved_segments(edit: Edit) -> list[tuple[int, int]] | None:

@@ -38,6 +38,21 @@ def test_token_and_structural_scores(pair, expected) -> None:
     )
 
 
+class Embedder:
+    def embed(self, texts):
+        return [[1.0, float(len(text))] for text in texts]
+
+
+@pytest.mark.parametrize("unit", ["aaaa ", "&#x41;", ".   ", "….", "\n", "_", "https://a:b@c/"])
+def test_long_answers_are_compared_or_said_to_be_too_long(unit) -> None:
+    answers = unit * (100_000 // len(unit)), f"a {unit * (100_000 // len(unit))}"
+    found = compare(*answers, profile="quirx", semantic=Embedder())
+    assert (found.outcome, found.reason) == ("undecided", "too-long")
+    assert all(quirx.sentences(unit * 2_000))
+    quirx.tokens(unit * 2_000)
+    quirx.structural_similarity(*answers)
+
+
 @pytest.mark.minilm
 @pytest.mark.parametrize(("pair", "expected"), PAIRS)
 def test_semantic_score_and_class(minilm, pair, expected) -> None:

@@ -125,6 +125,7 @@ def test_other_relations():
         ({"type": "objekt"}, "schema= is no valid JSON Schema: $.type: 'objekt' is not valid"),
         ({"$schema": "https://example.org/draft"}, "is no draft of JSON Schema that is known"),
         ({"enum": [object()]}, "schema= is no JSON"),
+        ({"pattern": "(" * 2_000 + ")" * 2_000}, "nested too deeply"),
         ("none.json", "there is no such file; relative paths start at"),
     ],
 )  # fmt: skip

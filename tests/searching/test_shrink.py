@@ -7,7 +7,9 @@ import contextlib
 import pytest
 
 from pytest_promptfuzz import Mutation, UsageError, mutate, shrink
+from pytest_promptfuzz.mutations import sequence_diff
 from pytest_promptfuzz.mutations.edits import apply_edits, check_edits, reorder, replace
+from pytest_promptfuzz.searching import atoms
 from pytest_promptfuzz.searching.asked import BudgetSpent
 from pytest_promptfuzz.searching.atoms import by_characters, by_words, is_move, smaller_moves
 from pytest_promptfuzz.searching.shrink import shrunk
@@ -80,10 +82,10 @@ def test_a_reordering_becomes_the_smallest_move_that_fails() -> None:
 
 def test_parts_of_an_edit_are_the_edit() -> None:
     for mutation in mutate(TEXT, 200):
-        atoms = by_words(mutation.edits, TEXT)
-        assert apply_edits(TEXT, atoms) == mutation.text
-        check_edits(atoms, len(TEXT))
-        fine = [each for atom in atoms for each in by_characters(atom, TEXT)]
+        coarse = by_words(mutation.edits, TEXT)
+        assert apply_edits(TEXT, coarse) == mutation.text
+        check_edits(coarse, len(TEXT))
+        fine = [each for atom in coarse for each in by_characters(atom, TEXT)]
         assert apply_edits(TEXT, fine) == mutation.text
         check_edits(fine, len(TEXT))
         for edit in filter(is_move, mutation.edits):
@@ -190,3 +192,23 @@ def test_edits_at_one_place_keep_their_order() -> None:
 
     assert shrink(mutation, fails).minimal
     assert not any("b " in each[: each.index("x")] for each in asked if "x" in each)
+
+
+def test_many_segments_move_as_few_would(monkeypatch) -> None:
+    places = [(3 * at, 3 * at + 1 + at % 3) for at in range(40)]
+    edit = reorder(places, [*range(39, -1, -1)])
+    quick = smaller_moves(edit)
+    monkeypatch.setattr(atoms, "_FEW", 100)
+    assert quick == smaller_moves(edit)
+
+
+def test_a_change_of_much_that_is_alike_is_taken_apart_in_a_bounded_number_of_steps(monkeypatch) -> None:
+    before = "without a " * 2_000
+    after = "a without not " * 2_000  # difflib alone takes the cube of it
+    for most in (sequence_diff._MOST_CELLS, 0):
+        monkeypatch.setattr(sequence_diff, "_MOST_CELLS", most)
+        parts = by_words([replace(0, len(before), after)], before)
+        assert apply_edits(before, parts) == after
+        check_edits(parts, len(before))
+    assert sequence_diff.ratio(*([f"{at % 100}" for at in range(8_000)][::step] for step in (1, -1))) is None
+    assert sequence_diff.ratio("abcd", "bcde") == 0.75
