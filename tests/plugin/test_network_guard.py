@@ -372,6 +372,7 @@ def test_the_lines_of_unknown_endpoints_work_as_they_are_printed(
 ) -> None:
     """Also on a narrow terminal, which breaks them, and whatever stands in paths and bodies."""
     monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.delenv("CI", raising=False)  # where it is set, pytest says each message once more, whole
     settings = pytester.path / file
     table = "[pytest]" if file == "pytest.ini" else "[tool.pytest.ini_options]"
     settings.write_text(
