@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_promptfuzz.comparing.comparison import Comparison, decided
 from pytest_promptfuzz.comparing.plain import plain
+from pytest_promptfuzz.running.speculation.templates import strings
 from pytest_promptfuzz.wire.custom import endpoint_of, texts_of
 from pytest_promptfuzz.wire.paths import without
 
@@ -213,7 +214,7 @@ class _Request:
         self.call = call
         self.texts = texts if watch.in_flight is None else watch.in_flight.undone(texts)
         self.frame = json.dumps(
-            [call.url, {name: value for name, value in body.items() if said.isdisjoint(_strings(value))}],
+            [call.url, {name: value for name, value in body.items() if said.isdisjoint(strings(value))}],
             sort_keys=True,
             default=repr,
         )
@@ -280,15 +281,15 @@ def _steps(calls: Sequence[Call], tails: Sequence[Call]) -> set[int]:
     wanted = [(call, _answer_of(call), frozenset(call.texts), _forms(call)) for call in tails]
     steps: set[int] = set()
     for later in calls:
-        strings = frozenset(_strings(later.body))
+        said = frozenset(strings(later.body))
         texts = "\n".join(later.texts)
         whole = {each.strip() for each in later.texts}
         held = [
-            (call, asked <= strings, alike[answer] == 1)
+            (call, asked <= said, alike[answer] == 1)
             for call, answer, asked, forms in wanted
             if call is not later
             and (
-                (answer[1] and not strings.isdisjoint(answer[1]))
+                (answer[1] and not said.isdisjoint(answer[1]))
                 or answer[0] in whole
                 or any(each in texts for each in forms)
             )
@@ -316,7 +317,7 @@ def _forms(call: Call) -> tuple[str, ...]:
     parts = [text]
     if text.startswith(("{", "[")):
         with contextlib.suppress(ValueError):
-            parts += _strings(json.loads(text))
+            parts += strings(json.loads(text))
     long = [each.strip() for each in parts if len(each.strip()) >= _QUOTED]
     return tuple(
         dict.fromkeys(
@@ -331,7 +332,7 @@ def _repeats(call: Call) -> bool:
     """Whether an answer says what its own request says already."""
     text, names = _answer_of(call)
     if names:
-        return not {*names}.isdisjoint(_strings(call.body))
+        return not {*names}.isdisjoint(strings(call.body))
     return not text or any(text in each for each in call.texts)
 
 
@@ -500,15 +501,3 @@ def _unsaid(value: Any, said: frozenset[str]) -> Any:
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Every string in plain data."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _strings(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _strings(each)
