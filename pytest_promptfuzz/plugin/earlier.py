@@ -243,8 +243,8 @@ def _name(written: str, state: State) -> str:
     has = runs_of(state).saved().get(name)
     if has is not None and not written.endswith("!"):
         raise UsageError(
-            f"{name!r} is the run of {has.run.get('started', '')} already. Choose another name, or take it from that "
-            f"run: {SAVE}='{name}!'."
+            f"{name!r} is the run of {str(has.run.get('started', ''))[:19]}Z already. Choose another name, or take it "
+            f"from that run: {SAVE}='{name}!'."
         )
     return name
 

@@ -135,7 +135,7 @@ class Ending:
         return RunReport(
             id=hashlib.sha256(seed.encode()).hexdigest()[:12],
             name=self.earlier.name,
-            started=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            started=f"{started.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z",
             seconds=round(time.time() - self._began, 3) if complete else 0.0,
             version=version(),
             python=platform.python_version(),

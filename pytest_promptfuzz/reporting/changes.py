@@ -97,7 +97,7 @@ def condition_lines(conditions: Iterable[ConditionReport], option: str) -> list[
 def base_text(base: BaseReport) -> str:
     """What was compared with, in words."""
     about = [
-        *([f"of {base['started'].replace('T', ' ').rstrip('Z')} UTC"] if base["started"] else []),
+        *([f"of {base['started'][:19].replace('T', ' ')} UTC"] if base["started"] else []),
         *([f"on {base['branch']}"] if base["branch"] else []),
         *([f"at {base['commit'][:12]}"] if base["commit"] else []),
     ]

@@ -22,7 +22,7 @@ FORMAT = 1
 
 
 class RunReport(TypedDict):
-    """A run: when (UTC, ISO 8601) and how long, by which version, in which mode, on which commit.
+    """A run: when (UTC, ISO 8601, to the millisecond) and how long, by which version, in which mode, on which commit.
 
     ``complete`` is false of a run that ended before its last test. ``dirty`` is ``None`` outside of git.
     """

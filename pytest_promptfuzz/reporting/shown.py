@@ -44,7 +44,7 @@ def _run(document: Document) -> Line:
     run = document["run"]
     parts = [
         f"run {run['id']}",
-        run["started"],
+        f"{run['started'][:19]}Z",
         *([seconds(run["seconds"])] if run["seconds"] else []),
         *([f"mode {run['mode']}"] if run["mode"] else []),
         *([f"commit {run['commit'][:12]}"] if run["commit"] else []),

@@ -236,6 +236,17 @@ def test_the_newest_three_are_kept(tmp_path: Path) -> None:
     assert newest.name.startswith("20260301T080400Z")
 
 
+def test_runs_of_one_second_have_an_order(tmp_path: Path) -> None:
+    for millisecond, name in ((1, "f"), (20, "e"), (300, "d")):
+        stored = Stored(
+            tmp_path, run(started=f"2026-03-01T08:00:00.{millisecond:03}Z", id=name, complete=False)
+        )
+        stored.end(run(id=name), changes=None, trends=None, warnings=[])
+    newest = latest(tmp_path)
+    assert newest is not None
+    assert read_document(newest)["run"]["id"] == "d"
+
+
 def change(test: str, status: str) -> Any:
     return {"test": test, "status": status}
 
