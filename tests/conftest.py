@@ -6,18 +6,28 @@ import importlib.util
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
+from tests import warm
 from tests.in_process import run_pytest
 
-# Plugins that take longer to load than most of our tests take to run; a test that needs one says so with a mark.
-SLOW_TO_LOAD = ("anyio", "hypothesispytest", "html", "html_fixtures", "metadata", "allure_pytest")
+# Plugins that take longer to load than most of our tests take to run, and one that leaves a socket open in each run; a
+# test that needs one says so with a mark.
+SLOW_TO_LOAD = (
+    "anyio",
+    "hypothesispytest",
+    "html",
+    "html_fixtures",
+    "metadata",
+    "allure_pytest",
+    "rerunfailures",
+)
 
 WORKERS = re.compile(r"-n(?!0|o)|--numprocesses(?!=0)")
 
@@ -30,10 +40,12 @@ if threading.current_thread() is threading.main_thread():
 os.environ.setdefault("SYSTEM_CERT_FILE", os.environ.get("SSL_CERT_FILE", ""))
 os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "data" / "tls" / "authority.pem")
 
-# Without limits by the clock, which a busy machine would break.
+if importlib.util.find_spec("hypothesis"):  # `pytest --help` shows our options without it
+    from hypothesis import HealthCheck, settings
 
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+    # Without limits by the clock, which a busy machine would break.
+    settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("patient")
 
 
 @pytest.fixture
@@ -43,7 +55,8 @@ def pytester(
     """Pytest's own, whose runs load the slow plugins only for ``@pytest.mark.with_plugins(name, …)``.
 
     ``runpytest`` runs in this process, but for a run with workers (``-n 2``): pytest-xdist's workers cannot start others.
-    What else needs a process of its own (signals, what is imported, what is kept) says so with ``runpytest_subprocess``.
+    What else needs a process of its own says so: ``runpytest_forked`` (signals, kills, what is kept) starts in no time,
+    ``runpytest_subprocess`` (what is loaded) loads everything anew.
 
     They ask whole plans and shrink nothing, so that calls can be counted; tests of stopping, of shrinking and of the
     docs take that back.
@@ -54,9 +67,14 @@ def pytester(
     unwanted = [f"-p no:{name}" for name in SLOW_TO_LOAD if name not in wanted]
     monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(unwanted))
 
+    def forked(*arguments: str | os.PathLike[str], timeout: float | None = None) -> pytest.RunResult:
+        with monkeypatch.context() as patched:
+            patched.setattr("_pytest.pytester.subprocess", warm)
+            return pytester.runpytest_subprocess(*arguments, timeout=timeout)
+
     def runpytest(*arguments: str | os.PathLike[str]) -> pytest.RunResult:
         if any(WORKERS.match(str(each)) for each in arguments):
-            return pytester.runpytest_subprocess(*arguments)
+            return forked(*arguments)
         place = f"--basetemp={pytester.path.parent / 'basetemp'}"
         started = time.perf_counter()
         done = run_pytest(*arguments, place)
@@ -67,9 +85,16 @@ def pytester(
         return pytest.RunResult(code, *lines, time.perf_counter() - started)
 
     monkeypatch.setattr(pytester, "runpytest", runpytest)
+    monkeypatch.setattr(pytester, "runpytest_forked", forked, raising=False)
     # It would drop every module that a test is the first to load, SDKs among them.
     monkeypatch.setattr(pytester._sys_modules_snapshot, "restore", lambda: None)
     return pytester
+
+
+@pytest.fixture
+def forked_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What our own code starts with ``sys.executable`` is forked from a process with everything loaded."""
+    monkeypatch.setattr(subprocess, "Popen", warm.Popen)
 
 
 @pytest.fixture(scope="session")

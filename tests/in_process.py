@@ -1,7 +1,7 @@
 """Runs of pytest, of ``promptfuzz`` and of small programs in this process, each as if it had one of its own.
 
-Python and the SDKs take two seconds to start, most tests a tenth of that. What a run of its own needs a process for
-(workers, signals, what is imported, terminals) is started by ``pytester.runpytest_subprocess`` and named so.
+Python and the SDKs take two seconds to start, most tests a tenth of that. What needs a process of its own (workers,
+signals, terminals) is forked from a warm one (``tests/warm.py``); only what is about loading starts Python anew.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import functools
 import gc
 import importlib
 import linecache
 import logging
 import os
+import pkgutil
 import random
 import runpy
 import signal
@@ -32,10 +34,13 @@ import pytest
 from _pytest.capture import FDCapture, MultiCapture
 from _pytest.unraisableexception import gc_collect_iterations_key
 
+import pytest_promptfuzz
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 TESTS = Path(__file__).parent
+LOADED_BY_OTHERS = (".__main__", ".plugin.collected")  # as a program, and by ``-p``
 # What stays loaded from run to run; everything else that a run imports is the project's own, and goes with it.
 _KEPT = tuple(
     dict.fromkeys(
@@ -118,6 +123,14 @@ def run_python(
     return isolated(run, folder=folder, environment=environment, together=together)
 
 
+@functools.cache
+def load_all() -> None:
+    """Load the whole package, as pytest loads it; a run in this process writes no bytecode, and would translate it anew."""
+    for each in pkgutil.walk_packages(pytest_promptfuzz.__path__, f"{pytest_promptfuzz.__name__}."):
+        if not each.name.endswith(LOADED_BY_OTHERS):
+            importlib.import_module(each.name)
+
+
 def isolated(
     run: Callable[[], int],
     *,
@@ -135,6 +148,7 @@ def isolated(
         environment: All environment variables that it sees; ``None`` leaves them.
         together: Whether standard output and error are one, as in a terminal.
     """
+    load_all()
     given = stdin.encode() if isinstance(stdin, str) else stdin
     with _restored(), _standard_streams(given, together=together) as read:
         if environment is not None:

@@ -107,7 +107,7 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
             "answer to the unmutated prompt alone, which may be an odd one, it would reach it"
         )
     if not few:
-        said = f"{_count(counts.deviation, 'deviation')}, and at most {limit} may occur"
+        said = f"{_count(counts.deviation, 'deviation')}; this test allows {limit}"
     floor, asked = _floor(evidence), _asked(evidence)
     lasting = counts.deviation if evidence.p is None else evidence.lasting
     if evidence.p is None:

@@ -358,7 +358,7 @@ class Pass(NamedTuple):
 
     def may_be_in(self, lower: str) -> bool:
         """Whether a text, given in small letters, is worth a search: one of the hints stands in it."""
-        return not self.hints or any(each in lower for each in self.hints)
+        return not self.hints or any(map(lower.__contains__, self.hints))
 
     @property
     def named(self) -> bool:
@@ -634,7 +634,16 @@ _LATER_PASSES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+_SHORT = 256  # characters: roles, names and labels, which most texts of a request are, come again and again
+
+
+@lru_cache(maxsize=4096)
+def _worth(rules: Rules, text: str) -> tuple[Pass, ...]:
+    lower = text.lower()
+    return tuple(each for each in (*rules.shapes, *rules.passes) if each.may_be_in(lower))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rules:
     """A version of the list.
 
@@ -652,10 +661,9 @@ class Rules:
     fields: bool = True
     credentials: bool = True
 
-    def all(self, text: str) -> Iterator[Pass]:
+    def all(self, text: str) -> tuple[Pass, ...]:
         """The passes that a text may hold something of."""
-        lower = text.lower()
-        return (each for each in (*self.shapes, *self.passes) if each.may_be_in(lower))
+        return (_worth if len(text) <= _SHORT else _worth.__wrapped__)(self, text)
 
     def kind_of(self, text: str) -> str:
         """What a text holds that looks like a credential; nothing where it holds none."""

@@ -379,6 +379,7 @@ def recorded_in(path: Path) -> list[str]:
     return RecordingFile(path).tests if path.exists() else []
 
 
+@pytest.mark.usefixtures("forked_children")
 def test_prune_shows_what_pytest_no_longer_collects_and_removes_it_with_yes(folder, cache) -> None:
     (folder / "pytest.ini").write_text("[pytest]\naddopts = -m 'not slow'\nmarkers = slow\n")
     (folder / "test_it.py").write_text(
@@ -407,6 +408,7 @@ def test_prune_shows_what_pytest_no_longer_collects_and_removes_it_with_yes(fold
     assert cache("prune") == (0, "Nothing to remove.")
 
 
+@pytest.mark.usefixtures("forked_children")
 def test_prune_removes_nothing_where_tests_cannot_be_collected(folder, cache) -> None:
     (folder / "test_it.py").write_text("import a_module_that_is_nowhere\n")
     path = record(folder, test_a=lines("test_a"))

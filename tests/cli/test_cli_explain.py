@@ -60,6 +60,12 @@ def folder(tmp_path, monkeypatch, promptfuzz_server):
     return tmp_path
 
 
+@pytest.fixture
+def few_draws(monkeypatch):
+    """For tests that do not look at the figures: the permutations take most of the time."""
+    monkeypatch.setattr("pytest_promptfuzz.scoring.causes.DRAWS", 99)
+
+
 def ran(*arguments, **environment):
     return run_pytest(*arguments, environment={**os.environ, **environment})
 
@@ -112,7 +118,7 @@ def test_a_word_that_breaks_the_answer_is_named_marked_and_first(folder, promptf
     assert "".join(text for text, _ in found["prompt"]).startswith("Classify the support ticket below.")
 
 
-def test_trials_without_a_stored_answer_are_counted(folder, promptfuzz_server):
+def test_trials_without_a_stored_answer_are_counted(folder, promptfuzz_server, few_draws):
     assert ran("-q", PLAN="20", PROMPTFUZZ_STOP="never").returncode == 0
     asked = promptfuzz_server.calls
     (found,) = json.loads(explained("test_it.py::test_carefully", "--json", PLAN="60").stdout)
@@ -132,7 +138,7 @@ def test_without_any_stored_answer_nothing_can_be_told(folder, promptfuzz_server
     assert promptfuzz_server.calls == 0
 
 
-def test_recorded_answers_serve(folder, promptfuzz_server):
+def test_recorded_answers_serve(folder, promptfuzz_server, few_draws):
     assert ran("-q", "--promptfuzz-mode=record").returncode == 0
     asked = promptfuzz_server.calls
     for each in folder.glob(".promptfuzz/**/*"):
@@ -158,7 +164,7 @@ def test_a_prompt_file_is_explained_on_what_promptfuzz_run_asked(folder, promptf
     assert promptfuzz_server.calls == asked
 
 
-def test_secrets_are_not_shown(folder):
+def test_secrets_are_not_shown(folder, few_draws):
     secret = "sk-live-0123456789abcdefghijklmnop"
     source = SUITE.replace("Kindly name", f"My key is {secret}. Kindly name")
     Path("test_it.py").write_text(source, encoding="utf-8")

@@ -19,6 +19,7 @@ from pytest_promptfuzz.reporting.text import columns
 from pytest_promptfuzz.targets.model import Request, Response
 from pytest_promptfuzz.testing.faults import NotFound, ServerError
 from pytest_promptfuzz.testing.server import ModelServer
+from tests import warm
 from tests.in_process import Done, promptfuzz
 
 if TYPE_CHECKING:
@@ -284,7 +285,7 @@ def test_ctrl_c_shows_what_is_known(
         monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
         terminal, side = pty.openpty()
         limits = ("--queries", "5000", "--batch", "4", "--operators", "synonym,lexical")
-        process = subprocess.Popen(
+        process = warm.Popen(
             [
                 *(sys.executable, "-m", "pytest_promptfuzz.cli", "search", "p.txt"),
                 *("--target", "openai:gpt-5-mini", "--set", TICKET, *limits),
@@ -318,7 +319,7 @@ def read_all(terminal: int, shown: list[str]) -> None:
 def test_ctrl_c_before_the_first_answer_ends_with_130(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer(Own(brittle), latency=60) as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
-        process = subprocess.Popen(
+        process = warm.Popen(
             [sys.executable, "-m", "pytest_promptfuzz.cli", "search", *GIVEN],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -336,7 +337,7 @@ def test_a_terminal_sees_progress_on_one_line(folder: Path, server: ModelServer)
     import pty
 
     main, side = pty.openpty()
-    process = subprocess.Popen(
+    process = warm.Popen(
         [sys.executable, "-m", "pytest_promptfuzz.cli", "search", *GIVEN, "--width", "80"],
         stdout=subprocess.PIPE,
         stderr=side,

@@ -40,6 +40,7 @@ def left(folder):
     return [each.name.partition("-")[0] for module in modules for each in files_in(folder_of(module))]
 
 
+@pytest.mark.usefixtures("forked_children")
 def test_snapshots_of_tests_that_are_gone_are_shown_and_removed_only_with_yes(folder):
     (folder_of(folder / "test_it.py") / "damaged.json").write_text("{")
     before = left(folder)
@@ -66,6 +67,7 @@ def test_one_is_removed_by_its_name(folder):
     assert prune(folder, "--test", "test_it.py::test_nothing")[0] == 2
 
 
+@pytest.mark.usefixtures("forked_children")
 def test_one_that_a_renamed_test_may_take_over_stays(folder):
     module = folder / "test_it.py"
     module.write_text(

@@ -6,9 +6,9 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import yaml
 
 from pytest_promptfuzz.reporting.markdown import MARKER
 from pytest_promptfuzz.running.limits.prices import Prices
+from tests import warm
 from tests.conftest import SLOW_TO_LOAD
 from tests.reporting.workflow_commands import commands, values
 
@@ -114,7 +115,7 @@ class Machine:
         programs = folder / "bin"
         programs.mkdir()
         for name, module in (("python", ""), ("promptfuzz", "-m pytest_promptfuzz.cli")):
-            _program(programs / name, f'exec "{sys.executable}" {module} "$@"')
+            _program(programs / name, f'exec {shlex.join(warm.launcher())} {module} "$@"')
         # It stands for GitHub: it notes what it is asked, and answers with what a file of that name says.
         _program(
             programs / "gh",

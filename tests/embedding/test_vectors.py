@@ -14,6 +14,7 @@ import pytest
 from pytest_promptfuzz.embedding import vectors
 from pytest_promptfuzz.embedding.embedder import CachedEmbedder
 from pytest_promptfuzz.embedding.vectors import Embedded, VectorFile
+from tests import warm
 
 
 class Thirds:
@@ -155,8 +156,7 @@ def test_processes_share_the_file(file, tmp_path) -> None:
     )
     folder = tmp_path / ".promptfuzz"
     running = [
-        subprocess.Popen([sys.executable, "-c", script, str(folder), name], stdout=subprocess.PIPE)
-        for name in "ab"
+        warm.Popen([sys.executable, "-c", script, str(folder), name], stdout=subprocess.PIPE) for name in "ab"
     ]
     assert [each.communicate()[0] for each in running] == [b"", b""]
     found = file.read([f"{name} {number}" for name in "ab" for number in range(40)])

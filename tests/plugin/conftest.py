@@ -42,8 +42,16 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Calla
 def project_process(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., pytest.RunResult]:
-    """The same in a process of its own, for what needs one: workers, signals, what is imported, how much is kept."""
+    """The same in a process of its own, for what is loaded."""
     return _project(pytester, monkeypatch, pytester.runpytest_subprocess)
+
+
+@pytest.fixture
+def project_forked(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., pytest.RunResult]:
+    """The same in a process that is forked from one that has everything loaded: for signals, and for what is kept."""
+    return _project(pytester, monkeypatch, pytester.runpytest_forked)  # type: ignore[attr-defined]
 
 
 def _project(

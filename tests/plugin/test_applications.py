@@ -15,6 +15,7 @@ import pytest
 from pytest_promptfuzz.plugin.commands import kept
 from pytest_promptfuzz.testing import faults
 from pytest_promptfuzz.testing.server import ModelServer
+from tests import warm
 from tests.in_process import run_pytest
 from tests.plugin.conftest import INI, PROMPT, summary_of
 from tests.plugin.stalling import Stalling
@@ -499,9 +500,7 @@ def test_an_interrupt_ends_the_run_and_keeps_what_was_answered(project, pytester
         ended.callback(model.go_on.set)
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "any")
-        process = subprocess.Popen(
-            command, cwd=pytester.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
+        process = warm.Popen(command, cwd=pytester.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         while server.calls < 3 and process.poll() is None:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
@@ -517,7 +516,7 @@ def test_two_runs_at_once_share_one_store(server, project, pytester):
     pytester.makepyfile(test_it=PROMPT + LIVE)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--promptfuzz-target=openai:m"]
     runs = [
-        subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        warm.Popen(command, cwd=pytester.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for _ in range(2)
     ]
     for run in runs:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections import Counter
 
 import pytest
 
+from tests import warm
 from tests.plugin.conftest import PROMPT, summary_of
 
 INI = "[pytest]\npromptfuzz_target = simulated\nfilterwarnings = error\n"
@@ -154,7 +154,7 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "no:hypothesispytest",
         "-rA",
     )
-    process = subprocess.run(
+    process = warm.run(
         [sys.executable, "-m", "pytest", *options],
         check=False,
         cwd=root,

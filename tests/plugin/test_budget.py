@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from pytest_promptfuzz.testing.faults import RateLimited, StatusFault
+from tests import warm
 from tests.plugin.conftest import summary_of
 
 REPLY = """
@@ -181,7 +182,7 @@ for _ in range(8):
 
 def test_two_processes_keep_one_rate_and_share_it(tmp_path):
     running = [
-        subprocess.Popen(
+        warm.Popen(
             [sys.executable, "-c", CHILD, str(tmp_path / "books.db")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

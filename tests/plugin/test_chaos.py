@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import warm
+
 ROOT = Path(__file__).parents[2]
 
 
 def test_killed_recording_runs_lose_nothing() -> None:
-    done = subprocess.run(
+    done = warm.run(
         [
             sys.executable,
             "benchmarks/chaos.py",
@@ -32,7 +34,7 @@ def test_killed_recording_runs_lose_nothing() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        check=False,
+        children=True,
     )
     assert done.returncode == 0, done.stdout
     assert "SIGKILL: 1 of a recording run of 44 calls, 0 with a loss" in done.stdout

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from pytest_promptfuzz.history.runs import Runs
+from tests import warm
 
 TESTS = """
 import os
@@ -417,7 +418,7 @@ def test_zzz(prompt):
     project(slow, "--co", "-q").assert_outcomes()
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *workers]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
-    process = subprocess.Popen(
+    process = warm.Popen(
         command, cwd=pytester.path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
     )
     try:
@@ -442,8 +443,7 @@ def test_two_runs_at_once_keep_a_file_each(project, pytester, runs) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
     both = [
-        subprocess.Popen(command, cwd=pytester.path, env=environment, stdout=subprocess.DEVNULL)
-        for _ in range(2)
+        warm.Popen(command, cwd=pytester.path, env=environment, stdout=subprocess.DEVNULL) for _ in range(2)
     ]
     assert [each.wait() for each in both] == [0, 0]
     assert [(each.complete, len(each.tests())) for each in runs.every()] == [(True, 2), (True, 2)]

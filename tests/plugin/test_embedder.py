@@ -37,7 +37,7 @@ def test_reply(prompt):
 
 @pytest.fixture
 def server(monkeypatch):
-    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PROMPTFUZZ_EMBEDDER", "PYTEST_ADDOPTS"):
+    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PROMPTFUZZ_EMBEDDER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-no-known-shape-17")

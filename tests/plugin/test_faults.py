@@ -11,7 +11,6 @@ import itertools
 import json
 import os
 import random
-import subprocess
 import sys
 import threading
 import time
@@ -33,6 +32,7 @@ from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.answers import MemoryStore
 from pytest_promptfuzz.wire.intercept import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
+from tests import warm
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -169,9 +169,7 @@ def test_the_document_shows_what_was_measured(server):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", __file__]
         environment = {**os.environ, "PROMPTFUZZ_TEST_ALONE": "1"}
         chosen = ["-k", "test_the_document_shows_what_was_measured"]
-        done = subprocess.run(
-            [*command, *chosen], env=environment, capture_output=True, text=True, check=False
-        )
+        done = warm.run([*command, *chosen], env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout
         return
     assert written("| fault ")[:-1] == table(server)

@@ -129,12 +129,12 @@ def test_another_request(prompt, llm):
 """
 
 
-def test_tests_with_cassettes_run(project_process, promptfuzz_server, monkeypatch):
+def test_tests_with_cassettes_run(project_forked, promptfuzz_server, monkeypatch):
     """vcrpy puts classes of its own in the place of http.client's."""
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     monkeypatch.setenv("OPENAI_BASE_URL", promptfuzz_server.openai_url)
     for mode, calls in (("once", 6), ("none", 0)):
         options = ("-o", "promptfuzz_target=openai:any", "--promptfuzz-mode=live", f"--record-mode={mode}")
         promptfuzz_server.reset()
-        project_process(CASSETTE, *options).assert_outcomes(passed=2)
+        project_forked(CASSETTE, *options).assert_outcomes(passed=2)
         assert promptfuzz_server.calls == calls

@@ -16,6 +16,7 @@ import openai  # noqa: F401 - loaded once, and not anew for each run
 import pytest
 
 from pytest_promptfuzz.testing.server import ModelServer
+from tests import warm
 from tests.plugin.conftest import PROMPT
 from tests.plugin.stalling import Stalling
 
@@ -68,7 +69,7 @@ class _Loaded:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    for name in ("CI", "PROMPTFUZZ_MODE", "PYTEST_ADDOPTS", "STOP"):
+    for name in ("CI", "PROMPTFUZZ_MODE", "STOP"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
@@ -259,9 +260,7 @@ def test_workers_lose_nothing_and_end_with_who_started_them(
         monkeypatch.setenv("OPENAI_BASE_URL", stalling.openai_url)
         monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # this test may run in a worker itself
         with (
-            subprocess.Popen(
-                command, cwd=here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-            ) as run,
+            warm.Popen(command, cwd=here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run,
             contextlib.ExitStack() as ended,
         ):
             ended.callback(model.go_on.set)
@@ -286,7 +285,7 @@ def test_workers_lose_nothing_and_end_with_who_started_them(
         kept = stored(spools)
         assert kept.total() >= 5
         model.begin_anew(stalling)
-        again = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
+        again = warm.run(command, cwd=here, capture_output=True, text=True, check=False)
         second = asked(stalling)
     assert again.returncode == 0, again.stdout
     recording = (here / "__promptfuzz__" / "test_it.calls.jsonl").read_bytes().splitlines()

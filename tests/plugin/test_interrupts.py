@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_promptfuzz.testing.server import ModelServer
+from tests import warm
 from tests.plugin.conftest import INI, PROMPT
 from tests.plugin.stalling import Stalling
 
@@ -108,7 +109,7 @@ def run(tmp_path, monkeypatch):
             "OPENAI_BASE_URL": server.openai_url,
             "ANTHROPIC_BASE_URL": server.anthropic_url,
         }
-        with subprocess.Popen(
+        with warm.Popen(
             [*command, *options],
             cwd=tmp_path,
             env=environment,

@@ -32,7 +32,7 @@ def body(keys: str = "", other: str = OTHER) -> str:
 
 @pytest.fixture
 def server(monkeypatch):
-    for name in ("CI", "PROMPTFUZZ_MODE", "PYTEST_ADDOPTS"):
+    for name in ("CI", "PROMPTFUZZ_MODE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     with ModelServer() as server:

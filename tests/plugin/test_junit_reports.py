@@ -160,6 +160,7 @@ def test_checked(prompt):
     assert not re.search(r"^\s*::error", said, re.MULTILINE)
 
 
+@pytest.mark.with_plugins("rerunfailures")
 def test_a_test_that_is_run_again_has_each_property_once(project, pytester):
     source = """
 ran = []

@@ -65,7 +65,7 @@ def pytest_sessionfinish(session):
 @pytest.fixture
 def found(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     """Run the suite; what was seen of its reports, what is kept of them, and what is still alive."""
-    for name in ("CI", "PROMPTFUZZ_TARGET", "PYTEST_ADDOPTS"):
+    for name in ("CI", "PROMPTFUZZ_TARGET"):
         monkeypatch.delenv(name, raising=False)
     pytester.makeconftest(CONFTEST)
     pytester.makeini("[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n")

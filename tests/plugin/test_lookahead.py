@@ -14,6 +14,7 @@ import pytest
 
 from pytest_promptfuzz.testing.faults import ServerError
 from pytest_promptfuzz.testing.server import ModelServer
+from tests import warm
 from tests.plugin.reported import CONFTEST, fresh, reports, threads_left
 
 if TYPE_CHECKING:
@@ -269,6 +270,7 @@ def test_what_is_recorded_ahead_is_replayed(pytester, live, server, monkeypatch)
     assert server.calls == 0
 
 
+@pytest.mark.with_plugins("rerunfailures")
 def test_a_rerun_asks_the_store(live, server):
     checks = {"bakery": "FAILED.append(1)\n    assert len(FAILED) > 2"}
     result = live(suite(checks).replace("LABELS =", "FAILED = []\nLABELS =", 1), "--reruns=1")
@@ -282,9 +284,7 @@ def test_an_interrupt_ends_at_once_and_what_was_answered_stays(pytester, live, s
     with ModelServer(latency=0.5) as slow:
         env = {**os.environ, "OPENAI_BASE_URL": slow.openai_url, "OPENAI_API_KEY": "none"}
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--promptfuzz-concurrency=4"]
-        with subprocess.Popen(
-            command, cwd=pytester.path, env=env, stdout=subprocess.PIPE, text=True
-        ) as child:
+        with warm.Popen(command, cwd=pytester.path, env=env, stdout=subprocess.PIPE, text=True) as child:
             limit = time.monotonic() + 600
             while slow.answered < 6 and time.monotonic() < limit:
                 time.sleep(0.05)
@@ -296,9 +296,7 @@ def test_an_interrupt_ends_at_once_and_what_was_answered_stays(pytester, live, s
         assert 6 <= answered < 40
         # The address is part of the key, so the same server has to go on.
         slow.reset()
-        again = subprocess.run(
-            command, cwd=pytester.path, env=env, capture_output=True, text=True, check=False
-        )
+        again = warm.run(command, cwd=pytester.path, env=env, capture_output=True, text=True, check=False)
         assert "5 passed" in again.stdout
         assert slow.calls <= 40 - answered + 4
     assert threads_left(pytester) == []

@@ -64,6 +64,6 @@ def test_no_odd_character_ends_a_run(project, pytester, monkeypatch, workers) ->
     ET.fromstring((pytester.path / "run.xml").read_bytes())
     before = {each: each.read_bytes() for each in sorted(pytester.path.glob("__promptfuzz__/*/*.json"))}
     assert len(before) == 9
-    again = pytester.runpytest_subprocess("-k", "returned or joined", "--promptfuzz-update", *workers)
+    again = pytester.runpytest_forked("-k", "returned or joined", "--promptfuzz-update", *workers)
     again.assert_outcomes(passed=8)
     assert before == {each: each.read_bytes() for each in before}

@@ -199,6 +199,7 @@ def test_max_deviations_and_thresholds_of_marks_and_command_line(project):
     overridden.stdout.fnmatch_lines(["*overridden on the command line: *threshold=1*"])
 
 
+@pytest.mark.with_plugins("rerunfailures")
 def test_maxfail_last_failed_reruns_durations_and_no_cacheprovider(project):
     source = (
         BRITTLE
@@ -220,6 +221,7 @@ def test_robust(prompt, llm):
     reruns.stdout.fnmatch_lines(["*slowest 5 durations*"])
 
 
+@pytest.mark.with_plugins("rerunfailures")
 def test_reruns_of_an_inconclusive_test(project):
     result = project(
         FAILING

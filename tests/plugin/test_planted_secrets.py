@@ -260,7 +260,7 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 def test_no_planted_credential_is_written_or_shown(pytester: pytest.Pytester, monkeypatch) -> None:
     assert len(PLANTED) >= 40
     assert len(set(PLANTED.values())) == len(PLANTED)
-    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PYTEST_ADDOPTS"):
+    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("BILLING_SERVICE_KEY", PLANTED["environment"])
     ini = "[pytest]\nasyncio_default_fixture_loop_scope = function\npromptfuzz_inconclusive = pass\n"
@@ -311,7 +311,7 @@ def test_a_recording_of_the_version_before_is_replayed_under_its_rules(
     pytester: pytest.Pytester, monkeypatch
 ) -> None:
     """Its keys hold what was not hidden then: two requests that differ in a token have two answers, and get them."""
-    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PYTEST_ADDOPTS"):
+    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET"):
         monkeypatch.delenv(name, raising=False)
     pytester.makefile(".ini", pytest="[pytest]\nasyncio_default_fixture_loop_scope = function\n")
     shutil.copy(OLD / "application.py", pytester.path / "test_before.py")
@@ -366,7 +366,7 @@ def test_personal(prompt, who, stream):
 def test_a_project_removes_personal_data_before_anything_is_stored(
     pytester: pytest.Pytester, monkeypatch
 ) -> None:
-    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PYTEST_ADDOPTS"):
+    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET"):
         monkeypatch.delenv(name, raising=False)
     pytester.makefile(".ini", pytest="[pytest]\nasyncio_default_fixture_loop_scope = function\n")
     pytester.makepyfile(test_it="import pytest\n" + PROMPT + PERSONAL, conftest=REDACTORS)

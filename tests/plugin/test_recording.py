@@ -45,7 +45,7 @@ filterwarnings = error
 
 @pytest.fixture
 def server(monkeypatch):
-    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PYTEST_ADDOPTS", "OPENAI_API_KEY"):
+    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-no-known-shape-17")
@@ -64,7 +64,7 @@ def run(pytester: pytest.Pytester, server):
         with pytest.MonkeyPatch.context() as patch:
             for name, value in env.items():
                 patch.setenv(name, value)
-            start = pytester.runpytest_subprocess if alone else pytester.runpytest
+            start = pytester.runpytest_forked if alone else pytester.runpytest
             return start("-p", "no:cacheprovider", *arguments)
 
     return run

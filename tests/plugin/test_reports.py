@@ -126,6 +126,7 @@ def test_a_report_is_written_where_no_robust_test_ran(project: Project, pytester
     assert (found["tests"], found["unjudged"]) == ([], [])
 
 
+@pytest.mark.with_plugins("rerunfailures")
 def test_of_a_rerun_test_the_last_run_counts(project: Project, pytester: pytest.Pytester) -> None:
     source = """
     from pathlib import Path
@@ -235,7 +236,7 @@ def test_no_secret_is_left(project: Project, pytester: pytest.Pytester) -> None:
         assert secret not in text
 
 
-def test_a_killed_run_leaves_what_was_known(project_process: Project, pytester: pytest.Pytester) -> None:
+def test_a_killed_run_leaves_what_was_known(project_forked: Project, pytester: pytest.Pytester) -> None:
     source = """
     import os, signal
 
@@ -246,7 +247,7 @@ def test_a_killed_run_leaves_what_was_known(project_process: Project, pytester: 
     def test_b():
         os.kill(os.getpid(), signal.SIGKILL)
     """
-    project_process(source)
+    project_forked(source)
     stored = latest(pytester.path / ".promptfuzz")
     assert stored is not None
     found = read_document(stored)

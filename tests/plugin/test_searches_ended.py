@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_promptfuzz.testing.server import ModelServer
+from tests import warm
 from tests.plugin.conftest import INI, PROMPT
 from tests.plugin.reported import CONFTEST, reports
 
@@ -45,7 +46,7 @@ def interrupted(folder: Path, source: str, *options: str) -> tuple[int, str]:
     """Run pytest until the body says that it is ready, press Ctrl-C, and have its end."""
     (folder / "pytest.ini").write_text(INI, encoding="utf-8")
     (folder / "test_it.py").write_text(PROMPT + HEAD + source, encoding="utf-8")
-    with subprocess.Popen(
+    with warm.Popen(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options],
         cwd=folder,
         env={**os.environ, "COLUMNS": "160"},
@@ -118,7 +119,7 @@ def test_a_timeout_of_the_tests_own_keeps_what_was_found(
         """
     )
     pytester.makepyfile(test_it=PROMPT + HEAD + source)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-o", "timeout_method=signal")
+    result = pytester.runpytest_forked("-p", "no:cacheprovider", "-o", "timeout_method=signal")
     result.assert_outcomes(failed=1)
     (report,) = reports(pytester).values()
     assert report["reason"] == "counterexample-found"
@@ -142,7 +143,7 @@ def test_a_search_cannot_be_asked_ahead(tmp_path: Path) -> None:
     """
     (tmp_path / "test_it.py").write_text(PROMPT + textwrap.dedent(source), encoding="utf-8")
     with ModelServer() as server:
-        done = subprocess.run(
+        done = warm.run(
             [sys.executable, "-m", "pytest_promptfuzz.cli", "prefill", "--dry-run", "."],
             cwd=tmp_path,
             env={
@@ -166,7 +167,7 @@ def test_a_search_cannot_be_asked_ahead(tmp_path: Path) -> None:
 def test_a_search_explains_nothing_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text(INI, encoding="utf-8")
     (tmp_path / "test_it.py").write_text(PROMPT + NEARER, encoding="utf-8")
-    done = subprocess.run(
+    done = warm.run(
         [sys.executable, "-m", "pytest_promptfuzz.cli", "explain", "test_it.py::test_it"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
@@ -193,7 +194,7 @@ def shown(folder: Path, *, terminal: bool) -> str:
     (folder / "pytest.ini").write_text(INI, encoding="utf-8")
     (folder / "test_it.py").write_text(PROMPT + NEARER, encoding="utf-8")
     ours, theirs = pty.openpty() if terminal else os.pipe()
-    with subprocess.Popen(
+    with warm.Popen(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
         cwd=folder,
         env={**os.environ, "COLUMNS": "120", "TERM": "xterm"},

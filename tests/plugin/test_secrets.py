@@ -104,7 +104,7 @@ def leaks(folder: Path, printed: str) -> list[str]:
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "workers"])
 def test_secrets_are_found_nowhere(pytester: pytest.Pytester, monkeypatch, workers) -> None:
-    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PYTEST_ADDOPTS"):
+    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     pytester.makefile(".ini", pytest=INI)
@@ -124,7 +124,7 @@ def test_secrets_are_found_nowhere(pytester: pytest.Pytester, monkeypatch, worke
             *workers,
         )
         for mode in ("record", "auto", "replay"):
-            result = pytester.runpytest_subprocess(f"--promptfuzz-mode={mode}", *common)
+            result = pytester.runpytest_forked(f"--promptfuzz-mode={mode}", *common)
             assert "test_whole" in result.stdout.str()
             assert leaks(pytester.path, result.stdout.str() + result.stderr.str()) == []
             assert "[redacted]" in result.stdout.str()
@@ -146,7 +146,7 @@ def test_a_bad_pattern_is_refused_before_anything_runs(
     pytester: pytest.Pytester, pattern: str, why: str
 ) -> None:
     pytester.makefile(".ini", pytest=f"[pytest]\npromptfuzz_redact =\n    {pattern}\n")
-    result = pytester.runpytest_subprocess()
+    result = pytester.runpytest_forked()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert why in result.stderr.str() + result.stdout.str()
     assert "promptfuzz_redact" in result.stderr.str() + result.stdout.str()
@@ -164,7 +164,7 @@ def test_triage(prompt, llm):
 """
     )
     pytester.makepyfile(test_it=source)
-    result = pytester.runpytest_subprocess(
+    result = pytester.runpytest_forked(
         "--promptfuzz-target=simulated", "--promptfuzz-mode=record", "--tb=line"
     )
     assert leaks(pytester.path, "") == []
@@ -248,7 +248,7 @@ def test_killed():
 def test_what_applications_say_of_their_secrets_is_not_shown(
     pytester: pytest.Pytester, monkeypatch, options
 ) -> None:
-    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "PYTEST_ADDOPTS", "KILLED"):
+    for name in ("CI", "PROMPTFUZZ_MODE", "PROMPTFUZZ_TARGET", "KILLED"):
         monkeypatch.delenv(name, raising=False)
     for name, value in (("OPENAI_API_KEY", KEY), ("ODD_TOKEN", ODD), ("URL_PASSWORD", PASSWORD)):
         monkeypatch.setenv(name, value)
@@ -257,7 +257,7 @@ def test_what_applications_say_of_their_secrets_is_not_shown(
     common = ("-p", "no:cacheprovider", "-rA", "--junitxml=junit.xml", "-o", "junit_logging=all", *options)
     with ModelServer(Leaky()) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        result = pytester.runpytest_subprocess("--promptfuzz-mode=record", *common)
+        result = pytester.runpytest_forked("--promptfuzz-mode=record", *common)
         shown = result.stdout.str() + result.stderr.str()
         if "-s" in options:  # what is not captured is the application's own to say
             shown = "\n".join(
@@ -271,7 +271,7 @@ def test_what_applications_say_of_their_secrets_is_not_shown(
         assert all(name in shown for name in ("test_several_texts", "test_unreachable", "[redacted]"))
         # A run that is killed leaves what it was answered behind, and no secret in it.
         monkeypatch.setenv("KILLED", "1")
-        pytester.runpytest_subprocess("--promptfuzz-mode=record", "-k", "killed", *common)
+        pytester.runpytest_forked("--promptfuzz-mode=record", "-k", "killed", *common)
         for name in ("stdout", "stderr"):
             (pytester.path / name).unlink()
         spools = [path for path in (pytester.path / ".promptfuzz").rglob("*") if path.is_file()]

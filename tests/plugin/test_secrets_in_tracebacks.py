@@ -47,7 +47,7 @@ def test_skips(prompt, llm):
     ],
 )
 def test_a_traceback_with_a_key_stays_a_traceback(pytester, monkeypatch, style, ci, workers) -> None:
-    for name in ("CI", "BUILD_NUMBER", "PROMPTFUZZ_MODE", "PYTEST_ADDOPTS"):
+    for name in ("CI", "BUILD_NUMBER", "PROMPTFUZZ_MODE"):
         monkeypatch.delenv(name, raising=False)
     if ci:
         monkeypatch.setenv("CI", "true")

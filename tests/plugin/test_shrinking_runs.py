@@ -14,6 +14,7 @@ import pytest
 from pytest_promptfuzz import Counterexample, Response
 from pytest_promptfuzz.testing.faults import Unauthorized
 from pytest_promptfuzz.testing.server import ModelServer
+from tests import warm
 from tests.in_process import promptfuzz
 from tests.plugin.reported import CONFTEST, fresh, reports
 
@@ -318,7 +319,7 @@ def test_next():
 def test_ctrl_c_shows_what_is_smallest_by_then(pytester, run, server) -> None:
     pytester.makepyfile(test_it=HEAD + SLOW)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--promptfuzz-speculate=off"]
-    with subprocess.Popen(
+    with warm.Popen(
         command, cwd=pytester.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as child:
         limit = time.monotonic() + 600

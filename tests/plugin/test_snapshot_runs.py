@@ -252,6 +252,7 @@ NAMES = [*(f"test_many[{n}]" for n in range(3)), "TestGroup::test_one", "TestGro
 NAMES += ["test_setup", "test_skipped", "test_fails"]
 
 
+@pytest.mark.with_plugins("rerunfailures")
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_what_is_not_run_is_never_lost(project, pytester, monkeypatch, workers):
     whole = project(MANY, "--promptfuzz-update", *workers, conftest=CONFTEST)

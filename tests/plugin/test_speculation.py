@@ -17,6 +17,7 @@ import pytest
 from pytest_promptfuzz.targets.model import Response, ToolCall, Usage
 from pytest_promptfuzz.testing.faults import Dropped, DroppedMidBody, ServerError
 from pytest_promptfuzz.testing.server import ModelServer
+from tests import warm
 from tests.plugin.reported import CONFTEST, fresh, reports, threads_left
 
 if TYPE_CHECKING:
@@ -499,9 +500,7 @@ def test_an_interrupt_keeps_what_was_answered(pytester, live, server):
     with ModelServer(Sorter(), latency=0.4) as slow:
         env = {**os.environ, "OPENAI_BASE_URL": slow.openai_url}
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
-        with subprocess.Popen(
-            command, cwd=pytester.path, env=env, stdout=subprocess.PIPE, text=True
-        ) as child:
+        with warm.Popen(command, cwd=pytester.path, env=env, stdout=subprocess.PIPE, text=True) as child:
             limit = time.monotonic() + 600
             while slow.calls < 11 + 7 and time.monotonic() < limit:
                 time.sleep(0.01)
@@ -512,8 +511,6 @@ def test_an_interrupt_keeps_what_was_answered(pytester, live, server):
         answered = slow.answered
         assert 11 <= answered <= 18
         slow.reset()
-        again = subprocess.run(
-            command, cwd=pytester.path, env=env, capture_output=True, text=True, check=False
-        )
+        again = warm.run(command, cwd=pytester.path, env=env, capture_output=True, text=True, check=False)
         assert "4 passed" in again.stdout
         assert slow.calls <= 36 - 11

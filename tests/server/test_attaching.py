@@ -20,6 +20,7 @@ from pytest_promptfuzz.testing.attaching import CONTROL, TOKEN, Attachment
 from pytest_promptfuzz.testing.proxy import Proxy
 from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.endpoints import is_exempt
+from tests import warm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,7 +83,7 @@ def test_detached():
 
 @contextlib.contextmanager
 def process(*command: str):
-    with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True) as started:
+    with warm.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True) as started:
         try:
             yield started
         finally:

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_promptfuzz.testing.serve import serve
 from pytest_promptfuzz.testing.server import ModelServer
+from tests import warm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +24,7 @@ PROGRAM = "import sys; from pytest_promptfuzz.testing.serve import serve; sys.ex
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_serves_until_it_is_stopped(signum: signal.Signals) -> None:
     command = [sys.executable, "-c", PROGRAM, "--port", "0", "--log", "--fault", "rate-limit:retry-after=1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with warm.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         lines = [process.stdout.readline().strip() for _ in range(4)]
@@ -60,7 +61,7 @@ def test_records_a_provider_until_it_is_stopped(tmp_path: Path) -> None:
     with ModelServer() as provider:
         command = [sys.executable, "-c", PROGRAM, "--port", "0", "--log", "--proxy", provider.openai_url]
         for hits in (0, 1):
-            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+            with warm.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
                 assert process.stdout is not None
                 assert process.stdout.readline().startswith(
                     f"Recording {provider.openai_url} into .promptfuzz;"

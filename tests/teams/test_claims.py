@@ -20,6 +20,7 @@ from pytest_promptfuzz.wire.answers import MemoryStore, StoredAnswer
 from pytest_promptfuzz.wire.claims import Both, Claims
 from pytest_promptfuzz.wire.redis_store import RedisAddress, RedisStore
 from pytest_promptfuzz.wire.store import ResponseStore
+from tests import warm
 
 ANSWER = StoredAnswer("https://example.org/v1/responses", {}, 200, "application/json", "{}", created=0.0)
 HOLD = """
@@ -34,9 +35,7 @@ time.sleep(600)
 
 def elsewhere(url, folder):
     """Another process that claims ``a-0-0``, and goes on holding it."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, url, str(folder)], stdout=subprocess.PIPE, text=True
-    )
+    process = warm.Popen([sys.executable, "-c", HOLD, url, str(folder)], stdout=subprocess.PIPE, text=True)
     said = process.stdout.readline().strip()
     process.stdout.close()
     return process, said
@@ -305,9 +304,7 @@ CALLS = 3
 
 def start(pytester, *arguments):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-    return subprocess.Popen(
-        command, cwd=pytester.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    return warm.Popen(command, cwd=pytester.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def until(condition):
@@ -377,5 +374,5 @@ def test_same(prompt):
 
 def test_a_stream_that_is_left_open_keeps_no_other_run_waiting(pytester, suite, models):
     suite(STREAMS)
-    result = pytester.runpytest_subprocess("-v", "-W", "ignore", timeout=600)
+    result = pytester.runpytest_forked("-v", "-W", "ignore", timeout=600)
     result.stdout.fnmatch_lines(["test_it.py::test_same PASSED*"])

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from pytest_promptfuzz.testing.faults import Unauthorized
+from tests import warm
 from tests.in_process import promptfuzz
 
 SUITE = """
@@ -37,7 +38,7 @@ OPENAI, ANTHROPIC = 4 * 4, 2 * 4
 
 def start(*arguments):
     command = [sys.executable, "-m", "pytest_promptfuzz.cli", "prefill", "--poll", "0.05", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return warm.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def prefill(*arguments):

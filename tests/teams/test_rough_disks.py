@@ -9,8 +9,9 @@ import sys
 import pytest
 
 from pytest_promptfuzz.wire.locks import FileClaim
+from tests import warm
 
-resource = pytest.importorskip("resource", reason="POSIX only")
+pytest.importorskip("resource", reason="POSIX only")
 
 SUITE = """
 @pytest.mark.parametrize("ticket", TICKETS)
@@ -26,14 +27,18 @@ PREFILL = ("pytest_promptfuzz.cli", "prefill", "--poll", "0.05")
 
 def limited(pytester, size, *arguments, command=PYTEST):
     """A run whose files may not grow beyond ``size`` bytes, as on a full disk."""
-    return subprocess.run(
-        [sys.executable, "-m", *command, *arguments],
+    program = f"""
+import resource, runpy, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+sys.argv = {[*command, *arguments]}
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+    return warm.run(
+        [sys.executable, "-c", program],
         cwd=pytester.path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_promptfuzz.testing.faults import Slow
 from pytest_promptfuzz.wire.store import ResponseStore
+from tests import warm
 
 SUITE = """
 import pytest
@@ -35,7 +36,7 @@ def host(folder, test_file, *arguments):
     """A pytest of its own, with a cache of its own, as another machine would have."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test_file), *arguments]
     command += [f"--promptfuzz-cache-dir={folder}"]
-    return subprocess.Popen(
+    return warm.Popen(
         command, cwd=test_file.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.wire.answers import MemoryStore, StoredAnswer, decode_answer, encode_answer
 from pytest_promptfuzz.wire.store import ResponseStore
+from tests import warm
 
 
 def answer(text: str = "hello", **changes: object) -> StoredAnswer:
@@ -397,7 +398,7 @@ def test_a_process_killed_while_it_mends_leaves_no_trace(store: ResponseStore) -
         "module.salvage = salvage\n"
         f"module.ResponseStore({str(store.directory)!r}).get('k0')"
     )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
+    assert warm.run([sys.executable, "-c", program], check=False).returncode == -9
     assert (store.path.parent / "mending").is_dir()
     store.put("k", answer("new"))
     assert store.get("k") == answer("new")
@@ -464,9 +465,7 @@ def test_processes_share_a_store(store: ResponseStore) -> None:
         "    store.put(f'{sys.argv[1]}-{n}', StoredAnswer('u', {}, 200, 'application/json', '{}', 0.0))\n"
         "store.close()"
     )
-    running = [
-        subprocess.Popen([sys.executable, "-c", program, name], stdout=subprocess.PIPE) for name in "abcdef"
-    ]
+    running = [warm.Popen([sys.executable, "-c", program, name], stdout=subprocess.PIPE) for name in "abcdef"]
     assert [each.communicate()[0] for each in running] == [b""] * 6
     assert store.stats().entries == 600
 
@@ -495,7 +494,7 @@ def test_what_a_killed_process_stored_is_there(store: ResponseStore) -> None:
         "    store.put(f'k{n}', StoredAnswer('u', {}, 200, 'application/json', '{}', 0.0))\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
+    assert warm.run([sys.executable, "-c", program], check=False).returncode == -9
     assert found(store, 20) == 20
     assert store.notes == []
 
@@ -511,7 +510,7 @@ def test_two_processes_mend_once(store: ResponseStore) -> None:
         "    store.put(f'{sys.argv[1]}{n}', StoredAnswer('u', {}, 200, 'application/json', '{}', 0.0))\n"
         "store.close()"
     )
-    running = [subprocess.Popen([sys.executable, "-c", program, name]) for name in "abc"]
+    running = [warm.Popen([sys.executable, "-c", program, name]) for name in "abc"]
     assert [each.wait() for each in running] == [0, 0, 0]
     assert store.path.parent.name == "2"
     assert store.stats().entries == 60
