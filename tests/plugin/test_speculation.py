@@ -304,7 +304,7 @@ def test_calls_overlap_up_to_the_concurrency(live, server):
     body = "@robust(Prompt(SORT), mutations=8, threshold=0.0)\ndef test_it(prompt):\n    return ask(prompt.format(ticket=TICKET))"
     live(body).assert_outcomes(passed=1)
     assert server.calls == 9
-    assert server.peak == 7
+    assert 2 < server.peak <= 8  # how many, a busy machine decides
 
 
 def test_the_concurrency_is_kept(pytester, live, server):
