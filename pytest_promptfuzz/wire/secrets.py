@@ -6,6 +6,7 @@ wrote it; version 1 is kept as data for that.
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 from collections import Counter
@@ -101,7 +102,7 @@ _SHAPES: dict[str, tuple[str, str]] = {
     ),
     "a key of a service": (
         (
-            rf"{_START}(?:secret_[A-Za-z0-9]{{43}}|cio[A-Za-z0-9]{{32}}|(?:fc-|key-|SK)[a-f0-9]{{32}}"
+            rf"{_START}(?:secret_[A-Za-z0-9]{{43}}|cio[A-Za-z0-9]{{32}}|(?:fc-|SK)[a-f0-9]{{32}}|key-[a-z0-9]{{32}}"
             r"|[a-f0-9]{32}-us\d{1,2}|EAAA[A-Za-z0-9_\-]{60}|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|fm[12]_[A-Za-z0-9+/]{40,}=*"
             r"|dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-]{40,})(?![A-Za-z0-9])"
         ),
@@ -225,6 +226,8 @@ SECRET_HEADER = re.compile(
     r"|(^|-)(?<!idempotency-)(?<!cache-)key$"
 )
 _ENVIRONMENT = frozenset({"env", "environment", "environment_variables", "environ"})
+# What holds a credential for each of several services: {"api_keys": {"search": "…"}}.
+_KEPT_IN = re.compile(r"(?:^|_)(?:api_?keys?|secrets?|passwords|credentials|creds)$")
 _PAIR_NAMES = ("name", "key", "header", "variable")
 LISTED = "[]"  # stands in the way to a text of a list that follows its name there: ["--token", "…"]
 
@@ -235,6 +238,7 @@ _PLACEHOLDER = re.compile(
 _IDENTIFIER = re.compile(r"[A-Za-z_]+\d{0,2}(?:\.[A-Za-z_]+\d{0,2})*\Z")
 _VALUE = re.compile(r"[A-Za-z0-9+/_\-.~=]{16,}")
 _DIGIT, _LETTER, _SPACE = re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"\s")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")  # scripts whose sentences have no spaces
 _BITS = 3.2  # a character; English in lower case without spaces has about 2.8 in 16 letters of a few words
 _BITS_OF_LETTERS = 4.3  # names in camel case, as long as such values, have about 4
 # Where a letter follows a digit, a digit a letter, or a capital a small letter: rare in words, dates and versions.
@@ -289,6 +293,7 @@ def _is_mixed(value: str, length: int = 8) -> bool:
         and _DIGIT.search(value) is not None
         and _LETTER.search(value) is not None
         and _SPACE.search(value) is None
+        and _UNSPACED.search(value) is None
         and not _PLACEHOLDER.match(value)
     )
 
@@ -387,8 +392,22 @@ def _is_no_blob(match: re.Match[str]) -> bool:
     return not (_BLOB.fullmatch(before) and _is_random(before))
 
 
+# sk_learn_pipeline_2024, hf_transformers_library: words and numbers, as programs name things.
+_WORDS = re.compile(r"[A-Za-z]{1,20}\d{0,2}(?:[_\-.](?:[A-Za-z]{1,20}\d{0,2}|\d{1,8}))+\Z")
+
+
+def _is_no_name(match: re.Match[str]) -> bool:
+    """Whether what follows a service's beginning is no name of a variable, a file or a package."""
+    return _is_no_blob(match) and not _WORDS.match(match[0])
+
+
 _SHAPE_PASSES = tuple(
-    Pass(kind, re.compile(shape), _is_no_blob, tuple(hints.split()))
+    Pass(
+        kind,
+        re.compile(shape),
+        _is_no_name if kind in BEGINNINGS or kind == "a key of a model host" else _is_no_blob,
+        tuple(hints.split()),
+    )
     for kind, (shape, hints) in _SHAPES.items()
 )
 
@@ -429,6 +448,20 @@ def _in_text(match: re.Match[str]) -> bool:
     return _is_mixed(value, 6) and (not is_word or _is_jumbled(value))
 
 
+def _is_bearer(match: re.Match[str]) -> bool:
+    """Whether it signs in: ``Basic`` stands before a user and a password in base64, not in ``basic level-1 course``."""
+    if match["scheme"].lower() == "bearer" or _IN_HEADER.search(
+        match.string, max(0, match.start() - 24), match.start()
+    ):
+        return True
+    encoded = match["value"].rstrip("=.")
+    try:
+        return b":" in base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
+    except ValueError:
+        return False
+
+
+_IN_HEADER = re.compile(r"(?i)authorization\W{1,8}\Z")
 _ESCAPE = re.compile(_ESCAPES)
 _IN_LINE = re.compile(r"(?:^|\n)(?:\s|export\s)*\Z")
 
@@ -549,8 +582,8 @@ _LATER_PASSES = (
     ),
     Pass(
         _NAMED,
-        re.compile(rf"(?i)\b(?:bearer|basic)\s+{_WORDY}(?P<value>{_AFTER})"),
-        None,
+        re.compile(rf"(?i)\b(?P<scheme>bearer|basic)\s+{_WORDY}(?P<value>{_AFTER})"),
+        _is_bearer,
         ("bearer", "basic"),
     ),
     Pass(_NAMED, re.compile(rf"(?i)\b{_API_KEY}{_WORDY}(?P<value>{_AFTER})"), None, ("key", "token")),
@@ -569,13 +602,21 @@ _LATER_PASSES = (
             r"(?:(?<![\w.\-])|(?<=[^\w.\-]-)|(?<=[^\w.]--)|(?<=%22))"
             r"(?P<name>[^\W\d][\w.\-]{1,60}(?: (?i:key|token|secret|password|string))?)"
             r"(?:[\"'`\\*\])]|&quot;|%22){0,10}"
-            r"(?:(?P<plain>=)|\s{0,3}(?::\s?(?:str|String|string|bytes)\s?=|:=|[:=]>?|%3A|(?P<tag>>)"
+            r"(?:(?P<plain>=)|\s{0,3}(?::\s?&?(?:'static\s)?(?:str|String|string|bytes)\s?=|:=|[:=]>?|：|%3A|(?P<tag>>)"
             r"|(?P<loose>\b(?i:is)\b:?|,(?=\s?b?[\"']))))"
             rf"(?:\s|%20|\+){{0,3}}(?:(?i:bearer|basic|token|apikey|splunk)\s)?{_QUOTE}"
             rf"(?=(?P<value>{_CHARACTER}{{1,128}}(?:{_ESCAPES}{_CHARACTER}{{0,128}}){{0,8}}))"
         ),
         _in_text,
         _SIGNS,
+    ),
+    Pass(
+        "a credential after its name (ENV API_KEY …)",
+        re.compile(
+            rf"(?m)^\s{{0,8}}(?:ENV|ARG|setenv)\s(?P<name>[A-Za-z_][\w]{{1,60}})\s{_QUOTE}(?P<value>{_CHARACTER}{{4,512}})"
+        ),
+        _is_option,
+        ("env ", "arg "),
     ),
     Pass(
         "a credential after an option (--token …)",
@@ -696,6 +737,8 @@ class Rules:
             kind = 2
         inside = way[-2] if len(way) > 1 else ""
         listed = inside == LISTED
+        if asked and not kind and _KEPT_IN.search(_snake(inside)) and _is_random(value):
+            return f"a credential under the name {inside!r:.40}"
         if not kind and not _in_headers(way) and inside not in _ENVIRONMENT and _COOKIES.isdisjoint(way[:-1]):
             return ""
         if asked and kind == 2 and not listed:
@@ -781,11 +824,14 @@ def _secrets_in(value: Any, path: str, way: tuple[str, ...], asked: bool) -> Ite
 
 def way_to(way: tuple[str, ...], owner: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """The way to a field; of the value in a pair such as ``{"name": "password", "value": …}``, to its name's."""
+    in_headers = bool(way) and way[-1] in _HEADERS
     if name == "value":
         for each in _PAIR_NAMES:
             named = owner.get(each)
-            if isinstance(named, str) and strength(named):
-                return (*way, "value", named)
+            if isinstance(named, str) and (in_headers or strength(named)):
+                return (*way, named) if in_headers else (*way, "value", named)
+    if in_headers and name in _PAIR_NAMES and isinstance(owner.get("value"), str):
+        return (*way, name, LISTED)
     return (*way, name)
 
 

@@ -187,6 +187,12 @@ INNOCENT = [
     "Use sk-learn, basic authentication, and https://docs.example/a?page=2&key=name#token=x",
     "mailto:jane@example.com at 12:30:45, http://localhost:8080/a@b, SELECT token FROM t WHERE key = 'a1'",
     "commit 5d41402abc4b2a76b9719d911017c592 with id 550e8400-e29b-41d4-a716-446655440000",
+    "sk_learn_pipeline_2024_version_final = hf_transformers_library_2(npm_config_registry_2_fallback_url)",
+    "gsk_glaxosmithkline_annual_report_2023.pdf, co_authored_by_2_people_in_2024, phx_to_lax_flight_2024_09_12",
+    "a basic covid-19 course, the basic python3.12 image, basic understanding-of-20-things",
+    "密码：必须至少8个字符 and ENV NODE_VERSION 20.11.1",
+    {"table": {"headers": [{"name": "Amount", "value": "12.50 EUR"}]}, "credentials": {"type": "user"}},
+    {"tools": [{"type": "mcp", "headers": [{"name": "Accept", "value": "application/json"}]}]},
 ]
 
 
@@ -195,6 +201,36 @@ INNOCENT = [
 def test_innocents_are_untouched(value: object, names: bool) -> None:
     assert Redaction().json(value, names=names) == value
     assert list(secrets_in(value, asked=names)) == []
+
+
+RANDOM = "Zk8qPw3vTn6RbX1yLm4J"
+
+
+@pytest.mark.parametrize(
+    ("value", "secret"),
+    [
+        (
+            {"tools": [{"type": "mcp", "headers": [{"name": "X-Team", "value": "plain-words"}]}]},
+            "plain-words",
+        ),
+        ({"extra_headers": [{"name": "Authorization", "value": "some words"}]}, "some words"),
+        ({"api_keys": {"search": RANDOM}}, RANDOM),
+        ({"credentials": {"search": RANDOM}}, RANDOM),
+        (f"FROM python\nENV SEARCH_API_KEY {RANDOM}\n", RANDOM),
+        (f'let api_key: &str = "{RANDOM}";', RANDOM),
+        ("密码：Hx7kQz9pLw12", "Hx7kQz9pLw12"),
+        ("key-3ax6xnjp29jd6fds4gc373sgvjxteol0", "3ax6xnjp29jd6fds4gc373sgvjxteol0"),
+        ("Authorization: Basic Zm9vYmFy1234", "Zm9vYmFy1234"),
+        ("say Basic bWU6T3Blbi1TZXNhbWUx to it", "bWU6T3Blbi1TZXNhbWUx"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_credentials_that_are_told_by_what_is_around_them(value: object, secret: str) -> None:
+    hidden = Redaction().json(value)
+    assert secret not in json.dumps(hidden, ensure_ascii=False)
+    assert Redaction().json(hidden) == hidden
+    assert list(secrets_in(value)) != []
+    assert list(secrets_in(hidden)) == []
 
 
 WORDS = st.sampled_from(
