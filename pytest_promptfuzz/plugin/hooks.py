@@ -17,6 +17,7 @@ from pytest_promptfuzz.testing.fixtures import promptfuzz_proxy, promptfuzz_serv
 from pytest_promptfuzz.wire import audit
 
 if TYPE_CHECKING:
+    import warnings
     from collections.abc import Generator
 
 __all__ = ["input", "llm", "prompt", "promptfuzz", "promptfuzz_proxy", "promptfuzz_server", "response"]
@@ -202,6 +203,11 @@ class Results:
         from pytest_promptfuzz.plugin.junit import tell_suite
 
         tell_suite(self._state)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
+        """Take what looks like a key out of a warning, before it is shown or sent to the process that shows it."""
+        self._state.hide_in_warning(warning_message)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -12,6 +12,7 @@ from pytest_promptfuzz.scoring.score import TrialOutcome
 from pytest_promptfuzz.wire.cut_secrets import hide_cut
 
 if TYPE_CHECKING:
+    import warnings
     from collections.abc import Iterable, Sequence
 
     import pytest
@@ -83,6 +84,14 @@ def hide(report: pytest.TestReport, redaction: Hides) -> None:
             if hidden != whole:
                 report.longrepr = hidden
     report.sections = [(name, shown.text(content)) for name, content in report.sections]
+
+
+def hide_in_warning(warning: warnings.WarningMessage, redaction: Hides) -> None:
+    """Take what looks like a key out of a warning's text; its line of source is left out then, too."""
+    shown = _Shown(redaction).text(str(warning.message))
+    if shown != str(warning.message):
+        warning.message = shown  # its category stands beside it
+        warning.line = ""
 
 
 _EXACT = "promptfuzz_exact"

@@ -28,6 +28,7 @@ from pytest_promptfuzz.wire.audit import Beforehand, innermost
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from warnings import WarningMessage
 
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.evaluating.session import Session
@@ -150,6 +151,13 @@ class State:
             from pytest_promptfuzz.plugin.redacting import hide, redaction_of
 
             hide(report, redaction_of(self._items.session))
+
+    def hide_in_warning(self, warning: WarningMessage) -> None:
+        """Take what is not to be shown out of a warning, once any test has had to do with models."""
+        if self._items is not None:
+            from pytest_promptfuzz.plugin.redacting import hide_in_warning, redaction_of
+
+            hide_in_warning(warning, redaction_of(self._items.session))
 
     def redaction(self) -> Redaction:
         """What is hidden: shapes of keys, configured patterns, the environment's credentials, what the project says.

@@ -215,6 +215,7 @@ _SIGNING_IN = frozenset(
 _SIGNING_IN_WITH = frozenset(
     {"key", "value", "token", "secret", "bearer", "encoded_api_key", "connection_string"}
 )
+_ECHOED = (("metadata",), ("tools",))
 _HEADERS = frozenset({"headers", "extra_headers", "custom_headers", "http_headers", "default_headers"})
 _COOKIES = frozenset({"cookies", "cookie_jar"})
 _TOOLS = frozenset({"tools", "mcp_servers", "mcpServers", "mcp"})  # their headers are for signing in
@@ -306,8 +307,9 @@ def _is_prose(value: str) -> bool:
 
 
 def _is_phrase(name: str, value: str) -> bool:
-    """Whether words are a secret themselves, as those that restore a wallet are."""
-    return name.endswith(("phrase", "mnemonic")) and _FUNCTION_WORD.search(value) is None
+    """Whether words are a secret themselves: those that restore a wallet, and passwords of four words and more."""
+    ends = ("phrase", "mnemonic", "password", "passwd") if len(value.split()) > 3 else ("phrase", "mnemonic")
+    return name.endswith(ends) and _FUNCTION_WORD.search(value) is None and not _PLACEHOLDER.match(value)
 
 
 def _snake(name: str) -> str:
@@ -728,7 +730,8 @@ class Rules:
         if not self.fields:
             known = asked and name.lower().replace("_", "-") in _OLD_NAMES
             return f"a credential under the name {name!r:.40}" if known else ""
-        if _is_documented(way) or (_in_headers(way) and _is_for_signing_in(way)):
+        asked = asked or _is_echoed(way)
+        if _is_documented(way) or _signs_in_to_data(way) or (_in_headers(way) and _is_for_signing_in(way)):
             return f"a credential in the documented field {'.'.join(way[-3:])}"
         if asked and _is_server(way) and any(map(_is_random, value.partition("?")[0].split("/")[3:])):
             return "a credential in the address of a server"
@@ -759,6 +762,17 @@ class Rules:
 
 def _is_documented(way: tuple[str, ...]) -> bool:
     return any(way[-len(each) :] == each for each in _DOCUMENTED)
+
+
+def _is_echoed(way: tuple[str, ...]) -> bool:
+    """Whether a field of an answer, or of one in a stream's event, repeats what the request said."""
+    return way[:1] in _ECHOED or (way[:1] == ("response",) and way[1:2] in _ECHOED)
+
+
+def _signs_in_to_data(way: tuple[str, ...]) -> bool:
+    """Whether a field is what Azure signs in with to data of one's own."""
+    signs_in = way[-2:-1] == ("authentication",) and not {"data_sources", "dataSources"}.isdisjoint(way)
+    return signs_in and (way[-1] in _SIGNING_IN_WITH or strength(way[-1]) == 2)
 
 
 def _is_server(way: tuple[str, ...]) -> bool:

@@ -69,3 +69,24 @@ def test_a_traceback_with_a_key_stays_a_traceback(pytester, monkeypatch, style, 
         assert "settings_of_1" in out
         assert re.search(r"\x1b\[31mE +RuntimeError: refused \[redacted\]", out), "with its colour"
         assert "# api_key = settings_of_1.get" in out, "an expression is no secret"
+
+
+WARNS = """
+import warnings
+KEY = "sk-" + "proj-Hd72kLw0Qz81mNvB"
+
+@robust(TRIAGE, mutations=2, target="simulated")
+def test_warns(prompt, llm):
+    warnings.warn("refused " + KEY, DeprecationWarning)
+    assert llm(prompt.format(ticket=TICKET)).text
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "in a worker"])
+def test_a_warning_shows_no_key(pytester, monkeypatch, workers) -> None:
+    for name in ("CI", "PROMPTFUZZ_MODE", "PYTEST_ADDOPTS"):
+        monkeypatch.delenv(name, raising=False)
+    pytester.makepyfile(test_it=PROMPT + WARNS)
+    result = pytester.runpytest("--promptfuzz-mode=live", *workers)
+    result.stdout.fnmatch_lines(["*DeprecationWarning: refused [[]redacted]"])
+    assert "Hd72" not in result.stdout.str()

@@ -215,6 +215,11 @@ RANDOM = "Zk8qPw3vTn6RbX1yLm4J"
         ),
         ({"extra_headers": [{"name": "Authorization", "value": "some words"}]}, "some words"),
         ({"api_keys": {"search": RANDOM}}, RANDOM),
+        (
+            {"data_sources": [{"parameters": {"authentication": {"key": "of some plain words"}}}]},
+            "of some plain words",
+        ),
+        ({"user_password": "correct horse battery staple"}, "correct horse battery staple"),
         ({"credentials": {"search": RANDOM}}, RANDOM),
         (f"FROM python\nENV SEARCH_API_KEY {RANDOM}\n", RANDOM),
         (f'let api_key: &str = "{RANDOM}";', RANDOM),
@@ -231,6 +236,22 @@ def test_credentials_that_are_told_by_what_is_around_them(value: object, secret:
     assert Redaction().json(hidden) == hidden
     assert list(secrets_in(value)) != []
     assert list(secrets_in(hidden)) == []
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["whole", "in an event"])
+def test_what_an_answer_repeats_of_its_request_is_hidden_as_there(wrapped: bool) -> None:
+    answer = {
+        "metadata": {"client_secret": "plain-words", "topic": "billing"},
+        "tools": [{"type": "mcp", "server_url": f"https://mcp.example/{RANDOM}/sse"}],
+        "output": [{"arguments": {"password": "plain-words", "server_url": f"https://mcp.example/{RANDOM}"}}],
+    }
+    said = {"response": answer} if wrapped else answer
+    hidden = Redaction().json(said, names=False)
+    shown = hidden["response"] if wrapped else hidden
+    assert shown["metadata"] == {"client_secret": HIDDEN, "topic": "billing"}
+    assert shown["tools"] == [{"type": "mcp", "server_url": HIDDEN}]
+    assert shown["output"] == answer["output"]
+    assert list(secrets_in(hidden, asked=False)) == []
 
 
 WORDS = st.sampled_from(
