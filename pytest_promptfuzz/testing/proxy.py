@@ -15,7 +15,11 @@ import re
 import sys
 import threading
 import weakref
-from email.errors import FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect
+from email.errors import (
+    FirstHeaderLineIsContinuationDefect,
+    InvalidHeaderDefect,
+    MissingHeaderBodySeparatorDefect,
+)
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -70,8 +74,9 @@ _OF_BROWSERS = (
     "sec-fetch-",
 )  # of the page that asks here, which the provider does not know
 _BODILESS = (204, 304)
-# Lines that are no header, after which the parser would skip the others; it also looks for the parts of forms.
-_BROKEN = (MissingHeaderBodySeparatorDefect, FirstHeaderLineIsContinuationDefect)
+# Lines that are no header, or a header without a name, which the parser skips, some with all that follow; it also looks
+# for the parts of forms.
+_BROKEN = (MissingHeaderBodySeparatorDefect, FirstHeaderLineIsContinuationDefect, InvalidHeaderDefect)
 _SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}")  # of a chunk
 _LONGEST_LINE = 8192
 _MOST_TRAILERS = 100

@@ -116,6 +116,7 @@ BROKEN = {
     f"{JSON}x: a\0b\r\n": (400, "'x' is malformed"),
     f"{JSON}x y: b\r\norigin: http://evil.example\r\n": (400, "malformed"),
     f"no header\r\n{JSON}origin: http://evil.example\r\n": (400, "malformed"),
+    f": no name\r\n{JSON}": (400, "malformed"),
 }
 HOSTS = [
     "evil.example",
