@@ -7,6 +7,9 @@ import re
 
 _SHOWN = 300
 
+KEEPING = frozenset({307, 308})
+"""Redirections that keep method and body."""
+
 _PROXY_REFUSES = 407
 
 _BY_KIND = {

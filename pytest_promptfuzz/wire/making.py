@@ -10,6 +10,7 @@ from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.wire.beginning import STREAM
 from pytest_promptfuzz.wire.custom import endpoint_of
 from pytest_promptfuzz.wire.endpoints import is_model_path
+from pytest_promptfuzz.wire.faults import KEEPING
 from pytest_promptfuzz.wire.sending import Sent, asend, send
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, breaks_in, build_response, streams_of
 from pytest_promptfuzz.wire.unpacking import unpacked_body
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.wire.answers import StoredAnswer
     from pytest_promptfuzz.wire.exchange import Exchange
-
-_KEEPING = (307, 308)  # redirections that keep method and body
 
 
 def made(
@@ -98,15 +97,22 @@ def _whole(library: ModuleType, exchange: Exchange, sent: Sent) -> Any:
 
 
 def _led_away(exchange: Exchange, response: Any) -> str:
-    """What is wrong with a redirection, if anything: the model has to be asked the same where it leads."""
+    """What is wrong with a redirection, if nobody follows it: the model has to be asked the same where it leads."""
     status = response.status_code
     if not 300 <= status < 400:
         return ""
-    there = urljoin(exchange.wire.url, response.headers.get("location", ""))
-    if status in _KEEPING and (is_model_path(urlsplit(there).path) or endpoint_of(there) is not None):
-        return ""
+    location = response.headers.get("location", "")
+    if not location:
+        return f"HTTP {status}: a redirection that does not say where to."
+    there = urljoin(exchange.wire.url, location)
+    shown = exchange.redaction.url(there)
+    if status in KEEPING and (is_model_path(urlsplit(there).path) or endpoint_of(there) is not None):
+        return (
+            f"HTTP {status}: a redirection to {shown}, which the HTTP client does not follow, or which leads round "
+            "in a circle."
+        )
     return (
-        f"HTTP {status}: a redirection to {exchange.redaction.url(there)}, where no model is asked: a proxy or the "
+        f"HTTP {status}: a redirection to {shown}, where no model is asked: a proxy or the "
         "network's sign-in page may answer in the model's place, or the base URL be wrong."
     )
 

@@ -11,6 +11,7 @@ from pytest_promptfuzz.wire import exchange as exchanges
 from pytest_promptfuzz.wire.calls import Fault
 from pytest_promptfuzz.wire.custom import endpoint_of, line_for
 from pytest_promptfuzz.wire.endpoints import is_exempt, is_json, is_model_path
+from pytest_promptfuzz.wire.faults import KEEPING
 from pytest_promptfuzz.wire.in_flight import passed_on, resent
 from pytest_promptfuzz.wire.making import amade, error_answer, made, served
 from pytest_promptfuzz.wire.network_guard import following, keep_local, notice
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
     from types import ModuleType
 
+
+# Of a request: the address and the headers of the one that was led here by redirections. httpx hands extensions on.
+_LED_FROM = "promptfuzz_led_from"
 
 _UNATTRIBUTED = (
     "A model call came from a thread that had lost its context while several trials ran at once, so it is "
@@ -48,20 +52,21 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
         if watch is None:
             return _refuse(library, request, others) if others else send(self, request)
         content = _plain(library, request, request.read())
-        exchange = exchanges.begin(watch, str(request.url), request.headers, content)
+        exchange = _begun(watch, request, content)
         if exchange is None:
             keep_local(library, request, self)
             return send(self, request)
-        _trace(exchange, content, Way(library, self, request, send))
+        _trace(exchange, content, request, Way(library, self, request, send))
+        asked = request
         if exchange.rewritten:
             request, content = resent(library, request, exchange.wire.body)
         early = watch.early.pop((exchange.digest, exchange.nth), None)
         response = early.adopt(exchange, library) if early is not None else None
         if response is None:
             response = _without_network(library, exchange, request, content)
-        if response is not None:
-            return response
-        return made(library, exchange, request, content, lambda: send(self, request))
+        if response is None:
+            response = made(library, exchange, request, content, lambda: send(self, request))
+        return _led_on(asked, response)
 
     return handle_request
 
@@ -84,17 +89,18 @@ def patch_async(
         if watch is None:
             return _refuse(library, request, others) if others else await send(self, request)
         content = _plain(library, request, await request.aread())
-        exchange = exchanges.begin(watch, str(request.url), request.headers, content)
+        exchange = _begun(watch, request, content)
         if exchange is None:
             keep_local(library, request, self)
             return await send(self, request)
-        _trace(exchange, content, None)
+        _trace(exchange, content, request, None)
+        asked = request
         if exchange.rewritten:
             request, content = resent(library, request, exchange.wire.body)
         response = _without_network(library, exchange, request, content)
-        if response is not None:
-            return response
-        return await amade(library, exchange, request, content, lambda: send(self, request))
+        if response is None:
+            response = await amade(library, exchange, request, content, lambda: send(self, request))
+        return _led_on(asked, response)
 
     return handle_async_request
 
@@ -141,9 +147,29 @@ def _plain(library: ModuleType, request: Any, content: bytes) -> bytes:
         return content
 
 
-def _trace(exchange: exchanges.Exchange, content: bytes, way: Way | None) -> None:
+def _begun(watch: Watch, request: Any, content: bytes) -> exchanges.Exchange | None:
+    """The exchange of a request; of one that was led here by a redirection, that of the request before it.
+
+    So a recording holds the answer under what the application asks, and a replay finds it there.
+    """
+    led_from = request.extensions.get(_LED_FROM)
+    url, headers = (str(request.url), request.headers) if led_from is None else led_from
+    exchange = exchanges.begin(watch, url, headers, content)
+    if exchange is not None and led_from is not None:
+        watch.led_on(exchange.digest, exchange.nth)
+    return exchange
+
+
+def _led_on(request: Any, response: Any) -> Any:
+    """The response; where it is a redirection, the request that follows it will know where it comes from."""
+    if response.status_code in KEEPING:
+        request.extensions.setdefault(_LED_FROM, (str(request.url), request.headers))
+    return response
+
+
+def _trace(exchange: exchanges.Exchange, content: bytes, request: Any, way: Way | None) -> None:
     trace = exchange.watch.trace
-    if trace is not None:
+    if trace is not None and _LED_FROM not in request.extensions:
         body = json.loads(content) if exchange.rewritten else exchange.wire.body
         trace.add(Passed(exchange, body, way))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.wire.calls import CallOrder
 from pytest_promptfuzz.wire.claims import Claims, claim_in
+from pytest_promptfuzz.wire.faults import KEEPING
 from pytest_promptfuzz.wire.key import exchange_key
 from pytest_promptfuzz.wire.network import Network
 from pytest_promptfuzz.wire.recordings.part import Part
@@ -290,6 +291,15 @@ class Watch:
         """Add a fault."""
         with self._lock:
             self.faults.append(fault)
+
+    def led_on(self, digest: str, nth: int) -> None:
+        """Take back the fault of a redirection: the application's library follows it."""
+        with self._lock:
+            self.faults[:] = [
+                each
+                for each in self.faults
+                if (each.digest, each.nth) != (digest, nth) or each.status not in KEEPING
+            ]
 
     def note(self, text: str) -> None:
         """Add a sentence the person must see, once."""

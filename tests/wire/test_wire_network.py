@@ -8,6 +8,7 @@ import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import httpx2
 import openai
@@ -33,11 +34,13 @@ class Between(BaseHTTPRequestHandler):
     """A proxy that wants a password, a sign-in page, a redirection, and a model."""
 
     protocol_version = "HTTP/1.1"
+    asked: ClassVar[list[str]] = []
 
     def do_CONNECT(self) -> None:
         self._say(407)
 
     def do_POST(self) -> None:
+        self.asked.append(self.path)
         self.rfile.read(int(self.headers.get("content-length", 0)))
         if self.path.startswith("http://"):
             self._say(407, PAGE)
@@ -45,6 +48,10 @@ class Between(BaseHTTPRequestHandler):
             self._say(int(self.path.split("/")[2]), location="/login?api_key=of-no-known-shape")
         elif self.path.startswith("/moved"):
             self._say(int(self.path.split("/")[2]), location="/v1/chat/completions")
+        elif self.path.startswith("/round"):
+            self._say(int(self.path.split("/")[2]), location=self.path)
+        elif self.path.startswith("/nowhere"):
+            self._say(int(self.path.split("/")[2]))
         elif self.path.startswith("/v1"):
             self._say(200, ANSWER, "application/json")
         else:
@@ -103,9 +110,9 @@ def clean(monkeypatch):
 MESSAGES = [{"role": "user", "content": "Hi"}]
 
 
-def ask(url, mode="sync"):
+def ask(url, mode="sync", store=None, **client):
     """What the wire made of one call of an application that catches everything."""
-    watch = Watch(gate=Limits(Settings(attempts=2)), store=MemoryStore())
+    watch = Watch(gate=Limits(Settings(attempts=2)), store=store or MemoryStore())
 
     async def asynchronous():
         async with openai.AsyncOpenAI(base_url=url, api_key="any", max_retries=0) as client:
@@ -116,7 +123,7 @@ def ask(url, mode="sync"):
             if mode == "async":
                 asyncio.run(asynchronous())
             else:
-                with openai.OpenAI(base_url=url, api_key="any", max_retries=0) as client:
+                with openai.OpenAI(base_url=url, api_key="any", max_retries=0, **client) as client:
                     client.chat.completions.create(model="m", messages=MESSAGES)
         except Exception:
             pass
@@ -222,6 +229,32 @@ def test_a_redirection_to_a_model(between, status):
     assert (watch.unrecovered(), watch.misses) == ((), 1)
     fault = fault_of(ask(f"{between}/moved/302"))  # asked there with GET, without the question
     assert fault.status == 302
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [("round/307", "leads round in a circle"), ("nowhere/308", "a redirection that does not say where to")],
+)
+def test_a_redirection_that_ends_nowhere(between, where, said, mode):
+    fault = fault_of(ask(f"{between}/{where}", mode))
+    assert (fault.kind, fault.status) == ("malformed", int(where[-3:]))
+    assert said in fault.message
+
+
+def test_a_redirection_that_the_application_does_not_follow(between):
+    with httpx2.Client(follow_redirects=False) as client:
+        fault = fault_of(ask(f"{between}/moved/307", http_client=client))
+    assert (fault.kind, "which the HTTP client does not follow" in fault.message) == ("malformed", True)
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_a_redirected_call_is_kept_under_what_was_asked(between, mode):
+    store = MemoryStore()
+    assert ask(f"{between}/moved/307", mode, store).misses == 1
+    Between.asked.clear()
+    again = ask(f"{between}/moved/307", mode, store)
+    assert (again.hits, again.misses, again.faults, Between.asked) == (1, 0, [], [])
 
 
 def test_the_models_own_html_is_an_answer():
