@@ -285,6 +285,12 @@ def test_a_stream_cut_anywhere_is_no_answer(path: str) -> None:
     ("path", "event", "kind"),
     [
         (CHAT_PATH, {"error": {"message": "no", "type": "server_error"}}, "server"),
+        (
+            CHAT_PATH,
+            {"object": "error", "message": "no", "type": "InternalServerError", "code": 500},
+            "server",
+        ),
+        (CHAT_PATH, {"code": "rate_limit_exceeded", "message": "no"}, "rate-limit"),
         (CHAT_PATH, "not json", "malformed"),
         (CHAT_PATH, {"choices": [{"delta": 3}]}, "malformed"),
         (RESPONSES_PATH, {"type": "error", "code": "rate_limit_exceeded", "message": "no"}, "rate-limit"),

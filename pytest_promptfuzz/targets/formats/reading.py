@@ -222,7 +222,8 @@ def event_body(data: str) -> dict[str, Any]:
     """One event's JSON object.
 
     Raises:
-        TargetError: Kind ``malformed``, for anything else; the provider's own, for ``{"error": ...}``.
+        TargetError: Kind ``malformed``, for anything else; the provider's own, for ``{"error": ...}``, and for an
+            error that has no such key (``{"object": "error", "message": ...}`` or ``{"code": 429, "message": ...}``).
     """
     try:
         body = parse_json(data)
@@ -231,4 +232,7 @@ def event_body(data: str) -> dict[str, Any]:
     body = mapping(body, "a streamed event")
     if body.get("error") and body.get("type") in (None, "error"):
         raise_provider_error(body["error"])
+    bare = body.get("code") and isinstance(body.get("message"), str) and not {"type", "choices"} & body.keys()
+    if bare or body.get("object") == "error":
+        raise_provider_error(body)
     return body
