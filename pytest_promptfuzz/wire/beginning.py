@@ -7,10 +7,12 @@ still be taken back, so that the call is made again as after any other failure.
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.targets.formats import reported_error, stream_begun
+from pytest_promptfuzz.wire.unpacking import unpacked_body
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -131,15 +133,15 @@ def reported_in(response: Any, raw: bytes, path: str) -> TargetError | None:
 
 
 def unpacked(response: Any, raw: bytes) -> bytes:
-    """The body of a response without its content encoding; nothing where it has another than its headers say."""
+    """The body of a response without its content encoding; nothing where it has another or is too large."""
     encoding = response.headers.get("content-encoding", "identity")
     if encoding == "identity":
         return raw
+    library = sys.modules[type(response).__module__.partition(".")[0]]
     try:
-        content: bytes = type(response)(200, headers={"content-encoding": encoding}, content=raw).content
-    except Exception:  # noqa: BLE001 - the library's DecodingError, a class we cannot name here
+        return unpacked_body(library, encoding, raw)
+    except Exception:  # noqa: BLE001 - too large, or the library's DecodingError, a class we cannot name here
         return b""
-    return content
 
 
 def is_stream(response: Any) -> bool:

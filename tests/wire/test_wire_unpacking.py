@@ -19,6 +19,7 @@ from pytest_promptfuzz.reporting.reading import read_document
 from pytest_promptfuzz.testing.proxy import Proxy
 from pytest_promptfuzz.wire import unpacking
 from pytest_promptfuzz.wire.answers import StoredAnswer
+from pytest_promptfuzz.wire.beginning import unpacked
 from pytest_promptfuzz.wire.intercept import intercepting
 from pytest_promptfuzz.wire.recordings.checking import check
 from pytest_promptfuzz.wire.recordings.entry import Entry, Place, to_line
@@ -154,6 +155,16 @@ def test_a_compressed_body_is_unpacked_on_the_wire_up_to_a_limit(bombing: str, m
 
         assert peak_of(post) < 40 * MB
     assert any("cannot be undone here" in each for each in watch.notes)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_what_may_report_an_error_is_unpacked_up_to_a_limit(status: int, monkeypatch) -> None:
+    monkeypatch.setattr(unpacking, "MAX_BODY", 8 * MB)
+    packed, said = gzipped(64 * MB), []
+    response = httpx2.Response(status, headers={"content-encoding": "gzip"}, stream=httpx2.ByteStream(packed))
+    assert peak_of(lambda: said.append(unpacked(response, packed))) < 30 * MB
+    assert said == [b""]
+    assert unpacked(response, gzip.compress(b"hello")) == b"hello"
 
 
 def test_what_quotes_itself_does_not_grow_without_bound(tmp_path: Path) -> None:
