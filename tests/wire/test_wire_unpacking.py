@@ -66,6 +66,8 @@ def test_a_compressed_recording_is_read_up_to_a_limit(tmp_path: Path, monkeypatc
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
 def test_a_body_is_unpacked_up_to_a_limit(encoding: str) -> None:
+    if encoding not in httpx2._decoders.SUPPORTED_DECODERS:
+        pytest.skip(f"this httpx2 does not read {encoding}")
     if encoding == "br":
         packed = pytest.importorskip("brotli").compress(b" " * 64 * MB)
     elif encoding == "zstd":
