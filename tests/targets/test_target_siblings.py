@@ -111,6 +111,20 @@ def bare(text: str, calls: Calls) -> dict[str, Any]:
     return chat(content=text, tool_calls=[{"name": name, "arguments": given} for name, given in calls])
 
 
+def bare_beside_nothing(text: str, calls: Calls) -> dict[str, Any]:
+    made = [{**NO_CALL, "custom": NO_CUSTOM, "name": name, "arguments": given} for name, given in calls]
+    return chat(content=text, tool_calls=made)
+
+
+def parameters(text: str, calls: Calls) -> dict[str, Any]:
+    made = [{"function": {"name": name, "parameters": given, "arguments": ""}} for name, given in calls]
+    return chat(content=text, tool_calls=made)
+
+
+def inputs(text: str, calls: Calls) -> dict[str, Any]:
+    return chat(content=text, tool_calls=[{"name": name, "input": given} for name, given in calls])
+
+
 def deltas(*found: dict[str, Any]) -> bytes:
     return sse(*({"choices": [{"index": 0, "delta": each}]} for each in found))
 
@@ -341,6 +355,7 @@ def an_empty_message_last(text: str, calls: Calls) -> bytes:
 DIALECTS: dict[str, list[Dialect]] = {
     CHAT: [
         *(cortex, nulls, parts, other_parts, one_part, refusal, speech, mirrored, objects, bare),
+        *(bare_beside_nothing, parameters, inputs),
         *(
             by_index,
             interleaved,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.targets.model import Request, ToolCall
 
 PATH = "/chat/completions"
+ARGUMENTS = ("arguments", "parameters", "input")  # of a call, as hosts name them
 
 
 def build_body(request: Request, model: str) -> dict[str, Any]:
@@ -101,7 +102,10 @@ def _tool_calls(message: dict[str, Any]) -> tuple[ToolCall, ...]:
             found += tool_calls(custom.get("name"), arguments, call.get("id"))
         else:
             function = mapping(call.get("function") or call, "a tool call's function")
-            found += tool_calls(function.get("name"), function.get("arguments"), call.get("id"))
+            if not word(function.get("name")).strip():  # some servers put the name beside an empty function
+                function = call if call.get("name") else function
+            given = next((function[key] for key in ARGUMENTS if function.get(key)), function.get("arguments"))
+            found += tool_calls(function.get("name"), given, call.get("id"))
     legacy = mapping(message.get("function_call") or {}, "'function_call'")
     known = [(each.name, each.arguments) for each in found]
     for older in tool_calls(legacy.get("name"), legacy.get("arguments"), ""):
