@@ -198,11 +198,12 @@ def plain_decimal(number: str) -> str:
 
 def _plainer(found: list[str]) -> list[str]:
     result: list[str] = []
+    loops = "for" in found
     for index, word in enumerate(found):
         following = found[index + 1] if index + 1 < len(found) else ""
         if word == ";" and following[:1] in {"", "\n", "}"}:
             continue
-        if word == ";" and "for" not in found:
+        if word == ";" and not loops:
             continue
         if word == "," and following in {"}", "]", ")"}:
             continue
