@@ -251,12 +251,16 @@ def _float(written: str) -> float:
 
 
 def _lost(numbers: tuple[float, ...], others: tuple[float, ...]) -> list[float]:
-    return [each for each in numbers if each not in others]
+    kept = {*others}
+    return [each for each in numbers if each not in kept]
 
 
 def _clock(gone: list[float], come: list[float]) -> bool:
     """Whether 5 pm became 17 Uhr."""
-    return any(abs(one - two) == _HALF_DAY and max(one, two) <= 2 * _HALF_DAY for one in gone for two in come)
+    hours = {each for each in come if each <= 2 * _HALF_DAY}
+    return any(
+        each <= 2 * _HALF_DAY and not hours.isdisjoint({each - _HALF_DAY, each + _HALF_DAY}) for each in gone
+    )
 
 
 def _verdict(outcome: Outcome, reason: str, explanation: str) -> Comparison:

@@ -11,6 +11,7 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.formats import NAMES, STRICT, Answer, NotConforming, read
 from pytest_promptfuzz.comparing.guards import refusals
 from pytest_promptfuzz.comparing.lexicon import NEGATORS
+from pytest_promptfuzz.comparing.long import undecided
 from pytest_promptfuzz.comparing.structured import compare_json, worst
 from pytest_promptfuzz.comparing.text import analyse, shown
 from pytest_promptfuzz.expressions import expression
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _TOKEN = expression(r"\d+(?:,\d{3})*(?:\.\d+)?|[^\W\d_]+(?:['’]t\b)?")
 _NUMERIC = expression(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.])-?\d+(?:\.\d+)?")
 _SAID = {"true": True, "yes": True, "false": False, "no": False}
+_LONGEST = 50_000  # characters of an answer whose lines are read one by one, as those of JSON and XML are not
 _TALK = "other text stands around the {} that was asked for"
 
 
@@ -50,7 +52,8 @@ def compare_formats(first: str, second: str, how: How, *, requested: str | None)
     """Compare a baseline with an answer that was asked for in another format.
 
     Equal content is equivalent, whatever the format; a changed value is a deviation that names its path. An answer
-    that is not in the format asked for is a deviation, one with talk around it minor at best.
+    that is not in the format asked for is a deviation, one with talk around it minor at best. Where one of more than
+    50,000 characters is neither JSON nor XML, nothing is decided.
 
     Args:
         first: The baseline, in whatever format it has.
@@ -58,6 +61,9 @@ def compare_formats(first: str, second: str, how: How, *, requested: str | None)
         how: How texts and values are compared.
         requested: The format the response must have, one of ``formats.FORMATS``; ``None`` where it is not known.
     """
+    lined = [each for each in (first, second) if not each.lstrip().startswith(("{", "[", "<", "```"))]
+    if first != second and max(map(len, lined), default=0) > _LONGEST:
+        return undecided(first, second)
     try:
         two = read(second, requested)
     except NotConforming as error:

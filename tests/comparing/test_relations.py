@@ -510,3 +510,12 @@ def test_an_answer_not_in_its_format_says_why() -> None:
     ):
         with pytest.raises(NotConforming, match="the response is"):
             read(text, name)
+
+
+@pytest.mark.parametrize(("relation", "unit"), [("format", "- a: b\n"), ("format", "| a | b |\n")])
+def test_what_is_too_long_to_be_read_line_by_line_is_undecided(relation: str, unit: str) -> None:
+    long = unit * (60_000 // len(unit))
+    found = compare(long, f"{long}- c: d\n", relation=relation)
+    assert (found.outcome, found.reason) == ("undecided", "too-long")
+    assert "too long to be compared word by word" in found.explanation
+    assert compare(long, long, relation=relation).outcome == "equivalent"
