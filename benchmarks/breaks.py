@@ -182,7 +182,8 @@ def caught_by(tests: list[str], tree: Path) -> str:
             os.killpg(process.pid, signal.SIGKILL)
             return f"no end within {SECONDS} s"
     if process.returncode == pytest.ExitCode.USAGE_ERROR and any("[" in each for each in tests):
-        return caught_by(sorted({each.partition("[")[0] for each in tests}), tree)  # cases have other names today
+        # Cases have other names today.
+        return caught_by(sorted({each.partition("[")[0] for each in tests}), tree)
     if process.returncode in (0, 5):
         return ""
     failed = re.search(r"^(?:FAILED|ERROR) (\S+\.py.*?)(?: - |$)", output, re.MULTILINE)
