@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import functools
 import gc
 import importlib
 import linecache
 import logging
 import os
-import pkgutil
 import random
 import runpy
 import signal
@@ -34,13 +32,12 @@ import pytest
 from _pytest.capture import FDCapture, MultiCapture
 from _pytest.unraisableexception import gc_collect_iterations_key
 
-import pytest_promptfuzz
+from tests.warm import load_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 TESTS = Path(__file__).parent
-LOADED_BY_OTHERS = (".__main__", ".plugin.collected")  # as a program, and by ``-p``
 # What stays loaded from run to run; everything else that a run imports is the project's own, and goes with it.
 _KEPT = tuple(
     dict.fromkeys(
@@ -123,14 +120,6 @@ def run_python(
     return isolated(run, folder=folder, environment=environment, together=together)
 
 
-@functools.cache
-def load_all() -> None:
-    """Load the whole package, as pytest loads it; a run in this process writes no bytecode, and would translate it anew."""
-    for each in pkgutil.walk_packages(pytest_promptfuzz.__path__, f"{pytest_promptfuzz.__name__}."):
-        if not each.name.endswith(LOADED_BY_OTHERS):
-            importlib.import_module(each.name)
-
-
 def isolated(
     run: Callable[[], int],
     *,
@@ -148,7 +137,7 @@ def isolated(
         environment: All environment variables that it sees; ``None`` leaves them.
         together: Whether standard output and error are one, as in a terminal.
     """
-    load_all()
+    load_package()  # once: a run here writes no bytecode, and would translate our modules anew
     given = stdin.encode() if isinstance(stdin, str) else stdin
     with _restored(), _standard_streams(given, together=together) as read:
         if environment is not None:

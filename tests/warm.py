@@ -227,7 +227,7 @@ def _serve(place: str, owner: socket.socket) -> dict[str, Any]:
             line.sendall(pid.to_bytes(4, "big"))
 
 
-def _become(asked: dict[str, Any]) -> tuple[str, list[str]]:
+def _become(asked: dict[str, Any]) -> tuple[str, str]:
     """Be what ``python`` with these arguments is in its first moment; what it is to run, and with which arguments."""
     arguments, flags = asked["arguments"], set()
     while arguments[0] in _OPTIONS:
@@ -268,6 +268,15 @@ def _start_worker(self: Any, arguments: list[str], execmodel: Any) -> None:
     super(type(self), self).__init__(self.popen.stdin, self.popen.stdout, execmodel=execmodel)
 
 
+@functools.cache
+def load_package() -> None:
+    """Load all of our own modules, but for what is run as a program or loaded by ``-p``."""
+    package = importlib.import_module(OWN)
+    for each in pkgutil.walk_packages(package.__path__, f"{OWN}."):
+        if not each.name.endswith((".__main__", ".plugin.collected")):
+            importlib.import_module(each.name)
+
+
 def _load() -> None:
     from _pytest.config import get_config
 
@@ -279,10 +288,7 @@ def _load() -> None:
         for name in LOADED:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
-        package = importlib.import_module(OWN)
-        for each in pkgutil.walk_packages(package.__path__, f"{OWN}."):
-            if not each.name.endswith((".__main__", ".plugin.collected")):  # a program, and what `-p` loads
-                importlib.import_module(each.name)
+        load_package()
         config._ensure_unconfigure()
     with contextlib.suppress(ImportError):
         from execnet import gateway_io

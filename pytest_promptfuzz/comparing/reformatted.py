@@ -13,7 +13,7 @@ from pytest_promptfuzz.comparing.guards import refusals
 from pytest_promptfuzz.comparing.lexicon import NEGATORS
 from pytest_promptfuzz.comparing.long import undecided
 from pytest_promptfuzz.comparing.structured import compare_json, worst
-from pytest_promptfuzz.comparing.text import analyse, shown
+from pytest_promptfuzz.comparing.text import analyse, shown, strip_fence
 from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.wire.paths import at, json_diff, without
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _TOKEN = expression(r"\d+(?:,\d{3})*(?:\.\d+)?|[^\W\d_]+(?:['’]t\b)?")
 _NUMERIC = expression(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.])-?\d+(?:\.\d+)?")
 _SAID = {"true": True, "yes": True, "false": False, "no": False}
+_BEGINS_VALUE = expression(r"\s*(?:[{<]|\[\s*[\[{\"\d\-tfn\]])")  # JSON or XML, no link as in Markdown
 _LONGEST = 50_000  # characters of an answer whose lines are read one by one, as those of JSON and XML are not
 _TALK = "other text stands around the {} that was asked for"
 
@@ -61,8 +62,8 @@ def compare_formats(first: str, second: str, how: How, *, requested: str | None)
         how: How texts and values are compared.
         requested: The format the response must have, one of ``formats.FORMATS``; ``None`` where it is not known.
     """
-    lined = [each for each in (first, second) if not each.lstrip().startswith(("{", "[", "<", "```"))]
-    if first != second and max(map(len, lined), default=0) > _LONGEST:
+    in_lines = [each for each in (first, second) if not _BEGINS_VALUE.match(strip_fence(each))]
+    if first != second and max(map(len, in_lines), default=0) > _LONGEST:
         return undecided(first, second)
     try:
         two = read(second, requested)

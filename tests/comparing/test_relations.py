@@ -512,10 +512,20 @@ def test_an_answer_not_in_its_format_says_why() -> None:
             read(text, name)
 
 
-@pytest.mark.parametrize(("relation", "unit"), [("format", "- a: b\n"), ("format", "| a | b |\n")])
-def test_what_is_too_long_to_be_read_line_by_line_is_undecided(relation: str, unit: str) -> None:
-    long = unit * (60_000 // len(unit))
-    found = compare(long, f"{long}- c: d\n", relation=relation)
+@pytest.mark.parametrize("begins", ["", "```\n", "```yaml\n", "[a](b)\n"])
+@pytest.mark.parametrize("unit", ["- a: b\n", "| a | b |\n"])
+def test_what_is_too_long_to_be_read_line_by_line_is_undecided(begins: str, unit: str) -> None:
+    long, end = begins + unit * (60_000 // len(unit)), "```\n" if begins[:1] == "`" else ""
+    found = compare(f"{long}{end}", f"{long}{unit}{end}", relation="format")
     assert (found.outcome, found.reason) == ("undecided", "too-long")
     assert "too long to be compared word by word" in found.explanation
-    assert compare(long, long, relation=relation).outcome == "equivalent"
+    assert compare(long, long, relation="format").outcome == "equivalent"
+
+
+def test_a_long_json_answer_is_compared() -> None:
+    rows = [{"a": n} for n in range(8_000)]
+    assert compare(json.dumps(rows), json.dumps(rows, indent=1), relation="format").outcome == "equivalent"
+    assert (
+        compare(json.dumps(rows), json.dumps([*rows[:-1], {"a": 0}]), relation="format").outcome
+        == "deviation"
+    )
