@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.comparing import guards, labels
 from pytest_promptfuzz.comparing.by_meaning import by_meaning
 from pytest_promptfuzz.comparing.by_words import by_words, same_words
+from pytest_promptfuzz.comparing.claims.verdict import compare_claims, is_prose
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier, decided
 from pytest_promptfuzz.comparing.guards import literal
 from pytest_promptfuzz.comparing.guards.pair import Pair
@@ -68,6 +69,8 @@ def compare_texts(
         pair, found = _substance(pair)
     if found is None and "label" in profile.tiers and _may_be_label(pair.a, pair.b, profile):
         found = _label(pair.a, pair.b, named=named)
+    if found is None and profile.kind == "text" and is_prose(pair.a, pair.b):
+        return compare_claims(pair.a.raw, pair.b.raw, profile, semantic=semantic)
     if found is None:
         return _texts(pair, profile, semantic, tiers)
     return Comparison(found.outcome, found.similarity, found.reason, found.explanation, tiers + found.tiers)

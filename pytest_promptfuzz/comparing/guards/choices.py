@@ -41,6 +41,12 @@ _LIGHT = frozenset({"a", "an", "the", "of"})
 _QUANTITY = frozenset({"all", "most", "many", "several", "some", "few"})
 
 
+def excluded_by(word: str) -> frozenset[str]:
+    """The canonical tokens that cannot hold where this one does."""
+    others = frozenset().union(*_SETS.get(word, ())) - {word}
+    return frozenset(other for other in others if frozenset({word, other}) not in _SPARED)
+
+
 def check(pair: Pair) -> Finding | None:
     """Whether a word gave way to one that excludes it, or a statement became uncertain."""
     # A word that gave way in one sentence may still stand in another, so that occurrences are counted.

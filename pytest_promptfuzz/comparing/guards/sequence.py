@@ -53,6 +53,11 @@ def check(pair: Pair) -> Finding | None:
     return _moved(pair) or _cut(pair) or _rearranged(pair)
 
 
+def check_steps(pair: Pair) -> Finding | None:
+    """The same, but an answer that ends with one of the other's sentences is complete: it only says less."""
+    return _moved(pair) or _cut(pair, complete=True) or _rearranged(pair)
+
+
 def _rearranged(pair: Pair) -> Finding | None:
     """Steps or ranks that stand in another order: a doubt, as some steps do not need the one before."""
     if not pair.middle_a or pair.only_a or pair.only_b or any(pair.changed) or not pair.a.once(ordered):
@@ -130,7 +135,7 @@ _DANGLING = word_set(
 _BREAKS = frozenset(",:;–—-(/")
 
 
-def _cut(pair: Pair) -> Finding | None:
+def _cut(pair: Pair, *, complete: bool = False) -> Finding | None:
     if not _begins_alike(pair):
         return None
     one, two = pair.a.words, pair.b.words
@@ -143,7 +148,7 @@ def _cut(pair: Pair) -> Finding | None:
         return None
     missing = len(whole) - size
     if not _broken(short, long, missing):
-        if size < _SHORTEST:
+        if complete or size < _SHORTEST:
             return None
         numbered = len(long.once(_items)[1]) > max(len(short.once(_items)[1]), 1)
         if not numbered and missing < _HALF * len(whole):

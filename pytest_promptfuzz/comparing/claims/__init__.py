@@ -1,0 +1,1 @@
+"""Answers compared by the claims they make."""

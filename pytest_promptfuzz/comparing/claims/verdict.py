@@ -1,0 +1,152 @@
+"""Two answers in prose, compared claim by claim."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.comparing.by_words import same_words
+from pytest_promptfuzz.comparing.claims.bindings import exchanged
+from pytest_promptfuzz.comparing.claims.contraries import contrary
+from pytest_promptfuzz.comparing.claims.counterparts import edited
+from pytest_promptfuzz.comparing.claims.figures import added_figure, changed_figure
+from pytest_promptfuzz.comparing.claims.names import added_name, changed_name
+from pytest_promptfuzz.comparing.claims.negations import one_sided_denial
+from pytest_promptfuzz.comparing.claims.residue import unmatched
+from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.guards.pair import SHORT, Pair
+from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.reading.answer import read
+from pytest_promptfuzz.comparing.text import analyse
+from pytest_promptfuzz.embedding.embedder import cosine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytest_promptfuzz.comparing.guards.pair import Finding
+    from pytest_promptfuzz.comparing.profiles import Profile
+    from pytest_promptfuzz.comparing.reading.answer import Answer
+    from pytest_promptfuzz.comparing.text import Text
+    from pytest_promptfuzz.embedding.embedder import Embedder
+
+_COMPARERS: dict[str, Callable[[Answer, Answer], Finding | None]] = {
+    "numbers": changed_figure,
+    "names": changed_name,
+    "roles": exchanged,
+    "choices": contrary,
+    "negation": one_sided_denial,
+}
+"""What may contradict, by the guard that a profile names."""
+_NOT_EQUAL = (Tier("exact", 0.0), Tier("normalised", 0.0))
+_KEPT = 0.9
+"""Share of the baseline's words, in order, that an answer has which says the same and more."""
+SETTLE = "a judge or an assertion would settle it"
+
+
+def is_prose(one: Text, two: Text) -> bool:
+    """Whether two answers are read claim by claim: both tables, or in English and longer than a short statement."""
+    if max(len(one.raw), len(two.raw)) > _LONGEST:
+        return False
+    if all(text.raw.count("\n|") >= _TABLE for text in (one, two)):
+        return True
+    return max(len(one.tokens), len(two.tokens)) > SHORT and _is_english(one) and _is_english(two)
+
+
+def _is_english(text: Text) -> bool:
+    words = text.words
+    if not words or sum(word in _ENGLISH for word in words) < _SHARE * len(words):
+        return False
+    answer = read(text.raw)
+    return len(answer.codes) < _IDENTIFIERS * len(answer.words)
+
+
+_LONGEST = 6_000
+"""Characters: of longer answers, what they share at both ends is set aside first, see ``long``."""
+_ENGLISH = word_set(
+    """the a an of to in is are was were be and or for with on at by from that this it its you your we they not no as
+    has have will can if which who their his her but"""
+)
+_TABLE = 2
+"""Further lines of a Markdown table, whose cells are bound to their row and column."""
+_IDENTIFIERS = 0.2
+"""Identifiers for each word from which a text is a program or a query."""
+_SHARE = 0.05
+"""Of these words in English prose; telegraphic lists have fewer than half as many as sentences."""
+
+
+def compare_claims(first: str, second: str, profile: Profile, *, semantic: Embedder | None) -> Comparison:
+    """Compare two answers in prose.
+
+    What contradicts decides. Otherwise they are equivalent where they have the same words of meaning in an order that
+    tells nothing, and minor where the response says all that the baseline says, in its words, and more. What is left
+    words cannot tell: it is undecided, and no similarity of meaning makes it equivalent. One below the profile's
+    ``minor_at`` shows that the answers are about different things.
+
+    Args:
+        first: The baseline.
+        second: The response.
+        profile: Its guards are asked, and its thresholds hold.
+        semantic: Embeds the answers; ``None`` leaves that tier out.
+    """
+    one, two = read(first), read(second)
+    pair = Pair(analyse(first), analyse(second))
+    tiers: tuple[Tier, ...] = (*_NOT_EQUAL, Tier("token", pair.similarity))
+    doubts: list[Finding] = []
+    for found in _findings(one, two, profile):
+        contradicts = found.kind == "contradiction"
+        tier = Tier(f"guard:{found.guard}", 0.0 if contradicts else None, found.explanation)
+        tiers += (tier,)
+        if contradicts:
+            return Comparison("deviation", 0.0, tier.name, found.explanation, tiers)
+        doubts.append(found)
+    same = None if doubts else same_words(pair)
+    if same:
+        return Comparison("equivalent", max(pair.similarity, profile.equivalent_at), "token", same, tiers)
+    gone, come = unmatched(one, two), unmatched(two, one)
+    added = _added(one, two) or (come[0] if come else None)
+    if added and not doubts and not gone and _within(pair) >= _KEPT:
+        explanation = f"the response says what the baseline says, and adds {added!r}"
+        return Comparison("minor", pair.similarity, "claims", explanation, tiers)
+    if semantic is not None:
+        meaning = cosine(*semantic.embed([first, second]))
+        tiers += (Tier("semantic", meaning),)
+        if meaning < profile.minor_at:
+            explanation = (
+                f"the answers mean different things (similarity {meaning:.2f}, below {profile.minor_at:g}); "
+                f"{_open(doubts, gone, come)}"
+            )
+            return Comparison("deviation", meaning, "semantic", explanation, tiers)
+    explanation = f"words cannot tell whether the answers say the same: {_open(doubts, gone, come)}; {SETTLE}"
+    return Comparison("undecided", None, "claims", explanation, tiers)
+
+
+def _findings(one: Answer, two: Answer, profile: Profile) -> Iterator[Finding]:
+    for name, compare in _COMPARERS.items():
+        found = compare(one, two) if name in profile.guards else None
+        if found:
+            yield found
+    found = edited(one, two, profile.guards)
+    if found:
+        yield found
+
+
+def _added(one: Answer, two: Answer) -> str | None:
+    figure = added_figure(one, two)
+    return figure.written if figure else added_name(one, two)
+
+
+def _within(pair: Pair) -> float:
+    """The share of the baseline's words that the response has in their order, 0..1."""
+    one, two = len(pair.a.tokens), len(pair.b.tokens)
+    return pair.similarity * (one + two) / 2 / one if one else 0.0
+
+
+def _open(doubts: list[Finding], gone: list[str], come: list[str]) -> str:
+    """What is to be settled, in a clause."""
+    if doubts:
+        return doubts[0].explanation
+    parts = [
+        f"only the {which} says {', '.join(map(repr, words[:3]))}"
+        for which, words in (("baseline", gone), ("response", come))
+        if words
+    ]
+    return " and ".join(parts) or "the words stand in another order"

@@ -1,0 +1,1 @@
+"""What an answer says, read once: statements, and the tokens of each."""

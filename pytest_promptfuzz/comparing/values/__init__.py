@@ -1,0 +1,1 @@
+"""Figures: numbers with units, money, dates and times of day."""

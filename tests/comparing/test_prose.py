@@ -1,0 +1,113 @@
+"""Prose compared claim by claim: what contradicts is named, and what words cannot tell is left open."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_promptfuzz import compare
+from pytest_promptfuzz.comparing.profiles import profile_for
+
+DECISION = (
+    "**Decision: decline the refund, offer a voucher.**\n\n"
+    "- The Hotel Miramar booking (9–12 August) was at a non-refundable rate.\n"
+    "- Mr Lindqvist cancelled on 7 August, only two days before arrival.\n"
+    "- His illness isn't covered because he didn't buy travel protection.\n\n"
+    "As a goodwill gesture, I'd offer him a £120 voucher valid for 12 months."
+)
+REWORDED = (
+    "I wouldn't refund the booking, but I would offer a voucher. Mr Lindqvist chose a non-refundable rate for his stay "
+    "at Hotel Miramar from 9 to 12 August and cancelled just two days before arriving, on 7 August. As he had no travel "
+    "protection, his illness isn't covered. A voucher worth £120, redeemable for a year, would be a fair gesture."
+)
+TABLE = (
+    "| Device | Current | Fuse |\n|---|---|---|\n| Water bath | 6.5 A | 10 A |\n| Hot plate | 4.3 A | 16 A |"
+)
+QUAKE = (
+    "An earthquake of magnitude 6.2 struck near Karsou on Tuesday at 4:12 am local time. At least 37 people were killed "
+    "and more than 400 were injured. The airport is closed, but the hospital remains open for everyone."
+)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "response", "reason", "explanation"),
+    [
+        (DECISION, REWORDED.replace("£120", "£20"), "guard:numbers", "£120 in the baseline became £20"),
+        (DECISION, REWORDED.replace("7 August", "17 August"), "guard:numbers", "7 in the baseline became 17"),
+        (DECISION, DECISION.replace("12 months", "12 weeks"), "guard:numbers", "12 months in the baseline became 12 weeks"),
+        (DECISION, DECISION.replace("didn't buy", "bought"), "guard:negation", "only the baseline denies"),
+        (DECISION, DECISION.replace("before arrival", "after arrival"), "guard:", "'before' in the baseline"),
+        (TABLE, TABLE.replace("6.5", "x").replace("4.3", "6.5").replace("x", "4.3"), "guard:numbers", "6.5 A in the baseline became 4.3 A"),
+        (QUAKE, QUAKE.replace("37", "x").replace("400", "37").replace("x", "400"), "guard:roles", "changed places"),
+        (QUAKE, QUAKE.replace("Karsou", "Belmar"), "guard:names", "Karsou in the baseline became Belmar"),
+        (QUAKE, QUAKE.replace("is closed", "is open"), "guard:opposites", "'closed' in the baseline became 'open'"),
+        (DECISION, DECISION.replace(" valid for 12 months", ""), "guard:numbers", "does not give 12 months"),
+    ],
+)  # fmt: skip
+def test_what_contradicts_is_named(baseline, response, reason, explanation) -> None:
+    found = compare(baseline, response, task="generation")
+    assert found.outcome == "deviation", found.explanation
+    assert found.reason.startswith(reason)
+    assert explanation in found.explanation
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        REWORDED,
+        DECISION.replace("12 months", "a year").replace("isn't covered", "is not covered"),
+        DECISION.replace("9–12 August", "August 9–12"),
+    ],
+)
+def test_a_harmless_rewording_is_never_a_deviation(response) -> None:
+    assert compare(DECISION, response, task="generation").outcome != "deviation"
+    assert compare(response, DECISION, task="generation").outcome != "deviation"
+
+
+def test_what_words_cannot_tell_is_undecided_and_says_what_would_settle_it() -> None:
+    found = compare(DECISION, REWORDED, task="generation")
+    assert (found.outcome, found.similarity, found.reason) == ("undecided", None, "claims")
+    assert "words cannot tell whether the answers say the same" in found.explanation
+    assert "judge" in found.explanation
+
+
+def test_no_likeness_of_meaning_makes_them_equivalent_and_unlike_ones_are_a_deviation() -> None:
+    class Same:
+        name = "finds everything alike"
+
+        def embed(self, texts):
+            return [[1.0, 0.0] for _ in texts]
+
+    class Other(Same):
+        def embed(self, texts):
+            return [[1.0, 0.0], [0.0, 1.0]]
+
+    assert compare(DECISION, REWORDED, task="generation", semantic=Same()).outcome == "undecided"
+    found = compare(DECISION, REWORDED, task="generation", semantic=Other())
+    assert (found.outcome, found.reason) == ("deviation", "semantic")
+
+
+def test_more_detail_is_minor_and_named() -> None:
+    found = compare(QUAKE, f"{QUAKE} Rescue teams came from Belmar.", task="generation")
+    assert (found.outcome, found.reason) == ("minor", "claims")
+    assert "adds 'Belmar'" in found.explanation
+
+
+def test_sentences_in_another_order_are_equivalent() -> None:
+    first, second, third = QUAKE.split(". ")
+    found = compare(QUAKE, f"{second}. {first}. {third}", task="generation")
+    assert found.outcome == "equivalent"
+
+
+def test_a_profile_without_a_guard_does_not_look_for_its_contradictions() -> None:
+    other = QUAKE.replace("400", "900")
+    assert compare(QUAKE, other, task="generation").outcome == "deviation"
+    lenient = profile_for("generation", guards=["negation"])
+    assert compare(QUAKE, other, profile=lenient).outcome != "deviation"
+
+
+def test_two_answers_of_different_authors_need_not_give_the_same_figures() -> None:
+    one = "Walter Brennan plays Stumpy in Rio Bravo, a western directed by Howard Hawks and first shown in 1959."
+    two = (
+        "The part of Stumpy in the film Rio Bravo was played by the actor Walter Brennan, known for old men."
+    )
+    assert compare(one, two, task="generation").outcome != "deviation"
