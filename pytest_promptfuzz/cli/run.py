@@ -204,7 +204,7 @@ def _evaluated(
     from pytest_promptfuzz.comparing.named import named
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.evaluate import aevaluate
-    from pytest_promptfuzz.evaluating.session import Session, installed_embedder
+    from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
     from pytest_promptfuzz.targets.embeddings import embeddings
     from pytest_promptfuzz.targets.resolve import resolve
     from pytest_promptfuzz.wire.store import ResponseStore
@@ -234,7 +234,8 @@ def _evaluated(
     embedder = installed_embedder(
         folder=Path(options.cache_dir), warn=output.error, provider=options.embedder
     )
-    session = Session(store=store, mode=options.mode, embedder=embedder, gate=limits)
+    entailment = installed_entailment(folder=Path(options.cache_dir), warn=output.error)
+    session = Session(store=store, mode=options.mode, embedder=embedder, entailment=entailment, gate=limits)
     results: list[tuple[str, Robustness]] = []
     try:
         for name in targets:

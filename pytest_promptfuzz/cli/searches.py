@@ -93,7 +93,7 @@ def search_all(cases: list[Case], options: argparse.Namespace, output: Output) -
         KeyboardInterrupt: Before the first answer.
     """
     from pytest_promptfuzz.evaluating.search import Searching
-    from pytest_promptfuzz.evaluating.session import Session, installed_embedder
+    from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
     from pytest_promptfuzz.targets.embeddings import embeddings
     from pytest_promptfuzz.targets.resolve import resolve
     from pytest_promptfuzz.wire.store import ResponseStore
@@ -108,7 +108,8 @@ def search_all(cases: list[Case], options: argparse.Namespace, output: Output) -
     embedder = installed_embedder(
         folder=Path(options.cache_dir), warn=output.error, provider=options.embedder
     )
-    session = Session(store=store, mode=options.mode, embedder=embedder, gate=limits)
+    entailment = installed_entailment(folder=Path(options.cache_dir), warn=output.error)
+    session = Session(store=store, mode=options.mode, embedder=embedder, entailment=entailment, gate=limits)
     progress = Progress(_to_stderr, enabled=sys.stderr.isatty(), width=lambda: output.width)
     made = Made()
     try:

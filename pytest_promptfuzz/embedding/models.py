@@ -7,12 +7,12 @@ import importlib.util
 import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 MINILM = "all-MiniLM-L6-v2"
 MAX_TOKENS = 256
@@ -34,8 +34,42 @@ Backend = Literal["onnx", "torch"]
 
 
 @dataclass(frozen=True, slots=True)
+class Configured:
+    """What the configuration of the pytest run in this process names, before environment and installed models.
+
+    Attributes:
+        model: Folder of the embedding model; ``None`` for none.
+        entailment: Folder of the entailment model; ``None`` for none.
+        provider: Whether a provider's embeddings are used, which belong to a test, instead of a model here.
+        folder: The project's ``.promptfuzz``, where vectors and verdicts are kept; ``None`` for nowhere.
+        warn: Called with a sentence where they cannot be kept.
+    """
+
+    model: str | None = None
+    entailment: str | None = None
+    provider: bool = False
+    folder: Path | None = None
+    warn: Callable[[str], None] = field(default=lambda _: None, compare=False)
+
+
+_configured = Configured()
+
+
+def configured() -> Configured:
+    """What the pytest run in this process names; nothing where none runs."""
+    return _configured
+
+
+def configure(named: Configured) -> Configured:
+    """Take what a run names, for ``compare`` and ``evaluate`` called without a session; returns what was in force."""
+    global _configured
+    before, _configured = _configured, named
+    return before
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
-    """The embedding model that a run uses.
+    """The embedding or entailment model that a run uses.
 
     Attributes:
         backend: ``onnx``: onnxruntime and tokenizers; ``torch``: sentence-transformers; ``None`` for no model.
@@ -99,10 +133,10 @@ def find_model(folder: str | None = None) -> Model:
     Looks at the disk only: a model is never downloaded by a test run.
 
     Args:
-        folder: What the user configured; ``None`` takes that of ``PROMPTFUZZ_MODEL``, or looks for MiniLM, as installed
-            by ``promptfuzz model install``, as downloaded before, or as a package brings it.
+        folder: What the user configured; ``None`` takes what the run or ``PROMPTFUZZ_MODEL`` names, or looks for
+            MiniLM, as installed by ``promptfuzz model install``, as downloaded before, or as a package brings it.
     """
-    folder = folder or os.environ.get(MODEL_VARIABLE) or None
+    folder = folder or _configured.model or os.environ.get(MODEL_VARIABLE) or None
     if folder is not None:
         return _in_folder(Path(folder).expanduser())
     installed, snapshot = model_folder() / MINILM, trained_minilm()
@@ -118,7 +152,7 @@ def find_model(folder: str | None = None) -> Model:
             None, None, f"its model is not on this machine ({_DOWNLOAD}, or promptfuzz_model=FOLDER)"
         )
     if has_onnx():
-        return Model(None, None, "its model is not on this machine (promptfuzz model install --help)")
+        return Model(None, None, "its model is not on this machine (promptfuzz model install minilm)")
     return Model(None, None, f"not installed ({SEMANTIC_EXTRA}, or [onnx] without torch)")
 
 

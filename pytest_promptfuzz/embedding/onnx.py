@@ -60,7 +60,7 @@ class OnnxEmbedder:
         """One vector of length 1 for each text, of 384 floats where the model is MiniLM."""
         model = self._load()
         # Texts of one length need no padding, which costs as much as words do.
-        tokens = model.tokenizer.encode_batch([_readable(text) for text in texts])
+        tokens = model.tokenizer.encode_batch([readable(text) for text in texts])
         order = sorted(range(len(texts)), key=lambda index: len(tokens[index].ids))
         vectors: dict[int, list[float]] = {}
         for start in range(0, len(order), _BATCH):
@@ -72,7 +72,7 @@ class OnnxEmbedder:
         """Whether the text is longer than what the model reads, of MiniLM 256 tokens."""
         if len(text) <= self._max_tokens - 2:
             return False  # a token is at least one character
-        return bool(self._load().tokenizer.encode(_readable(text)).overflowing)
+        return bool(self._load().tokenizer.encode(readable(text)).overflowing)
 
     def _load(self) -> _Loaded:
         if self._loaded is None:
@@ -130,6 +130,6 @@ class _Loaded:
         return [list(map(float, vector)) for vector in found / numpy.maximum(norms, 1e-12)]
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
     """A text as the tokenizer takes it: without halves of surrogate pairs."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -18,7 +18,7 @@ _WEIGHTS = {".safetensors", ".bin"}
 
 
 @contextlib.contextmanager
-def _no_progress_bars() -> Iterator[None]:
+def no_progress_bars() -> Iterator[None]:
     """Keep the libraries below from drawing on the terminal while a model loads."""
     logging: Any = importlib.import_module("transformers.utils.logging")
     shown = logging.is_progress_bar_enabled()
@@ -81,7 +81,7 @@ class SentenceTransformerEmbedder:
                     f"comparing meaning by {self._source} needs sentence-transformers: {SEMANTIC_EXTRA}"
                 ) from problem
             try:
-                with _no_progress_bars():
+                with no_progress_bars():
                     self._model = SentenceTransformer(self._source, device="cpu", local_files_only=True)
             except (OSError, ValueError) as problem:
                 raise ConfigurationError(

@@ -13,7 +13,12 @@ from pytest_promptfuzz.evaluating.gold import read_expected
 from pytest_promptfuzz.evaluating.inputs import Cases, Input, read_inputs
 from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.on_wire import PREFIX, OnWire
-from pytest_promptfuzz.evaluating.session import Session, installed_embedder, simulated_of
+from pytest_promptfuzz.evaluating.session import (
+    Session,
+    installed_embedder,
+    installed_entailment,
+    simulated_of,
+)
 from pytest_promptfuzz.evaluating.speculating import speculating
 from pytest_promptfuzz.prompts.prompt import as_prompt
 from pytest_promptfuzz.running.drive import adrive, drive, together
@@ -217,7 +222,9 @@ class Evaluation:
         self.cases = Cases(self.prompt, given, same_mutations=not contract.part.wants_input)
         self.job = job(
             contract=contract,
-            session=session if session is not None else Session(embedder=installed_embedder()),
+            session=session
+            if session is not None
+            else Session(embedder=installed_embedder(), entailment=installed_entailment()),
             where=where,
             target=self.target.name,
             simulated=simulated_of(self.target),

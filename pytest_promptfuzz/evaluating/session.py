@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_promptfuzz.embedding.embedder import AskingEmbedder, CachedEmbedder
+from pytest_promptfuzz.embedding.entailment import CachedEntailment
+from pytest_promptfuzz.embedding.entailment_models import find_entailment
 from pytest_promptfuzz.embedding.models import find_model
 from pytest_promptfuzz.embedding.vectors import VectorFile
 from pytest_promptfuzz.errors import UsageError, nearest
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_promptfuzz.embedding.embedder import Embedder
+    from pytest_promptfuzz.embedding.entailment import Entailment
     from pytest_promptfuzz.mutations.mutation import Mutation
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
     from pytest_promptfuzz.wire.answers import AnswerStore
@@ -59,6 +62,7 @@ class Session:
         mode: ``auto`` serves stored answers and calls for the rest; ``record`` calls, and records; ``replay`` serves
             what is recorded, and nothing else; ``live`` always calls.
         embedder: For the semantic tier; ``None`` where it is not installed.
+        entailment: Tells whether one claim follows from another; ``None`` where no model is installed.
         concurrency: The most runs at once, for bodies that can overlap.
         gate: What live calls pass: limits, retries, the budget. By default they are tried up to four times, at the
             provider's speed; ``None`` lets them out as they are.
@@ -76,6 +80,7 @@ class Session:
     store: AnswerStore | None = None
     mode: Mode = "auto"
     embedder: Embedder | None = None
+    entailment: Entailment | None = None
     concurrency: int = CONCURRENCY
     gate: Gate | None = field(default_factory=lambda: LateGate(_limits))
     tape: Tape | None = None
@@ -289,3 +294,24 @@ def installed_embedder(
     if embedder is None:
         return None
     return CachedEmbedder(embedder, vectors)
+
+
+def installed_entailment(
+    model: str | None = None, folder: Path | None = None, warn: Callable[[str], None] = lambda _: None
+) -> Entailment | None:
+    """What tells entailment, not yet loaded; ``None`` where library or model is missing.
+
+    Args:
+        model: A folder that holds the model; ``None`` is what the environment names or what is installed.
+        folder: The project's ``.promptfuzz``, where verdicts are kept; ``None`` for nowhere.
+        warn: Called with a sentence where they cannot be kept.
+    """
+    found = find_entailment(model)
+    if found.folder is None:
+        return None
+    from pytest_promptfuzz.embedding.choose import entailment_of
+
+    entailment = entailment_of(found)
+    if entailment is None:
+        return None
+    return CachedEntailment(entailment, None if folder is None else VectorFile(folder, warn))

@@ -264,6 +264,13 @@ SETTINGS: tuple[Setting, ...] = (
         "DIR",
     ),
     Setting(
+        "entailment",
+        values.text,
+        None,
+        "folder of the model that tells whether one text follows from another, in ONNX or of sentence-transformers",
+        "DIR",
+    ),
+    Setting(
         "embedder",
         values.embedder,
         None,

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_promptfuzz.embedding.models import Configured
+from pytest_promptfuzz.embedding.models import configure as configure_models
 from pytest_promptfuzz.plugin.accepting import check_update
 from pytest_promptfuzz.plugin.choosing import Choice, read_choice
 from pytest_promptfuzz.plugin.commanded import RESULTS
@@ -104,6 +106,7 @@ class State:
             )
             state.accepted.which = config.getoption("promptfuzz_update") or ""
             config.stash[STATE] = state
+            state.name_models()
         return state
 
     @property
@@ -211,6 +214,7 @@ class State:
                 embedder=sessions.installed_embedder(
                     self.settings["model"], self.folder, warn, provider=self.settings["embedder"]
                 ),
+                entailment=sessions.installed_entailment(self.settings["entailment"], self.folder, warn),
                 concurrency=self.settings["concurrency"],
                 speculate=self.settings["speculate"],
                 redaction=self.redaction(),
@@ -234,6 +238,23 @@ class State:
 
             self._lookahead = LookAhead(self.settings["lookahead"], self.session)
         return self._lookahead
+
+    def name_models(self) -> None:
+        """Let ``compare`` and ``evaluate``, called without this run's session, use its models; until the run ends."""
+        named = Configured(
+            self.settings["model"],
+            self.settings["entailment"],
+            provider=self.settings["embedder"] is not None,
+            folder=self.folder,
+            warn=self.warnings.append,
+        )
+        before = configure_models(named)
+
+        def restore() -> None:
+            """Give the run that goes on around this one its models back."""
+            configure_models(before)
+
+        self.config.add_cleanup(restore)
 
     def reached(self, item: pytest.Item, following: pytest.Item | None) -> None:
         """The run has come to an item, and knows which one follows."""

@@ -31,6 +31,7 @@ def header(state: State) -> list[str]:
 
 
 def _header(state: State) -> list[Line]:
+    from pytest_promptfuzz.embedding.entailment_models import find_entailment
     from pytest_promptfuzz.embedding.models import Model, find_model
     from pytest_promptfuzz.reporting.header import header_lines
 
@@ -39,6 +40,8 @@ def _header(state: State) -> list[Line]:
     settings = state.settings
     asked: str | None = settings["embedder"]
     model = find_model(settings["model"]) if asked is None else Model(None, None)
+    entailment = find_entailment(settings["entailment"])
+    missing = {"semantic": model.mend, "entailment": entailment.mend}
     lines = header_lines(
         {
             "mode": f"{settings['mode']} ({state.mode_reason})" if state.mode_reason else settings["mode"],
@@ -47,7 +50,8 @@ def _header(state: State) -> list[Line]:
             "judge": settings["judge"],
             "store": _stores(settings),
             "semantic": asked or model.label,
-            "missing": {"semantic": model.mend} if model.mend else {},
+            "entailment": entailment.label,
+            "missing": {name: mend for name, mend in missing.items() if mend},
         }
     )
     if state.overrides:

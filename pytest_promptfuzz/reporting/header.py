@@ -18,8 +18,8 @@ def header_lines(settings: Mapping[str, Any]) -> list[Line]:
     Args:
         settings: Any of ``mode``, ``seed``, ``target`` (text, or ``None`` where none is configured), ``judge``
             (likewise, shown where there is one), ``store`` (a path, or ``None`` for no store), ``tiers`` (names of the
-            similarity tiers at hand), ``semantic`` (what compares meaning) and ``missing`` (the mend for each tier that
-            is not at hand).
+            similarity tiers at hand), ``semantic`` (what compares meaning), ``entailment`` (what tells whether one text
+            follows from another) and ``missing`` (the mend for each tier that is not at hand).
     """
     parts = [f"{key} {settings[key]}" for key in ("mode", "seed") if settings.get(key) is not None]
     if "target" in settings:
@@ -33,10 +33,11 @@ def header_lines(settings: Mapping[str, Any]) -> list[Line]:
     if settings.get("tiers"):
         parts.append("comparing by " + " > ".join(settings["tiers"]))
     lines: list[Line] = [[("promptfuzz: ", "label"), _HANG, (", ".join(parts), "plain")]]
-    if settings.get("semantic"):
-        lines.append(
-            [("promptfuzz: ", "label"), _HANG, (f"semantic comparison by {settings['semantic']}", "plain")]
-        )
+    lines.extend(
+        [("promptfuzz: ", "label"), _HANG, (f"{name} comparison by {settings[name]}", "plain")]
+        for name in ("semantic", "entailment")
+        if settings.get(name)
+    )
     missing: Mapping[str, str] = settings.get("missing") or {}
     for name, mend in missing.items():
         lines.append(

@@ -58,7 +58,7 @@ def downloaded(tmp_path: Path) -> Path:
             False,
             r"not installed \(pip install 'pytest-promptfuzz\[semantic\]', or \[onnx\] without torch\)",
         ),
-        (True, False, "its model is not on this machine (promptfuzz model install --help)"),
+        (True, False, "its model is not on this machine (promptfuzz model install minilm)"),
         (False, True, "its model is not on this machine (hf download"),
         (True, True, "its model is not on this machine (hf download"),
     ],

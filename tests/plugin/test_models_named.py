@@ -1,0 +1,66 @@
+"""``promptfuzz_model`` and ``promptfuzz_entailment`` in a run: the header names them, the Python API uses them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_promptfuzz.embedding.models import configured
+from tests.embedding.tiny_entailment import make_tiny
+
+BODY = """
+from pytest_promptfuzz.embedding.choose import chosen_embedder, chosen_entailment
+from pytest_promptfuzz.plugin.state import State
+
+def test_named(request):
+    assert chosen_entailment().name == ENTAILMENT
+    assert State.of(request.config).session.entailment.name == ENTAILMENT
+    assert chosen_embedder() is None or ENTAILMENT in {chosen_embedder().name}
+    found = chosen_entailment().scores([("The claim is false.", "The claim is not true.")])
+    assert found[0].label() == "entailment"
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_models(monkeypatch, tmp_path) -> None:
+    for name in ("PROMPTFUZZ_MODEL", "PROMPTFUZZ_ENTAILMENT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PROMPTFUZZ_MODELS", str(tmp_path / "models"))
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    return make_tiny(tmp_path / "mine")
+
+
+def test_the_option_the_variable_and_the_ini_value(project, pytester, tiny, tmp_path, monkeypatch) -> None:
+    other = make_tiny(tmp_path / "other")
+    monkeypatch.setenv("PROMPTFUZZ_ENTAILMENT", str(other))
+    before = configured()
+    named = f"--promptfuzz-entailment={tiny}", f"--promptfuzz-model={tiny}"
+    result = project("ENTAILMENT = 'mine'\n" + BODY, *named)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["promptfuzz: entailment comparison by mine (onnxruntime)"])
+    assert configured() == before
+    assert (pytester.path / ".promptfuzz" / "vectors" / "vectors.db").is_file()
+    result = project("ENTAILMENT = 'other'\n" + BODY)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["promptfuzz: entailment comparison by other (onnxruntime)"])
+    monkeypatch.delenv("PROMPTFUZZ_ENTAILMENT")
+    result = project("ENTAILMENT = 'mine'\n" + BODY, "-o", f"promptfuzz_entailment={tiny}")
+    result.assert_outcomes(passed=1)
+
+
+def test_a_folder_without_a_model_is_named_and_none_is_no_lack(project, tiny, tmp_path) -> None:
+    result = project("def test_nothing():\n    pass\n", f"--promptfuzz-entailment={tmp_path / 'nowhere'}")
+    result.stdout.fnmatch_lines(
+        [
+            "promptfuzz: entailment comparison is not available: there is no folder *nowhere (promptfuzz_entailment)"
+        ]
+    )
+    (tiny / "config.json").write_text('{"id2label": {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}}')
+    result = project("def test_nothing():\n    pass\n", f"--promptfuzz-entailment={tiny}")
+    result.stdout.fnmatch_lines(
+        ["promptfuzz: entailment comparison is not available: *calls the labels LABEL_0,*"]
+    )
+    result = project("def test_nothing():\n    pass\n")
+    assert "entailment" not in result.stdout.str()
