@@ -1,24 +1,32 @@
-"""``promptfuzz model``: what compares meaning on this machine; export and install a model that needs no torch."""
+"""``promptfuzz model``: what compares meaning on this machine; fetch, export, install and check models."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.options import add_output_options, plain
+from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.reporting.safe import safe
 
 if TYPE_CHECKING:
     import argparse
 
     from pytest_promptfuzz.cli.output import Output
+    from pytest_promptfuzz.embedding.entailment_check import KindErrors
+    from pytest_promptfuzz.embedding.hub import Offer
+    from pytest_promptfuzz.embedding.models import Model
+    from pytest_promptfuzz.reporting.text import Line
+
+_NAMES = ("minilm", "entailment")
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "model",
-        help="show, export or install the model of meaning",
+        help="show, fetch, export, install or check the models of meaning",
         description=plain(__doc__),
         allow_abbrev=False,
     )
@@ -40,18 +48,35 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     install = actions.add_parser(
         "install",
-        help="put an exported model where every test run finds it",
-        description="Check an exported all-MiniLM-L6-v2 by embedding known texts, and put it where every run finds it.",
+        help="put a model where every test run finds it",
+        description="Check a model, and put it where every run finds it. `minilm` and `entailment` are downloaded from "
+        "the Hugging Face hub (or HF_ENDPOINT), after size, source and licence are shown; a folder is copied.",
         allow_abbrev=False,
     )
     install.add_argument(
         "source",
-        metavar="FOLDER|FILE",
+        metavar="minilm|entailment|FOLDER|FILE",
         nargs="?",
-        type=Path,
-        help="what export wrote, or a .zip or .tar of it (by default the one of this machine)",
+        help="a model to download, or a folder (./minilm, if it is called so), .zip or .tar that holds "
+        "all-MiniLM-L6-v2 in ONNX (by default the one of this machine)",
     )
-    for action in (export, install):
+    install.add_argument(
+        "--entailment",
+        metavar="FOLDER",
+        type=Path,
+        help="a folder with an entailment model, in ONNX or as sentence-transformers has it",
+    )
+    install.add_argument("--yes", action="store_true", help="download without asking")
+    check = actions.add_parser(
+        "check",
+        help="measure the entailment model on pairs of claims",
+        description="Ask the entailment model about known pairs of claims, and show how often it errs, by kind.",
+        allow_abbrev=False,
+    )
+    check.add_argument(
+        "source", metavar="FOLDER", nargs="?", help="the model (by default the one that a run uses)"
+    )
+    for action in (export, install, check):
         add_output_options(action)
         action.set_defaults(execute=execute)
 
@@ -61,52 +86,238 @@ def execute(options: argparse.Namespace, output: Output) -> int:
 
     Raises:
         UsageError: A folder or file is not what is wanted.
-        ConfigurationError: A library or the model is missing, or the model is not what it says.
+        ConfigurationError: A library or the model is missing, the model is not what it says, or it cannot be fetched.
     """
-    if options.action == "export":
-        from pytest_promptfuzz.embedding.exporting import export
-        from pytest_promptfuzz.embedding.models import MINILM, trained_minilm
-        from pytest_promptfuzz.embedding.transformer import MODEL, SentenceTransformerEmbedder
+    actions = {"export": _export, "install": _install, "check": _check}
+    return actions.get(options.action, _show)(options, output)
 
-        name = export(
-            SentenceTransformerEmbedder(options.source or str(trained_minilm() or MODEL)), options.to
+
+def _export(options: argparse.Namespace, output: Output) -> int:
+    from pytest_promptfuzz.embedding.exporting import export
+    from pytest_promptfuzz.embedding.models import MINILM, trained_minilm
+    from pytest_promptfuzz.embedding.transformer import MODEL, SentenceTransformerEmbedder
+
+    name = export(SentenceTransformerEmbedder(options.source or str(trained_minilm() or MODEL)), options.to)
+    if options.json:
+        output.json({"folder": str(options.to), "model": name})
+    else:
+        use = "run: promptfuzz model install" if name == MINILM else "set promptfuzz_model to"
+        output.say(
+            safe(f"Exported {name} to {options.to}. To use it on this or another machine, {use} FOLDER")
         )
-        if options.json:
-            output.json({"folder": str(options.to), "model": name})
-        else:
-            use = "run: promptfuzz model install" if name == MINILM else "set promptfuzz_model to"
-            output.say(
-                safe(f"Exported {name} to {options.to}. To use it on this or another machine, {use} FOLDER")
-            )
-        return 0
-    if options.action == "install":
-        from pytest_promptfuzz.embedding.installing import install
+    return 0
 
-        folder = install(options.source)
-        output.json({"folder": str(folder)}) if options.json else output.say(f"Installed in {folder}.")
+
+def _install(options: argparse.Namespace, output: Output) -> int:
+    from pytest_promptfuzz.embedding.installing import install, install_entailment
+
+    errors: list[KindErrors] = []
+    if options.entailment is not None:
+        if options.source is not None:
+            raise UsageError(
+                f"promptfuzz model install: give {options.source} or --entailment {options.entailment}, one at a time."
+            )
+        folder, errors = install_entailment(options.entailment)
+    elif options.source in _NAMES:
+        installed = _from_hub(options, output)
+        if installed is None:
+            return 1
+        folder, errors = installed
+    else:
+        folder = install(None if options.source is None else Path(options.source))
+    if options.json:
+        output.json({"folder": str(folder), **({"errors": _as_json(errors)} if errors else {})})
         return 0
-    return _show(options, output)
+    output.say(safe(f"Installed in {folder}."))
+    if errors:
+        _tell(errors, output)
+    return 0
+
+
+def _from_hub(options: argparse.Namespace, output: Output) -> tuple[Path, list[KindErrors]] | None:
+    """Show what would be fetched, ask, and fetch it; ``None`` where the answer is no."""
+    from pytest_promptfuzz.embedding.hub import look_up
+    from pytest_promptfuzz.embedding.installing import install_from_hub
+    from pytest_promptfuzz.embedding.models import ONNX_EXTRA, has_onnx
+
+    name: str = options.source
+    if not has_onnx():
+        raise ConfigurationError(f"this model needs onnxruntime and tokenizers: {ONNX_EXTRA}")
+    asks = not options.yes
+    if asks and (options.json or not sys.stdin.isatty()):
+        raise UsageError(
+            f"promptfuzz model install {name} downloads a model, and nobody is there to be asked. Say --yes to do so."
+        )
+    offer = look_up(name)
+    if not options.json:
+        output.say(safe(_offered(offer)))
+        if Path(name).exists():
+            output.say(f"To install the folder {name} of this place instead, write ./{name}.")
+    if asks and not _agrees():
+        output.say("Nothing was downloaded.")
+        return None
+    shows = sys.stderr.isatty() and not options.json
+    done = install_from_hub(offer, name, _Progress(offer.size) if shows else lambda _: None)
+    if shows:
+        sys.stderr.write("\n")
+    return done
+
+
+def _offered(offer: Offer) -> str:
+    from pytest_promptfuzz.embedding.models import model_folder
+
+    files = ", ".join(each.path for each in offer.files)
+    return (
+        f"{offer.model.repository}: {offer.size / 1e6:,.1f} MB ({files}) from {offer.source}, revision "
+        f"{offer.revision[:12]}. Licence, as its page says: {offer.license or 'none is named'}. "
+        f"It is installed into {model_folder()}."
+    )
+
+
+def _agrees() -> bool:
+    try:
+        return input("Download it? [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+class _Progress:
+    """Shows how much of a download has come, on one line of a terminal."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._shown = -1
+
+    def __call__(self, came: int) -> None:
+        percent = 100 * came // self._total
+        if percent != self._shown:
+            self._shown = percent
+            sys.stderr.write(f"\r{percent:3d} % of {self._total / 1e6:,.1f} MB")
+            sys.stderr.flush()
+
+
+def _check(options: argparse.Namespace, output: Output) -> int:
+    from pytest_promptfuzz.embedding.choose import entailment_of
+    from pytest_promptfuzz.embedding.entailment_check import check_entailment
+    from pytest_promptfuzz.embedding.entailment_models import GET_ENTAILMENT, find_entailment
+
+    found = find_entailment(options.source)
+    entailment = entailment_of(found)
+    if entailment is None:
+        mend = found.mend.replace(" (promptfuzz_entailment)", "") if options.source else found.mend
+        raise ConfigurationError(
+            f"there is no entailment model to check: {mend or f'none is installed ({GET_ENTAILMENT})'}"
+        )
+    errors = check_entailment(entailment)
+    if options.json:
+        output.json({"model": found.name, "backend": found.backend, "errors": _as_json(errors)})
+        return 0
+    output.say(safe(f"{found.label}, in {found.folder}, on {errors[-1].pairs} pairs of claims:"))
+    _tell(errors, output)
+    return 0
+
+
+def _as_json(errors: list[KindErrors]) -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
+    return [
+        {
+            **asdict(each),
+            "wrong_interval": _interval(each.wrong_directions, 2 * each.pairs),
+            "passed_interval": _interval(each.passed, each.different),
+            "condemned_interval": _interval(each.condemned, each.same),
+        }
+        for each in errors
+    ]
+
+
+def _tell(errors: list[KindErrors], output: Output) -> None:
+    """The errors as a table, and what they mean."""
+    head = ("kind", "labels wrong", "different, passed", "same, condemned", "left undecided")
+    rows = [
+        (
+            each.kind,
+            f"{each.wrong_directions} of {2 * each.pairs}",
+            f"{each.passed} of {each.different}",
+            f"{each.condemned} of {each.same}",
+            f"{each.undecided} of {each.pairs}",
+        )
+        for each in errors
+    ]
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    lines: list[Line] = []
+    for number, row in enumerate((head, *rows)):
+        first, *others = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        lines.append(
+            [
+                (first, "label" if number else "dim"),
+                ("  " + "  ".join(others).rstrip(), "plain" if number else "dim"),
+            ]
+        )
+    output.lines(lines)
+    every = errors[-1]
+    output.say(
+        f"Of the claims that say different things, {_share(every.passed, every.different)} are called equivalent. Of "
+        f"those that say the same, {_share(every.condemned, every.same)} are called a deviation. "
+        f"{_share(every.wrong_directions, 2 * every.pairs)} of the labels are wrong."
+    )
+
+
+def _share(count: int, total: int) -> str:
+    """A share with its interval.
+
+    >>> _share(2, 40)
+    '5 % (95 %: 1 to 17 %)'
+    """
+    found = _interval(count, total)
+    if found is None:
+        return "none"
+    share, low, high = (f"{100 * each:.0f}" for each in (count / total, *found))
+    return f"{share} % (95 %: {low} to {high} %)"
+
+
+def _interval(count: int, total: int) -> tuple[float, float] | None:
+    from pytest_promptfuzz.scoring.intervals import share_interval
+
+    if not total:
+        return None
+    found = share_interval(count / total, total)
+    return found.low, found.high
 
 
 def _show(options: argparse.Namespace, output: Output) -> int:
+    from pytest_promptfuzz.embedding.entailment_models import GET_ENTAILMENT, find_entailment
     from pytest_promptfuzz.embedding.models import find_model, has_onnx, has_torch, model_folder
 
-    found = find_model()
+    found, entailment = find_model(), find_entailment()
     if options.json:
         output.json(
             {
-                "model": found.name or None,
-                "backend": found.backend,
-                "folder": None if found.folder is None else str(found.folder),
-                "missing": found.mend or None,
+                **_found(found),
+                "entailment": _found(entailment),
                 "onnxruntime": has_onnx(),
                 "sentence-transformers": has_torch(),
                 "installs_into": str(model_folder()),
             }
         )
-    elif found.folder is not None:
-        output.say(f"Meaning is compared by {found.label}, in {found.folder}.")
+        return 0
+    if found.folder is not None:
+        output.say(safe(f"Meaning is compared by {found.label}, in {found.folder}."))
     else:
-        output.say(f"Meaning is not compared: {found.mend}.")
-        output.say(f"Models are installed into {model_folder()}.")
+        output.say(safe(f"Meaning is not compared: {found.mend}."))
+    if entailment.folder is not None:
+        output.say(safe(f"Entailment is told by {entailment.label}, in {entailment.folder}."))
+    else:
+        output.say(safe(f"Entailment is not told: {entailment.mend or f'no model ({GET_ENTAILMENT})'}."))
+    if found.folder is None or entailment.folder is None:
+        output.say(safe(f"Models are installed into {model_folder()}."))
     return 0
+
+
+def _found(model: Model) -> dict[str, str | None]:
+    return {
+        "model": model.name or None,
+        "backend": model.backend,
+        "folder": None if model.folder is None else str(model.folder),
+        "missing": model.mend or None,
+    }

@@ -1,4 +1,4 @@
-"""Putting an exported model where every run finds it: ``promptfuzz model install``."""
+"""Putting models where every run finds them: ``promptfuzz model install``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.embedding.checking import check, is_minilm
+from pytest_promptfuzz.embedding.choose import entailment_of
+from pytest_promptfuzz.embedding.entailment_check import check_entailment
+from pytest_promptfuzz.embedding.entailment_models import (
+    CONFIG_FILE,
+    WEIGHTS_FILE,
+    find_entailment,
+    installed_entailment_folder,
+)
 from pytest_promptfuzz.embedding.exporting import export
+from pytest_promptfuzz.embedding.hub import download
 from pytest_promptfuzz.embedding.models import (
     MANIFEST_FILE,
     MINILM,
@@ -31,10 +40,26 @@ from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, unstopped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import IO
 
+    from pytest_promptfuzz.embedding.entailment_check import KindErrors
+    from pytest_promptfuzz.embedding.hub import Offer
+
 _FILES = (MODEL_FILE, TOKENIZER_FILE, MANIFEST_FILE)
+_BESIDE_ENTAILMENT = (
+    CONFIG_FILE,
+    TOKENIZER_FILE,
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "spm.model",
+    "sentencepiece.bpe.model",
+)
+"""What stands beside the weights of an entailment model; what of it is there is taken along."""
 _WANTED = (
     f"Give what `promptfuzz model export` wrote, or a folder with {TOKENIZER_FILE} and onnx/{MODEL_FILE}"
 )
@@ -57,30 +82,114 @@ def install(source: Path | None = None) -> Path:
     if not has_onnx():
         raise ConfigurationError(f"an exported model needs onnxruntime and tokenizers: {ONNX_EXTRA}")
     target = model_folder() / MINILM
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".installing-") as made:
-            new = Path(made) / "new"
-            if source is None:
-                _found(new)
-            elif source.is_dir():
-                _copied(source, new)
-            else:
-                _unpacked(source, new)
-            check(new)
-            # What it makes of known texts tells which model it is; its name may be that of a folder.
-            if not is_minilm(OnnxEmbedder(new)):
-                raise UsageError(
-                    f"{source} is not {MINILM}, the only model that can be installed. Use another model where it lies: "
-                    f"promptfuzz_model = {source}"
-                )
-            _named(new)
-            if target.exists():
-                target.rename(Path(made) / "old")
-            new.rename(target)
-    except OSError as problem:
-        raise ConfigurationError(f"{target} cannot be written: {unstopped(problem)}") from problem
+    with _replacing(target) as new:
+        if source is None:
+            _found(new)
+        elif source.is_dir():
+            _copied(source, new)
+        else:
+            _unpacked(source, new)
+        check(new)
+        # What it makes of known texts tells which model it is; its name may be that of a folder.
+        if not is_minilm(OnnxEmbedder(new)):
+            raise UsageError(
+                f"{source} is not {MINILM}, the only model that can be installed. Use another model where it lies: "
+                f"promptfuzz_model = {source}"
+            )
+        _named(new)
     return target
+
+
+def install_entailment(source: Path) -> tuple[Path, list[KindErrors]]:
+    """Check an entailment model on pairs of claims, and put it where the plugin looks, in the old one's place.
+
+    Args:
+        source: A folder that holds it, in ONNX or as sentence-transformers has it.
+
+    Returns:
+        Where it was put, and its errors by kind.
+
+    Raises:
+        UsageError: The folder holds no entailment model, or one that errs on more than half of what it is asked.
+        ConfigurationError: A library is missing, the model cannot be loaded, or the folder cannot be written.
+    """
+    if not source.is_dir():
+        raise UsageError(f"there is no folder {source}. Give a folder that holds an entailment model.")
+    found = find_entailment(str(source))
+    if found.folder is None:
+        if not has_onnx() and not has_torch():
+            raise ConfigurationError(f"an entailment model needs onnxruntime and tokenizers: {ONNX_EXTRA}")
+        raise UsageError(f"{found.mend}.".replace(" (promptfuzz_entailment)", "").replace("..", "."))
+    target = installed_entailment_folder()
+    with _replacing(target) as new:
+        new.mkdir()
+        exported = onnx_file(source) if found.backend == "onnx" else None
+        weights = exported or source / WEIGHTS_FILE
+        shutil.copyfile(weights, new / weights.name)
+        for name in _BESIDE_ENTAILMENT:
+            if (source / name).is_file():
+                shutil.copyfile(source / name, new / name)
+        manifest = {**read_manifest(source), "name": found.name}
+        (new / MANIFEST_FILE).write_text(json.dumps(manifest) + "\n", encoding="utf-8")
+        copied = entailment_of(find_entailment(str(new)))
+        if copied is None:
+            raise UsageError(f"{source} lacks a file that its model needs: {find_entailment(str(new)).mend}")
+        errors = check_entailment(copied)
+        wrong, asked = errors[-1].wrong_directions, 2 * errors[-1].pairs
+        if 2 * wrong > asked:
+            raise UsageError(
+                f"the model in {source} errs on {wrong} of {asked} known questions, no better than chance. Its "
+                f"{CONFIG_FILE} may name the labels in another order than the model's outputs have, or it is made "
+                "for another language or task."
+            )
+    return target, errors
+
+
+def install_from_hub(
+    offer: Offer, name: str, progress: Callable[[int], None] = lambda _: None
+) -> tuple[Path, list[KindErrors]]:
+    """Download a model and install it. Where anything fails, what was installed before stays.
+
+    Args:
+        offer: From ``hub.look_up``.
+        name: ``minilm`` or ``entailment``.
+        progress: Called with the bytes that have come.
+
+    Returns:
+        Where it was put; of an entailment model also its errors by kind.
+
+    Raises:
+        ConfigurationError: A library is missing, the download fails, or the folder cannot be written.
+        UsageError: What was downloaded is not the model.
+    """
+    if not has_onnx():
+        raise ConfigurationError(f"this model needs onnxruntime and tokenizers: {ONNX_EXTRA}")
+    with _folder_for(model_folder()) as made:
+        folder = made / offer.model.repository.rpartition("/")[2]
+        download(offer, name, folder, progress)
+        return install_entailment(folder) if name == "entailment" else (install(folder), [])
+
+
+@contextlib.contextmanager
+def _folder_for(parent: Path) -> Iterator[Path]:
+    """A folder beside installed models, removed at the end with all that is still in it."""
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=parent, prefix=".installing-") as made:
+            yield Path(made)
+    except OSError as problem:
+        raise ConfigurationError(f"{parent} cannot be written: {unstopped(problem)}") from problem
+
+
+@contextlib.contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """The path of a new folder, which takes the place of an installed model where nothing is raised."""
+    with _folder_for(target.parent) as made:
+        new = made / "new"
+        yield new
+        if target.exists():
+            target.rename(made / "old")
+        new.rename(target)
 
 
 def _named(new: Path) -> None:
@@ -97,8 +206,8 @@ def _found(new: Path) -> None:
         export(SentenceTransformerEmbedder(str(snapshot), name=MINILM), new)
     else:
         raise ConfigurationError(
-            f"there is no {MINILM} on this machine to install. Download it: hf download sentence-transformers/{MINILM} "
-            f"{TOKENIZER_FILE} onnx/{MODEL_FILE}, or give a folder or archive."
+            f"there is no {MINILM} on this machine to install. Download it: promptfuzz model install minilm, or give a "
+            "folder or archive."
         )
 
 
