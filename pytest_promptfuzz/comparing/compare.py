@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing import jsontext, long, quirx
+from pytest_promptfuzz.comparing.claims.entailments import settled as settled_by_entailment
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.formats import check_format
 from pytest_promptfuzz.comparing.labelled import compare_label_data
@@ -29,7 +30,7 @@ from pytest_promptfuzz.comparing.renaming import answer_under_renaming
 from pytest_promptfuzz.comparing.schema import Schema, held_to, read_schema
 from pytest_promptfuzz.comparing.structured import compare_json, compare_json_texts, worst
 from pytest_promptfuzz.comparing.textual import compare_texts
-from pytest_promptfuzz.embedding.choose import default_embedder
+from pytest_promptfuzz.embedding.choose import default_embedder, default_entailment
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.targets.model import Response
 from pytest_promptfuzz.wire.paths import parse_paths, without
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
     from pytest_promptfuzz.embedding.embedder import Embedder
+    from pytest_promptfuzz.embedding.entailment import Entailment
 
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "MAX_TOKENS"})
 _OTHER_FORM = frozenset({"format", "must-change"})
@@ -57,6 +59,7 @@ def compare(
     minor_at: float | None = None,
     ignore: Iterable[str] = (),
     semantic: Embedder | bool | None = None,
+    entailment: Entailment | bool | None = None,
     requested_format: str | None = None,
     requested_language: str | None = None,
     renaming: Mapping[str, str] | None = None,
@@ -78,6 +81,8 @@ def compare(
         ignore: JSON paths left out, such as ``$.id`` and ``$.items[*].date``.
         semantic: What embeds texts where words cannot tell; ``True`` is MiniLM through sentence-transformers.
             Without it such pairs are undecided.
+        entailment: What tells whether one claim follows from another, for answers that words and meaning leave
+            undecided; ``True`` is the model that this process is told to use, see ``promptfuzz model``.
         requested_format: Under the relation ``format``: what the response must be, one of ``formats.FORMATS``;
             ``formats.requested_format`` reads it off a mutation. Without it any format will do.
         requested_language: Under the relation ``language``: what the response must be written in, as ``fr`` or
@@ -96,7 +101,8 @@ def compare(
     Raises:
         PartError: A tier or guard of one's own raised, or returned what it must not.
         UsageError: An argument is unknown, of the wrong type or out of range, or a value cannot be compared.
-        ConfigurationError: ``semantic`` is wanted and cannot be loaded, or the baseline breaks the ``schema``.
+        ConfigurationError: ``semantic`` or ``entailment`` is wanted and cannot be loaded, or the baseline breaks the
+            ``schema``.
 
     >>> compare("You have 14 days.", "You have 41 days.").explanation
     'number 14 in the baseline became 41'
@@ -113,6 +119,11 @@ def compare(
             f"semantic={semantic!r:.80} must be True, False or an embedder, which has embed(texts)"
         )
     embedder = default_embedder() if semantic is True else (semantic or None)
+    if not isinstance(entailment, bool | None) and not hasattr(entailment, "scores"):
+        raise UsageError(
+            f"entailment={entailment!r:.80} must be True, False or a model, which has scores(pairs)"
+        )
+    entails = default_entailment() if entailment is True else (entailment or None)
     first = whole(baseline) if type(baseline) is str else without(plain(baseline), ignored)
     second = whole(response) if type(response) is str else without(plain(response), ignored)
     if profile == quirx.NAME:
@@ -155,6 +166,13 @@ def compare(
         found = settled(values, embedder, first, second, chosen, own_tiers, own_guards)
     else:
         found = _values(first, second, chosen, embedder, ignored, named=named)
+    if (
+        found.outcome == "undecided"
+        and entails is not None
+        and isinstance(first, str)
+        and isinstance(second, str)
+    ):
+        found = settled_by_entailment(first, second, found, entails)
     return under(wanted, _cut_off(baseline, response, found))
 
 

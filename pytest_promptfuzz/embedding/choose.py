@@ -94,3 +94,16 @@ def default_embedder() -> CachedEmbedder:
     if embedder is None:
         raise ConfigurationError(f"comparing meaning is not available: {model.mend}")
     return embedder
+
+
+def default_entailment() -> CachedEntailment:
+    """What tells entailment in this process, its verdicts kept; the model loads at the first pair.
+
+    Raises:
+        ConfigurationError: A library or the model is missing.
+    """
+    model = find_entailment()
+    entailment = _entailing(model, configured().folder)
+    if entailment is None:
+        raise ConfigurationError(f"telling entailment is not available: {model.mend}")
+    return entailment

@@ -120,6 +120,8 @@ def compared_as(job: Job, result: Robustness) -> dict[str, Any]:
         found["tiers"] = [each for each in profile.tiers if each != "semantic" or embedder is not None]
         if means and embedder is not None:
             found["meaning"] = embedder.name
+        if means and job.session.entailment is not None:
+            found["entailment"] = job.session.entailment.name
     for name in ("equivalent_at", "minor_at"):
         value = getattr(contract, name)
         value = getattr(profile, name, None) if value is None else value

@@ -362,6 +362,7 @@ class Job:
             where=self.where,
             checks=self.checks,
             bench=bench,
+            entailment=self.session.entailment,
             given=self.given,
         )
         return judge, Baseline(run, subject, shown(subject))

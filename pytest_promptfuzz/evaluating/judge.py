@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.comparison import Comparison, Outcome
     from pytest_promptfuzz.embedding.embedder import Embedder
+    from pytest_promptfuzz.embedding.entailment import Entailment
     from pytest_promptfuzz.evaluating.bench import Bench
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.mutations.mutation import Mutation
@@ -197,6 +198,7 @@ class Judge:
     Attributes:
         contract: The test's settings.
         embedder: For the semantic tier, or ``None``.
+        entailment: Settles what words and meaning leave undecided; ``None`` for nothing.
         oracle_only: Nothing is compared.
         checks: Whether the body is known to check something itself.
         skips: Whether an exception is the test runner's skip.
@@ -216,6 +218,7 @@ class Judge:
     where: str
     checks: bool = False
     bench: Bench | None = None
+    entailment: Entailment | None = None
     given: Mapping[Watch, Any] = field(default_factory=dict)
 
     def ahead(
@@ -258,7 +261,7 @@ class Judge:
         if not isinstance(self.embedder, CachedEmbedder) or self.oracle_only or own:
             return
         wanted = Wanted(self.embedder.name)
-        dry = replace(self, embedder=wanted, bench=None)
+        dry = replace(self, embedder=wanted, bench=None, entailment=None)
         for run, mutation in runs:
             dry.trial(run, mutation, mutation.prompt, baseline, case=0, caused=True)
         for run in repeats:
@@ -343,6 +346,7 @@ class Judge:
             minor_at=contract.minor_at,
             ignore=contract.ignore,
             semantic=self.embedder,
+            entailment=self.entailment,
             tiers=contract.tiers,
             guards=contract.guards,
             **promised,

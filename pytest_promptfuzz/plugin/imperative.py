@@ -134,7 +134,9 @@ class Promptfuzz:
         from pytest_promptfuzz.comparing.named import named
 
         settings = named(settings, self._state.profiles, "promptfuzz.compare")
-        return compare(baseline, response, semantic=self._state.session.embedder, **settings)
+        session = self._state.session
+        models = {"semantic": session.embedder, "entailment": session.entailment}
+        return compare(baseline, response, **(models | settings))
 
     def evaluate(self, prompt: Any, target: Any = None, **settings: Any) -> Robustness:
         """The robustness of a prompt on the configured target, or another.

@@ -39,7 +39,7 @@ _COMPARERS: dict[str, Callable[[Answer, Answer], Finding | None]] = {
 _NOT_EQUAL = (Tier("exact", 0.0), Tier("normalised", 0.0))
 _KEPT = 0.9
 """Share of the baseline's words, in order, that an answer has which says the same and more."""
-SETTLE = "a judge or an assertion would settle it"
+SETTLE = "an entailment model, a judge or an assertion would settle it"
 
 
 def is_prose(one: Text, two: Text) -> bool:
