@@ -58,11 +58,12 @@ def pytester(
     What else needs a process of its own says so: ``runpytest_forked`` (signals, kills, what is kept) starts in no time,
     ``runpytest_subprocess`` (what is loaded) loads everything anew.
 
-    They ask whole plans and shrink nothing, so that calls can be counted; tests of stopping, of shrinking and of the
-    docs take that back.
+    They ask whole plans, shrink nothing and ask no control, so that calls can be counted; tests of stopping, of
+    shrinking, of controls and of the docs take that back.
     """
     monkeypatch.setenv("PROMPTFUZZ_STOP", "never")
     monkeypatch.setenv("PROMPTFUZZ_SHRINK", "off")
+    monkeypatch.setenv("PROMPTFUZZ_CONTROLS", "off")
     wanted = {name for mark in request.node.iter_markers("with_plugins") for name in mark.args}
     unwanted = [f"-p no:{name}" for name in SLOW_TO_LOAD if name not in wanted]
     monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(unwanted))

@@ -99,6 +99,7 @@ def _of_file(options: argparse.Namespace, output: Output) -> list[ExplanationRep
         raise UsageError(f"one prompt file, not {' and '.join(options.what)}; tests are named as for pytest.")
     (options.file,) = options.what
     options.stop, options.mode, options.max_calls, options.shrink = "never", "auto", 0, 0
+    options.controls = 0
     found = run.evaluated(options, output)
     return [
         report

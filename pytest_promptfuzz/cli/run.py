@@ -122,6 +122,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how often the prompt may be asked to make what breaks it as small as it can be; off: not at all (60)",
     )
     group.add_argument(
+        "--controls",
+        type=queries,
+        default=1,
+        metavar="N",
+        help="controls of a plan that names none, to see that the answer can change; off: none (1)",
+    )
+    group.add_argument(
         "--expected",
         metavar="ANSWER",
         help="the gold answer: how often it is given is reported, and changes no verdict",
@@ -220,6 +227,7 @@ def _evaluated(
         **{key: value for key, value in _judging(options).items() if value is not None},
         "stop": options.stop,
         "shrink": options.shrink,
+        "controls": options.controls,
     }
     settings = named(settings, named_profiles(), options.file)
     # What is wrong is told before the first model is asked.

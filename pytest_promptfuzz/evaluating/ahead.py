@@ -250,8 +250,13 @@ class Calls:
         for number, given in enumerate(self.cases.inputs):
             first, _ = self.job.first_part(self.job.plan(self.cases.prompt_of(given)))
             found = [self._call(number, each.prompt, (*order, number)) for each in first]
-            if self.line is not None:
-                self.line.begin([each for each in found if each], after=self._baselines.get(number))
+            if self.line is None:
+                continue
+            self.line.begin([each for each in found if each], after=self._baselines.get(number))
+            # A control is asked once something was answered, after what the verdict is of.
+            for control in self.job.controls(self.cases.prompt_of(given))[: number == 0]:
+                call = self._call(number, control.prompt, (*order, number, 1))
+                self.line.begin([call] if call else [], after=next(filter(None, found), None))
 
     def begin(self, batch: Sequence[Step]) -> None:
         """A batch of runs is about to be made, one after the other: make all their calls at once."""

@@ -34,6 +34,7 @@ class Case:
         on_wire: What is mutated in the body's requests; ``None`` where the prompt is known before.
         shown: The prompt where only the baseline's run showed it; ``None`` where it is the one that was given.
         planned: Its mutations, once they are known.
+        controls: The controls that were asked though the test names none.
         asked: Its answers, once there are some.
         models: By model as asked for, the models that answered.
         renewed: Whether everything was asked again, since two models had answered.
@@ -51,6 +52,7 @@ class Case:
     on_wire: OnWire | None = None
     shown: Prompt | None = None
     planned: tuple[Mutation, ...] | None = None
+    controls: tuple[Mutation, ...] = ()
     asked: Asked | None = None
     models: dict[str, set[str]] = field(default_factory=dict)
     renewed: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.evaluating.default_controls import insensitive_anyway, said_of
 from pytest_promptfuzz.evaluating.sensitivity import insensitive, no_control
 from pytest_promptfuzz.mutations.mutation import RELATIONS
 from pytest_promptfuzz.scoring.gates import decide_at, tells
@@ -17,7 +18,7 @@ from pytest_promptfuzz.scoring.trial import cluster
 from pytest_promptfuzz.scoring.verdict import Judgement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.mutations.mutation import Relation
@@ -42,6 +43,7 @@ def conclude(
     overruled: Judgement | None = None,
     evidence: Evidence = ALONE,
     credited: Mapping[str, tuple[str, float]] | None = None,
+    controls: Collection[str] = (),
     baselines: Iterable[Any] = (),
     cases: Iterable[str] = (),
     spent: Spent,
@@ -62,6 +64,7 @@ def conclude(
         overruled: A judgement that stands whatever the trials say (a baseline that did not hold).
         evidence: What repeated answers show.
         credited: By mutation, its operators and mean credit with all unmutated answers, where the floor is known.
+        controls: IDs of the controls that the test does not name, which count for nothing else.
         baselines: The plain baseline value of each case.
         cases: The name of each case, where inputs have names.
         spent: Of all runs, baseline and control included.
@@ -75,8 +78,12 @@ def conclude(
         notes: For the reader.
     """
     by_relation = _groups(trials, lambda trial: (trial.mutation.relation,))
-    relation = _judged(by_relation)
-    scored = [trial for trial in trials if trial.mutation.relation == relation]
+    own = [trial for trial in trials if trial.id not in controls]
+    added = [trial for trial in trials if trial.id in controls]
+    by_own = _groups(own, lambda trial: (trial.mutation.relation,)) if added else by_relation
+    relation = _judged(by_own)
+    scored = [trial for trial in own if trial.mutation.relation == relation]
+    baselines = tuple(baselines)
     counts = Counts.of(trial.outcome for trial in scored)
     score = robustness(counts)
     low, high = bounds(counts)
@@ -94,9 +101,11 @@ def conclude(
         )
         # A brittle prompt has shown that its test notices changes.
         if judgement.verdict == "pass" or relation == "must-change":
-            judgement = insensitive(relation, trials, contract.threshold, evidence.floor) or judgement
-        if judgement.verdict == "pass" and "must-change" not in by_relation and not alone:
+            judgement = insensitive(relation, own, contract.threshold, evidence.floor) or judgement
+        if judgement.verdict == "pass" and "must-change" not in by_own and not alone:
             judgement = no_control(contract) or judgement
+        if judgement.verdict == "pass":
+            judgement = insensitive_anyway(added, own) or judgement
     judgement = _with_unasked(_for_the_budget(judgement, scored), counts)
     return Robustness(
         score=None if score is None else float(score),
@@ -116,7 +125,7 @@ def conclude(
         explanation=judgement.explanation,
         relation=relation,
         by_relation=by_relation,
-        baselines=tuple(baselines),
+        baselines=baselines,
         cases=tuple(cases),
         spent=spent,
         cost=spent.cost,
@@ -126,7 +135,16 @@ def conclude(
         oracle_only=oracle_only,
         seed=contract.seed,
         planned=contract.mutations,
-        notes=tuple(dict.fromkeys([*_excused(judgement, paired), *notes, *_apart(relation, by_relation)])),
+        notes=tuple(
+            dict.fromkeys(
+                [
+                    *_excused(judgement, paired),
+                    *notes,
+                    *_apart(relation, by_own),
+                    *([] if judgement.reason == "insensitive" else said_of(added, baselines)),
+                ]
+            )
+        ),
     )
 
 

@@ -61,6 +61,7 @@ class Contract:
             ``sequential``; ``never`` asks all of it.
         shrink: How often the prompt may be asked in all to make what breaks a brittle test as small as it can be; 0 is
             not at all.
+        controls: How many controls a plan has that names none: 1, or 0 for none.
         pinned: What a known counterexample does that still breaks the answer: ``warn`` says so, ``fail`` makes the test
             brittle.
         model_drift: What it does that the same prompt is answered otherwise than its snapshot has it: ``fail`` fails
@@ -93,6 +94,7 @@ class Contract:
     baseline_runs: int = 1
     stop: Stop = "certain"
     shrink: int = 60
+    controls: int = 1
     pinned: str = "warn"
     model_drift: str = "warn"
     prompt_drift: str = "warn"
@@ -189,6 +191,16 @@ def _queries(name: str, value: Any, where: str) -> int:
             "or 'off' shrinks nothing."
         )
     return value
+
+
+def _controls(name: str, value: Any, where: str) -> int:
+    if value == "off":
+        return 0
+    if isinstance(value, bool) or value not in (0, 1):
+        raise UsageError(
+            f"{where}: {name}={value!r:.80} must be 1, or 0 or 'off' for no control. For more, name them in mutations=."
+        )
+    return int(value)
 
 
 def _seed(name: str, value: Any, where: str) -> int:
@@ -333,6 +345,7 @@ _CHECKS: Mapping[str, Any] = {
     "baseline_runs": _whole(1, MOST_SAMPLES),
     "stop": _name(lambda: STOPS),
     "shrink": _queries,
+    "controls": _controls,
     "pinned": _name(lambda: PINNED),
     **dict.fromkeys(DRIFTS, _name(lambda: POLICIES)),
 }

@@ -89,7 +89,7 @@ def evaluate(
         settings: ``gate=``, ``task=``, ``operators=``, ``part=``, ``equivalent_at=``, ``minor_at=``, ``profile=``,
             ``schema=``, ``max_deviations=``, ``ignore=``, ``tiers=``, ``guards=``,
             ``judge=``, ``judge_when=``, ``judge_repeats=``, ``quality=``, ``samples=``,
-            ``baseline_runs=``, ``stop=``.
+            ``baseline_runs=``, ``stop=``, ``shrink=``, ``controls=``.
 
     Returns:
         The result; ``result.verdict`` is ``pass``, ``brittle``, ``noisy`` or ``inconclusive``.

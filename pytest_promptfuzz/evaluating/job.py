@@ -13,11 +13,13 @@ from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.accepted import Accepted, met
 from pytest_promptfuzz.evaluating.baseline import BaselineFailed, begun, may_overlap
+from pytest_promptfuzz.evaluating.behaviour import prompt_of
 from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers, said_of_matching
 from pytest_promptfuzz.evaluating.case import Case
 from pytest_promptfuzz.evaluating.compared import NOTHING, Before, paired_of, said_of
 from pytest_promptfuzz.evaluating.conclude import conclude
 from pytest_promptfuzz.evaluating.control import controlled
+from pytest_promptfuzz.evaluating.default_controls import controlling
 from pytest_promptfuzz.evaluating.drift import with_drift
 from pytest_promptfuzz.evaluating.feasible import refuse_too_few, sole
 from pytest_promptfuzz.evaluating.filled import shown_by
@@ -140,7 +142,7 @@ class Job:
     pins: Pins = field(default_factory=Pins)
     accepted: Accepted = field(default_factory=Accepted)
     compared_calls: int = 0
-    _plans: dict[Prompt, tuple[Mutation, ...]] = field(default_factory=dict)
+    _plans: dict[Prompt, tuple[tuple[Mutation, ...], tuple[Mutation, ...]]] = field(default_factory=dict)
     _baselines: list[Any] = field(default_factory=list)
     _benches: dict[int, Bench] = field(default_factory=dict)
     _model: str = ""
@@ -205,9 +207,27 @@ class Job:
             UsageError: Nothing to mutate, or a part that the prompt does not have.
             NotRecordedError: Only the recording may be used, and holds no such plan.
         """
+        return self._planned(prompt)[0]
+
+    def controls(self, prompt: Prompt) -> tuple[Mutation, ...]:
+        """The controls that may be asked though the test names none: the second only if the first tells nothing.
+
+        Raises:
+            UsageError: As ``plan``.
+            NotRecordedError: As ``plan``.
+        """
+        return self._planned(prompt)[1]
+
+    def _planned(self, prompt: Prompt) -> tuple[tuple[Mutation, ...], tuple[Mutation, ...]]:
         if prompt not in self._plans:
             self._plans[prompt] = planned(
-                prompt, self.contract, self.session, self.where, self.notes, alone=sole(self)
+                prompt,
+                self.contract,
+                self.session,
+                self.where,
+                self.notes,
+                alone=sole(self),
+                on_user=self.on_wire is not None and self.on_wire.role == "user",
             )
         return self._plans[prompt]
 
@@ -218,7 +238,8 @@ class Job:
             return
         recording = self.session.tape is not None and self.session.tape.recording
         plan = case.planned if recording else None
-        case.watches.done(plan_to_json(plan, self.contract) if plan else None, failed=failed)
+        plan_ = plan_to_json((*plan, *case.controls), self.contract) if plan else None
+        case.watches.done(plan_, failed=failed)
 
     def epoch(self, case: Case) -> Epoch:
         """Baseline, control and mutations, all under the same watches; returns the trials."""
@@ -250,8 +271,14 @@ class Job:
         known = yield from replaying(self, asked)
         if self.pins.has(self.only):
             return known
-        now, asked.waiting = self.first_part(chosen_of(asked.case.planned or (), self.only, self.where))
-        return (yield from self.ask([(asked, now)]))
+        plan = asked.case.planned or ()
+        if self.only is not None:
+            plan += self.controls(prompt_of(asked.case))
+        now, asked.waiting = self.first_part(chosen_of(plan, self.only, self.where))
+        trials = yield from self.ask([(asked, now)])
+        if self.whole or self.session.mode == "record":  # later this case, or its recording, is over
+            trials += yield from controlling(self, asked, trials)
+        return trials
 
     def ask(self, parts: Sequence[Part]) -> Epoch:
         """The trials of some mutations of some cases."""
@@ -285,6 +312,7 @@ class Job:
             overruled=self.overruled,
             evidence=self.evidence,
             credited=credited([each.asked for each in self.ended if each.asked], self.evidence),
+            controls=frozenset(mutation.id for case in self.ended for mutation in case.controls),
             oracle_only=self._oracle_only,
             alone=self.only is not None,
             certain=self.certain,

@@ -160,7 +160,7 @@ def in_order(trials: Sequence[Trial], cases: Sequence[Case], samples: int) -> li
     places = {
         (case.number, mutation.id): place
         for case in cases
-        for place, mutation in enumerate(case.planned or ())
+        for place, mutation in enumerate((*(case.planned or ()), *case.controls))
     }
     made: list[Trial] = []
     for case in cases:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.default_controls import default_controls, parted
 from pytest_promptfuzz.evaluating.feasible import refuse_hopeless
 from pytest_promptfuzz.evaluating.recorded import check_writable, recorded_plan
 from pytest_promptfuzz.mutations.planner import plan
@@ -18,9 +19,16 @@ if TYPE_CHECKING:
 
 
 def planned(
-    prompt: Prompt, contract: Contract, session: Session, where: str, notes: list[str], *, alone: bool = True
-) -> tuple[Mutation, ...]:
-    """The mutations of a prompt.
+    prompt: Prompt,
+    contract: Contract,
+    session: Session,
+    where: str,
+    notes: list[str],
+    *,
+    alone: bool = True,
+    on_user: bool = False,
+) -> tuple[tuple[Mutation, ...], tuple[Mutation, ...]]:
+    """The mutations of a prompt, and the controls that may be asked though the test names none.
 
     Args:
         prompt: The whole prompt; what may change in it is the contract's ``part``.
@@ -29,6 +37,7 @@ def planned(
         where: The test, for messages.
         notes: Takes what the person must know of the plan.
         alone: Whether the verdict is over no other mutations than these.
+        on_user: Whether the prompt is what the user's role says on the wire.
 
     Raises:
         UsageError: Nothing to mutate, a part that the prompt does not have, a prompt that cannot be recorded, or a
@@ -45,7 +54,7 @@ def planned(
         if found is not None:
             if alone:
                 refuse_hopeless(found, limited, contract, where)
-            return found
+            return parted(found, contract)
     with answers_kept_in(session.store, session.gate):  # a model that helps is asked once
         made = plan(limited, contract.mutations, seed=contract.seed, operators=contract.operators)
     if not made.mutations:
@@ -55,4 +64,4 @@ def planned(
     notes.extend(made.notes)
     if tape is not None and tape.recording:
         check_writable(made.mutations, session.redaction, where)
-    return made.mutations
+    return made.mutations, default_controls(limited, contract, on_user=on_user)

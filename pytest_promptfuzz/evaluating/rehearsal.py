@@ -67,9 +67,10 @@ class Rehearsal(Job):
         self._seen.append(first.watch)
         known = self.on_wire is None and (prompt.inputs or not self.contract.part.wants_input)
         try:
-            mutations = self.plan(
-                prompt if known else shown_by(first, prompt, self.contract.part, self.on_wire, self.where)
-            )
+            shown = prompt if known else shown_by(first, prompt, self.contract.part, self.on_wire, self.where)
+            mutations = self.plan(shown)
+            if self.cases == 1:
+                mutations += self.controls(shown)[:1]
         except PromptfuzzError as error:
             # The text to mutate may stand in a request after the one that has no answer yet.
             if not _noted(first):

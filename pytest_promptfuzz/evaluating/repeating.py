@@ -54,6 +54,7 @@ class Asked:
         caused: The mutations that are known to be what a model refuses, by ID: each was refused whenever it was asked,
             and the unmutated prompt was answered.
         doubted: Why a refusal may not be a mutation's doing, by the mutation's ID.
+        controlled: Whether the time of the controls that the test does not name has come.
     """
 
     case: Case
@@ -72,6 +73,7 @@ class Asked:
     refusals: set[str] = field(default_factory=set)
     caused: set[str] = field(default_factory=set)
     doubted: dict[str, str] = field(default_factory=dict)
+    controlled: bool = False
     _begun: bool = False
     _doubts: int = 0
     _repeats: dict[str, int] = field(default_factory=dict)
@@ -144,6 +146,12 @@ class Asked:
         repeat = self._repeats.get(key, before)
         self._repeats[key] = repeat + 1
         return self._step(mutation, repeat, spare=True)
+
+    def control(self, mutation: Mutation) -> Step:
+        """A run of a control that the test does not name: once, whatever ``samples`` says."""
+        step = self._step(mutation, 0)
+        step.watch.part = replace(step.watch.part, unscored=True)
+        return step
 
     def ahead(self, runs: Sequence[tuple[Mutation | None, Run]]) -> None:
         """Those runs were made: what judging them needs of models is asked at once."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.evaluating.compared import paired_of
 from pytest_promptfuzz.evaluating.conclude import says_brittle
 from pytest_promptfuzz.evaluating.counterexamples import counterexamples
+from pytest_promptfuzz.evaluating.default_controls import controlling
 from pytest_promptfuzz.evaluating.drift import drifting
 from pytest_promptfuzz.evaluating.instability import of_one_model, refuse_mixed, refuse_refusals
 from pytest_promptfuzz.evaluating.pacing import Pace
@@ -30,6 +31,9 @@ def once_begun(job: Job, cases: Sequence[Case]) -> Steps:
         cases: Those that have begun.
     """
     yield from rounds(job, cases)
+    for case in cases:
+        if case.asked is not None:
+            job.trials += yield from controlling(job, case.asked, [*job.trials])
     yield from drifting(job, cases)
     yield from counterexamples(job, cases)
 

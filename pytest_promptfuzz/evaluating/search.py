@@ -53,6 +53,11 @@ class SearchJob(Job):
         self.changed = prompt
         return ()
 
+    def controls(self, prompt: Prompt) -> tuple[Mutation, ...]:
+        """None: a search that finds something shows that the answer can change."""
+        del prompt
+        return ()
+
     def begin(self, asked: Asked) -> Epoch:
         """Search, once the baseline holds."""
         assert self.hunt is not None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_CALLS = "--promptfuzz-max-calls"
 _WHOLE = ("--promptfuzz-stop=never", "--promptfuzz-shrink=0")
+_NO_CONTROL = "--promptfuzz-controls=0"
 NOTHING_STORED = f"{_MOST_CALLS} is 0"
 """What stands in the message of a test whose unmutated prompt has no stored answer."""
 
@@ -71,7 +72,15 @@ def run_stored(arguments: Sequence[str]) -> Results:
         UsageError: pytest cannot collect or run them; the message holds what it printed.
     """
     return _run(
-        [*arguments, f"{_MOST_CALLS}=0", "--promptfuzz-store=", *_WHOLE, "--promptfuzz-mode=auto"], Results()
+        [
+            *arguments,
+            f"{_MOST_CALLS}=0",
+            "--promptfuzz-store=",
+            *_WHOLE,
+            _NO_CONTROL,
+            "--promptfuzz-mode=auto",
+        ],
+        Results(),
     )
 
 

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         baseline_runs: int
         stop: str
         shrink: int | Literal["off"]
+        controls: int | Literal["off"]
         pinned: str
         model_drift: str
         prompt_drift: str
@@ -97,6 +98,7 @@ CONTRACT_KEYS = (
     "baseline_runs",
     "stop",
     "shrink",
+    "controls",
     "pinned",
     "model_drift",
     "prompt_drift",

@@ -45,10 +45,12 @@ def plan_only(item: pytest.Item) -> None:
     before = max(engine.job.session.baseline_runs, contract.baseline_runs)
     queries = engine.job.budget if isinstance(engine.job, SearchedTest) else 0
     shows_later = unknown(
-        item.nodeid, queries or before + contract.mutations * contract.samples, most=queries > 0
+        item.nodeid,
+        queries or before + contract.mutations * contract.samples + contract.controls,
+        most=queries > 0,
     )
     try:
-        plans, exact = _prompts(engine, arguments)
+        plans, controls, exact = _prompts(engine, arguments)
     except PromptfuzzError as error:
         if engine.declared is not None or isinstance(arguments.get("prompt"), str):
             raise
@@ -61,13 +63,16 @@ def plan_only(item: pytest.Item) -> None:
     if planned is not None and queries:
         planned.unplanned(item.nodeid, A_SEARCH)
     elif planned is not None:
-        planned.add(engine, [each for plan in plans for each in plan], target if exact else None)
+        planned.add(
+            engine, [*(each for plan in plans for each in plan), *controls], target if exact else None
+        )
     if isinstance(target, CallableTarget) and exact:
         before = max(
             before, 2
         )  # its own calls are not seen: it is called again in place of the control trial
     runs = [(plan[0], repeat) for plan in plans for repeat in range(before)]
     runs += [(each, sample) for plan in plans for each in plan[1:] for sample in range(contract.samples)]
+    runs += [(each, 0) for each in controls]
     if queries:  # as long as the prompt is, which no change of it alters much
         exact, share = False, queries // max(1, len(plans))
         runs = [(plan[0], repeat) for plan in plans for repeat in range(share)]
@@ -89,23 +94,27 @@ def plan_only(item: pytest.Item) -> None:
     pytest.skip("dry run")
 
 
-def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[list[Prompt]], bool]:
-    """What the test sends of each input, unmutated first, as far as that shows without its body.
+def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[list[Prompt]], list[Prompt], bool]:
+    """What the test sends of each input, unmutated first, and its control, as far as that shows without its body.
 
     Of what is mutated on the wire nothing does.
     """
     job = engine.job
     if job.on_wire is not None:
-        return [], False
+        return [], [], False
     if engine.declared is None:
         prompt = find(engine.mutate, arguments, engine.where).prompt(arguments, engine.where)
-        return [[prompt, *(each.prompt for each in job.plan(prompt))]], False
+        controls = [each.prompt for each in job.controls(prompt)[:1]]
+        return [[prompt, *(each.prompt for each in job.plan(prompt))]], controls, False
     cases = engine.declared.cases(arguments, job.contract.part)
-    sent = []
+    sent: list[list[Prompt]] = []
+    controls: list[Prompt] = []
     for given in cases.inputs:
         prompt = cases.prompt_of(given)
+        if not sent:
+            controls = [cases.sent(each.prompt, given) for each in job.controls(prompt)[:1]]
         sent.append([cases.sent(each, given) for each in (prompt, *(m.prompt for m in job.plan(prompt)))])
-    return sent, True
+    return sent, controls, True
 
 
 def lines(forecasts: Sequence[Forecast]) -> list[Line]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # What a search has no use for, and what its contract holds in its place.
 _OF_PLANS: dict[str, Any] = {"gate": "point", "max_deviations": None, "samples": 1, "stop": "never"}
-_UNUSED = ("mutations", "threshold", *_OF_PLANS, "shrink")
+_UNUSED = ("mutations", "threshold", *_OF_PLANS, "shrink", "controls")
 _RARE = {
     "method": "method",
     "batch": "batch",

@@ -87,6 +87,14 @@ SETTINGS: tuple[Setting, ...] = (
         "count",
     ),
     Setting(
+        "controls",
+        values.controls,
+        1,
+        "controls of a test that names none, to see that it can fail: 1; off, or 0: none",
+        "N",
+        "count",
+    ),
+    Setting(
         "queries",
         values.whole(1),
         200,
@@ -286,6 +294,7 @@ RUN_KEYS = (
     "task",
     "stop",
     "shrink",
+    "controls",
     "pinned",
     "model_drift",
     "prompt_drift",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "conditions",
+    "controls",
     "embedder",
     "endpoints",
     "hosts",
@@ -35,6 +36,13 @@ def seed(text: str) -> int:
 def queries(text: str) -> int:
     """A whole number of 0 or more, or off."""
     return 0 if text == "off" else whole(0)(text)
+
+
+def controls(text: str) -> int:
+    """1, or 0 or off."""
+    if text not in {"0", "1", "off"}:
+        raise ValueError("1, or 0 or off")
+    return int(text == "1")
 
 
 def kept(text: str) -> int:

@@ -32,6 +32,7 @@ class SpentReport(TypedDict):
 
     ``speculated`` calls were made before a sync body asked, ``unused`` ones in vain. ``judge_calls`` and ``judge_hits``
     are those of a judge. ``saved`` calls were not made: their trials were not needed.
+    ``controls`` were asked to see that the answer can change, and count for nothing else.
     """
 
     calls: int
@@ -46,6 +47,7 @@ class SpentReport(TypedDict):
     judge_calls: int
     judge_hits: int
     saved: int
+    controls: int
 
 
 class GroupReport(TypedDict):
@@ -361,4 +363,5 @@ def _spent(spent: Spent) -> SpentReport:
         judge_calls=spent.judge_calls,
         judge_hits=spent.judge_hits,
         saved=spent.saved,
+        controls=spent.controls,
     )

@@ -27,6 +27,7 @@ SPENT: dict[str, Any] = {
     "judge_calls": 0,
     "judge_hits": 0,
     "saved": 0,
+    "controls": 0,
 }
 COUNTS = dict.fromkeys(("equivalent", "minor", "deviation", "undecided", "error", "not-needed"), 0)
 TRIAL: dict[str, Any] = {

@@ -221,6 +221,7 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     alone = all(map(simulated, reports)) and not real_judges(reports)
     whose = " to the simulated model" if alone else " made"
     saved = sum(each["saved"] for each in spent)
+    controls = sum(each["controls"] for each in spent)
     parts = [
         ", ".join(f"{amount} {verdict}" for verdict, amount in tally.items()),
         count(sum(each["calls"] for each in spent), "call") + whose,
@@ -228,6 +229,7 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
         count(errors, "error"),
         *([count(retries, "call") + " made again"] if retries else []),
         *([count(saved, "call") + " not needed"] if saved else []),
+        *([count(controls, "control")] if controls else []),
         seconds(sum(each["seconds"] for each in spent)),
     ]
     inputs = [each["input_tokens"] for each in spent if each["input_tokens"] is not None]

@@ -52,6 +52,7 @@ class Spent:
         judge_calls: Calls of a judge among them.
         judge_hits: Answers of a judge from the store among them.
         saved: Calls that trials would have made that were not needed, were none of them in the store.
+        controls: Controls that were asked though the test names none.
     """
 
     calls: int = 0
@@ -66,6 +67,7 @@ class Spent:
     judge_calls: int = 0
     judge_hits: int = 0
     saved: int = 0
+    controls: int = 0
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
@@ -84,6 +86,7 @@ class Spent:
             self.judge_calls + other.judge_calls,
             self.judge_hits + other.judge_hits,
             self.saved + other.saved,
+            self.controls + other.controls,
         )
 
 

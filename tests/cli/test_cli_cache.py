@@ -791,7 +791,7 @@ def test_a_real_recording_passes(folder, cache, cache_json) -> None:
     code, text = cache("verify")
     assert (code, text.endswith("no problem.")) == (0, True), text
     found = cache_json("stats")[1]
-    assert found["recordings"][0]["answers"] == 3 + 4
+    assert found["recordings"][0]["answers"] == 3 + 4 + 1
     assert cache("export", "out.jsonl")[0] == 0
     assert cache("prune") == (0, "Nothing to remove.")
     assert URL not in text

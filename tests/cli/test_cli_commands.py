@@ -339,9 +339,10 @@ def test_run_passes_on_a_robust_prompt_and_calls_only_once(
         "POSITIVE",
         "simulated",
     )
-    assert len(cold["trials"]) == 6
+    assert len(cold["trials"]) == 6 + 1
+    assert (cold["trials"][-1]["relation"], cold["trials"][-1]["outcome"]) == ("must-change", "equivalent")
     assert all("I love this phone, it is great." in trial["prompt"] for trial in cold["trials"])
-    assert cold["spent"]["calls"] == 7
+    assert (cold["spent"]["calls"], cold["spent"]["controls"]) == (8, 1)
     assert main(argv) == 0
     warm = json.loads(capsys.readouterr().out)
     assert warm["spent"]["calls"] == 0
@@ -371,7 +372,18 @@ def test_run_takes_counts_by_name_and_says_how_to_see_it_again(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts = "upper-case=1,double-space:2=2"
-    command = ["run", "p.txt", "--target", "simulated", "-n", counts, "--set", TEXT, "--json"]
+    command = [
+        "run",
+        "p.txt",
+        "--target",
+        "simulated",
+        "-n",
+        counts,
+        "--set",
+        TEXT,
+        "--controls=off",
+        "--json",
+    ]
     assert main(command) == 0
     report = json.loads(capsys.readouterr().out)
     assert [each["operators"] for each in report["trials"]] == [
@@ -607,7 +619,8 @@ def test_run_mutates_the_part_that_is_named(
     argv = ["run", "part.txt", "--target", "simulated", "--set", f"text={value}", "-n", "upper-case=1"]
     assert main([*argv, "--part", part, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    (trial,) = report["trials"]
+    trial, *controls = report["trials"]
+    assert len(controls) == (part == "template")
     text = json.dumps(trial)
     assert ("WONDERFUL EVENING" in text) is (part == "input")
     assert ("IS THE MOOD" in text) is (part == "template")

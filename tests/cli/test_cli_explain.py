@@ -48,6 +48,7 @@ INI = "[pytest]\npromptfuzz_target = openai:gpt-5-mini\nasyncio_default_fixture_
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, promptfuzz_server):
+    monkeypatch.setenv("PROMPTFUZZ_CONTROLS", "off")
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "CI", "PROMPTFUZZ_STOP"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)

@@ -45,7 +45,7 @@ def quiet() -> Session:
 
 
 def test_the_simulated_model_is_robust_on_a_plain_prompt() -> None:
-    result = evaluate(TRIAGE, "simulated", stop="never", session=quiet())
+    result = evaluate(TRIAGE, "simulated", stop="never", session=quiet(), controls=0)
     assert (result.verdict, result.score, result.reason) == ("pass", 1.0, "score-reached")
     assert result.outcomes.as_dict() == {
         "equivalent": 8,
@@ -59,16 +59,18 @@ def test_the_simulated_model_is_robust_on_a_plain_prompt() -> None:
     assert result.task == "classification (inferred)"
     assert set(result.by_dimension) == {"lexical", "semantic", "structural"}
     assert all(0 < group.weighted <= 1 for group in result.by_dimension.values())
-    assert [trial.id for trial in result.trials] == [t.id for t in evaluate(TRIAGE, "simulated").trials]
+    assert [trial.id for trial in result.trials] == [
+        t.id for t in evaluate(TRIAGE, "simulated", controls=0).trials
+    ]
 
 
 def test_a_second_evaluation_makes_no_call() -> None:
     session = quiet()
-    assert evaluate(TRIAGE, "simulated", session=session).calls == 8  # seven of eight suffice
-    again = evaluate(TRIAGE, "simulated", session=session)
+    assert evaluate(TRIAGE, "simulated", session=session, controls=0).calls == 8  # seven of eight suffice
+    again = evaluate(TRIAGE, "simulated", session=session, controls=0)
     assert (again.calls, again.spent.hits, again.verdict) == (0, 8, "pass")
     live = Session(store=session.store, mode="live")
-    assert evaluate(TRIAGE, "simulated", session=live).calls == 8
+    assert evaluate(TRIAGE, "simulated", session=live, controls=0).calls == 8
 
 
 def test_async_gives_the_same() -> None:
@@ -88,7 +90,7 @@ async def by_words_later(prompt: str) -> str:
 
 
 def test_a_function_of_the_application_is_a_target() -> None:
-    result = evaluate(TRIAGE, by_words, stop="never", session=quiet())
+    result = evaluate(TRIAGE, by_words, stop="never", session=quiet(), controls=0)
     assert result.verdict == "brittle"
     deviating = [trial for trial in result.trials if trial.outcome == "deviation"]
     assert {trial.value for trial in deviating} == {"TECHNICAL"}
@@ -97,7 +99,7 @@ def test_a_function_of_the_application_is_a_target() -> None:
     # Its own calls are not seen: the control trial asks it again, and is a second answer to the unmutated prompt.
     shrinking = sum(each.calls for each in result.counterexamples)
     assert result.calls == 8 + result.noise.baselines + result.noise.repeats + shrinking
-    later = asyncio.run(aevaluate(TRIAGE, by_words_later, stop="never", session=quiet()))
+    later = asyncio.run(aevaluate(TRIAGE, by_words_later, stop="never", session=quiet(), controls=0))
     assert (later.verdict, later.outcomes) == (result.verdict, result.outcomes)
 
 
@@ -109,7 +111,7 @@ def test_a_function_that_rolls_dice_is_not_called_brittle() -> None:
 
 
 def test_the_second_run_of_a_function_is_an_answer_like_any_other() -> None:
-    result = evaluate(TRIAGE, lambda prompt: "BILLING", session=quiet())
+    result = evaluate(TRIAGE, lambda prompt: "BILLING", session=quiet(), controls=0)
     assert (result.verdict, result.calls, result.noise.baselines) == ("pass", 9, 2)
 
 
@@ -203,7 +205,9 @@ class Renamed(SimulatedModel):
 
 def test_answers_of_another_model_are_not_compared_with_the_baselines() -> None:
     with ModelServer(Renamed()) as server:
-        result = evaluate(TRIAGE, f"compatible:any@{server.openai_url}", stop="never", session=quiet())
+        result = evaluate(
+            TRIAGE, f"compatible:any@{server.openai_url}", stop="never", session=quiet(), controls=0
+        )
         assert result.verdict == "pass"
         assert result.calls == 18
         assert result.model in {"model-1", "model-2"}
@@ -216,7 +220,7 @@ def test_answers_of_another_model_are_not_compared_with_the_baselines() -> None:
     with ModelServer(flapping) as server:
         session = Session(store=MemoryStore(), mode="live")
         flapping.switch = 4
-        result = evaluate(TRIAGE, f"compatible:any@{server.openai_url}", session=session)
+        result = evaluate(TRIAGE, f"compatible:any@{server.openai_url}", session=session, controls=0)
         assert (result.verdict, result.reason) == ("inconclusive", "mixed-models")
 
 

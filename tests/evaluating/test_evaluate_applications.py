@@ -74,7 +74,9 @@ def asked(server: ModelServer, role: str) -> list[str]:
 
 
 def test_the_system_text_of_a_function_is_mutated_and_what_it_is_given_is_not(app, server) -> None:
-    result = evaluate(ASKED["parcel"], app.reply, mutate="role:system", mutations=4, session=quiet())
+    result = evaluate(
+        ASKED["parcel"], app.reply, mutate="role:system", mutations=4, session=quiet(), controls=0
+    )
     assert (result.verdict, result.baseline, result.calls) == ("pass", "shipping", 5)
     assert set(app.given) == {ASKED["parcel"]} == set(asked(server, "user"))
     systems = asked(server, "system")
@@ -86,11 +88,15 @@ def test_the_system_text_of_a_function_is_mutated_and_what_it_is_given_is_not(ap
 
 def test_every_input_has_the_same_mutations_of_the_text_on_the_wire(app, server) -> None:
     session = quiet()
-    result = evaluate("{text}", app.reply, inputs=ASKED, mutate="role:system", mutations=3, session=session)
+    result = evaluate(
+        "{text}", app.reply, inputs=ASKED, mutate="role:system", mutations=3, session=session, controls=0
+    )
     assert (result.calls, result.baselines) == (8, ("shipping", "technical"))
     assert [trial.case for trial in result.trials] == [0, 0, 0, 1, 1, 1]
     assert len(set(asked(server, "system"))) == 4
-    again = evaluate("{text}", app.reply, inputs=ASKED, mutate="role:system", mutations=3, session=session)
+    again = evaluate(
+        "{text}", app.reply, inputs=ASKED, mutate="role:system", mutations=3, session=session, controls=0
+    )
     assert (again.calls, len(server.requests)) == (0, 8)
 
 
@@ -98,11 +104,11 @@ def test_pins_say_which_text_is_meant(app, server) -> None:
     with pytest.raises(
         UsageError, match=r"evaluate: mutate='role:system': .* 2 different system texts(.|\n)*call 1"
     ):
-        evaluate(ASKED["parcel"], app.both, mutate="role:system", mutations=2, session=quiet())
+        evaluate(ASKED["parcel"], app.both, mutate="role:system", mutations=2, session=quiet(), controls=0)
     for pin in ({"call": 1}, {"match": "politely"}):
         before = len(server.requests)
         result = evaluate(
-            ASKED["parcel"], app.both, mutate="role:system", mutations=2, session=quiet(), **pin
+            ASKED["parcel"], app.both, mutate="role:system", mutations=2, session=quiet(), **pin, controls=0
         )
         # The other text stays as it is, so that in a trial it is answered as in the baseline.
         first, meant, *mutated = asked(server, "system")[before:]
@@ -141,7 +147,9 @@ def test_inputs_of_a_model_are_all_asked_at_once() -> None:
     with ModelServer(latency=0.3) as server:
         target = f"compatible:m@{server.openai_url}"
         result = asyncio.run(
-            aevaluate("Is this good or bad? {text}", target, inputs=inputs, mutations=2, session=quiet())
+            aevaluate(
+                "Is this good or bad? {text}", target, inputs=inputs, mutations=2, session=quiet(), controls=0
+            )
         )
         assert server.peak > 2, "one input alone has two mutations"
     assert (result.calls, result.cases) == (9, tuple(f"{n} ({text!r})" for n, text in enumerate(inputs, 1)))
@@ -157,7 +165,9 @@ def test_calls_from_threads_without_context_run_in_sequence_and_are_told(app) ->
             return await asyncio.wrap_future(pool.submit(app.reply, question))
 
         result = asyncio.run(
-            aevaluate("{text}", reply, inputs=ASKED, mutate="role:system", mutations=2, session=quiet())
+            aevaluate(
+                "{text}", reply, inputs=ASKED, mutate="role:system", mutations=2, session=quiet(), controls=0
+            )
         )
     assert (result.verdict, result.outcomes.error, result.calls) == ("pass", 0, 6)
     assert [note for note in result.notes if "ran in sequence" in note]
@@ -296,7 +306,7 @@ def test_what_a_provider_refused_is_told_of_an_answer_given_in_its_place(
             BadRequest(times=None),
             when=lambda text: "Answer with one word only.\\n\\nTicket: My parcel is lost." not in text,
         )
-        result = evaluate(prompt, application, mutations=4, session=Session(store=MemoryStore()))
+        result = evaluate(prompt, application, mutations=4, session=Session(store=MemoryStore()), controls=0)
     explanations = [trial.comparison.explanation for trial in result.trials if trial.comparison]
     assert explanations
     for said in explanations:

@@ -46,7 +46,9 @@ def test_a_gate_that_cannot_pass_says_so_before_any_call_and_the_n_it_names_pass
     needed = int(message.rpartition("mutations=")[2].rstrip("."))
     assert message.endswith(f"it needs mutations={needed}.")
     assert needed >= 19
-    result = evaluate(PROMPT, Application(), inputs=ONE, mutations=needed, session=quiet(), gate="confident")
+    result = evaluate(
+        PROMPT, Application(), inputs=ONE, mutations=needed, session=quiet(), gate="confident", controls=0
+    )
     assert (result.verdict, result.reason, result.gate) == ("pass", "score-reached", "confident")
     assert "What it exceeds at 95 %" in result.explanation
     assert report_test(result, test="t")["gate"] == "confident"
@@ -113,11 +115,11 @@ def test_a_sure_failure_is_brittle_and_an_unsure_pass_is_inconclusive() -> None:
 def test_stopping_early_does_not_cut_short_what_a_sure_pass_needs() -> None:
     settings = {"inputs": ONE, "mutations": 32, "gate": "confident", "stop": "certain"}
     good = Application()
-    result = evaluate(PROMPT, good, session=quiet(), **settings)  # type: ignore[arg-type]
+    result = evaluate(PROMPT, good, session=quiet(), **settings, controls=0)  # type: ignore[arg-type]
     assert (result.verdict, result.outcomes.not_needed, result.outcomes.equivalent) == ("pass", 0, 32)
     settings["stop"] = "sprt"  # ends a good run early at the gate 'point'
-    assert evaluate(PROMPT, Application(), session=quiet(), **settings).outcomes.equivalent == 32  # type: ignore[arg-type]
-    bad = evaluate(PROMPT, Application(*range(1, 40)), session=quiet(), **settings)  # type: ignore[arg-type]
+    assert evaluate(PROMPT, Application(), session=quiet(), **settings, controls=0).outcomes.equivalent == 32  # type: ignore[arg-type]
+    bad = evaluate(PROMPT, Application(*range(1, 40)), session=quiet(), **settings, controls=0)  # type: ignore[arg-type]
     assert bad.verdict == "brittle"
     assert bad.outcomes.not_needed > 8
 
@@ -150,7 +152,12 @@ def test_a_misspelt_gate_is_told_what_was_meant() -> None:
 def worse_and_better(
     *no: int, before: object = None, mutations: int = 32, threshold: float = 0.7, **settings: object
 ) -> object:
-    given = {"gate": "no-worse", **({"before": before} if before is not None else {}), **settings}
+    given = {
+        "gate": "no-worse",
+        "controls": 0,
+        **({"before": before} if before is not None else {}),
+        **settings,
+    }
     return evaluate(
         PROMPT,
         Application(*no),
@@ -163,7 +170,14 @@ def worse_and_better(
 
 def test_a_run_is_held_against_the_one_before() -> None:
     before = evaluate(
-        PROMPT, Application(), inputs=ONE, mutations=32, threshold=0.7, session=quiet(), stop="never"
+        PROMPT,
+        Application(),
+        inputs=ONE,
+        mutations=32,
+        threshold=0.7,
+        session=quiet(),
+        stop="never",
+        controls=0,
     )
     same = worse_and_better(before=before)
     assert (same.verdict, same.paired.worse, same.paired.pairs) == ("pass", 0, 32)
@@ -189,7 +203,7 @@ def test_a_run_is_held_against_the_one_before() -> None:
     assert (shared.verdict, shared.paired.alpha) == ("pass", 0.05 / 20)
     no_better = worse_and_better(*range(2, 9), before=worse)
     assert no_better.verdict == "pass"
-    assert evaluate(PROMPT, Application(), inputs=ONE, session=quiet()).paired is None
+    assert evaluate(PROMPT, Application(), inputs=ONE, session=quiet(), controls=0).paired is None
 
 
 def test_what_was_accepted_below_the_threshold_is_asked_in_full_and_may_stay_there() -> None:
@@ -218,12 +232,14 @@ def test_where_there_is_nothing_to_hold_it_against_it_says_so_and_is_the_point_g
         "before="
     )
     assert worse_and_better(*range(1, 20)).reason == "score-below-threshold"
-    other = evaluate("Is {ticket} about money? Say yes or no.", Application(), inputs=ONE, session=quiet())
+    other = evaluate(
+        "Is {ticket} about money? Say yes or no.", Application(), inputs=ONE, session=quiet(), controls=0
+    )
     unlike = worse_and_better(before=other)
     assert unlike.notes[0].startswith(
         "gate='no-worse': the stored run made none of these trials (another prompt,"
     )
-    few = evaluate(PROMPT, Application(), inputs=ONE, mutations=4, session=quiet())
+    few = evaluate(PROMPT, Application(), inputs=ONE, mutations=4, session=quiet(), controls=0)
     assert (
         "4 trials could not show that a run is worse (p is at least 0.062"
         in (worse_and_better(before=few, mutations=4).notes[0])

@@ -35,7 +35,13 @@ class Application:
 
 
 def found(answers: dict[str, Any], *lost: int, **settings: Any) -> Any:
-    given = {"inputs": TICKETS, "mutations": 8, "session": Session(store=MemoryStore()), **settings}
+    given = {
+        "inputs": TICKETS,
+        "mutations": 8,
+        "session": Session(store=MemoryStore()),
+        "controls": 0,
+        **settings,
+    }
     return evaluate(PROMPT, Application(answers, *lost), **given)
 
 
@@ -128,6 +134,7 @@ def test_what_no_comparison_can_tell_is_said() -> None:
         task="generation",
         expected="After long thought, they believe that action by someone is needed before long.",
         session=Session(store=MemoryStore()),
+        controls=0,
     )
     assert (result.verdict, result.gold.accuracy) == ("pass", None)
     assert result.gold.untold == 9

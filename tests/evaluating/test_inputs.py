@@ -26,7 +26,9 @@ def quiet() -> Session:
 
 
 def test_every_input_has_the_same_mutations_and_a_baseline_of_its_own() -> None:
-    result = evaluate(TRIAGE, "simulated", inputs=TICKETS, mutations=4, stop="never", session=quiet())
+    result = evaluate(
+        TRIAGE, "simulated", inputs=TICKETS, mutations=4, stop="never", session=quiet(), controls=0
+    )
     assert result.calls == 10
     assert result.cases == ("'charged'", "'crash'")
     assert result.baselines == ("BILLING", "TECHNICAL")
@@ -60,6 +62,7 @@ def test_a_function_is_given_the_filled_prompt() -> None:
         application,
         inputs=[{"one": "an ant", "two": "a cat"}, {"one": "a house", "two": "a cat"}],
         mutations=2,
+        controls=0,
     )
     assert result.verdict == "pass"
     assert all("{" not in each for each in seen)
@@ -79,7 +82,14 @@ def test_one_failing_input_counts_in_the_one_score() -> None:
 
     operators = ["upper-case", "lower-case"]
     result = evaluate(
-        TRIAGE, application, inputs=TICKETS, mutations=2, operators=operators, threshold=0.9, stop="never"
+        TRIAGE,
+        application,
+        inputs=TICKETS,
+        mutations=2,
+        operators=operators,
+        threshold=0.9,
+        stop="never",
+        controls=0,
     )
     assert [trial.case for trial in result.trials if trial.outcome == "deviation"] == [1, 1]
     assert (result.score, result.verdict) == (0.5, "brittle")

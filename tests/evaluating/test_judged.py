@@ -91,7 +91,7 @@ class Telling:
 def evaluated(application: Any, **settings: Any) -> Robustness:
     session = settings.pop("session", None) or Session()
     # A test that is about to fail is asked again, and more pairs are put to the judge.
-    given = {"operators": CASES, "mutations": len(CASES), "threshold": 0, **settings}
+    given = {"operators": CASES, "mutations": len(CASES), "threshold": 0, "controls": 0, **settings}
     return evaluate(PROMPT, application, session=session, **given)
 
 

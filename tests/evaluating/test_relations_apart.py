@@ -199,7 +199,12 @@ def test_an_answer_in_another_language_is_in_that_language(answer: str, outcome:
         return "The order was shipped on 3 May and will arrive within 5 days." if text == prompt else answer
 
     result = evaluate(
-        prompt, application, mutations=1, operators=["answer-in-fr"], session=Session(store=MemoryStore())
+        prompt,
+        application,
+        mutations=1,
+        operators=["answer-in-fr"],
+        session=Session(store=MemoryStore()),
+        controls=0,
     )
     assert [trial.outcome for trial in result.trials] == [outcome]
 

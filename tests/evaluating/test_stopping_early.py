@@ -57,7 +57,7 @@ def test_the_verdict_is_that_of_the_whole_plan_and_fewer_are_asked(share: float)
 
 def test_a_robust_prompt_is_asked_as_often_as_it_has_to_pass() -> None:
     application, asked = breaking(0)
-    found = evaluate(PROMPT, application, stop="certain", session=quiet())
+    found = evaluate(PROMPT, application, stop="certain", session=quiet(), controls=0)
     assert (found.verdict, found.score) == ("pass", 1.0)
     assert (found.outcomes.equivalent, found.outcomes.not_needed, found.spent.saved) == (7, 1, 1)
     assert found.bounds == (0.875, 1.0)
@@ -141,7 +141,7 @@ def test_controls_are_always_asked() -> None:
 
 def test_a_probability_ratio_ends_a_long_plan_sooner() -> None:
     application, _ = breaking(0)
-    found = evaluate(PROMPT, application, mutations=64, stop="sprt", session=quiet())
+    found = evaluate(PROMPT, application, mutations=64, stop="sprt", session=quiet(), controls=0)
     planned = found.outcomes.total + found.outcomes.not_needed
     assert found.verdict == "pass"
     assert found.outcomes.total < 0.6 * planned
@@ -159,7 +159,7 @@ def test_a_threshold_of_zero_is_asked_for_its_score() -> None:
 
 def test_every_sample_counts_as_a_trial() -> None:
     application, _ = breaking(0)
-    found = evaluate(PROMPT, application, samples=2, stop="certain", session=quiet())
+    found = evaluate(PROMPT, application, samples=2, stop="certain", session=quiet(), controls=0)
     assert (found.outcomes.total, found.outcomes.not_needed) == (14, 2)
     assert [each.sample for each in found.trials] == [0, 1] * 8
 
@@ -181,7 +181,9 @@ def test_answers_of_two_models_in_a_later_batch_are_asked_again() -> None:
     renamed = Renamed()
     renamed.switch = 6  # the baseline and the first three mutations come before
     with ModelServer(renamed) as server:
-        found = evaluate(TRIAGE, f"compatible:any@{server.openai_url}", stop="certain", session=quiet())
+        found = evaluate(
+            TRIAGE, f"compatible:any@{server.openai_url}", stop="certain", session=quiet(), controls=0
+        )
         assert found.verdict == "pass"
         assert (found.outcomes.equivalent, found.outcomes.not_needed) == (7, 1)
         assert "every answer of this test was asked for again" in found.notes[0]
@@ -190,9 +192,9 @@ def test_answers_of_two_models_in_a_later_batch_are_asked_again() -> None:
 
 def test_a_stricter_gate_asks_the_whole_plan() -> None:
     application, _ = breaking(0)
-    found = evaluate(PROMPT, application, mutations=32, gate="confident", session=quiet())
+    found = evaluate(PROMPT, application, mutations=32, gate="confident", session=quiet(), controls=0)
     assert (found.verdict, found.outcomes.not_needed, found.outcomes.equivalent) == ("pass", 0, 32)
-    assert evaluate(PROMPT, application, mutations=32, session=quiet()).outcomes.not_needed == 4
+    assert evaluate(PROMPT, application, mutations=32, session=quiet(), controls=0).outcomes.not_needed == 4
 
 
 def test_the_rest_is_asked_once_the_unmutated_prompt_is_seen_to_vary() -> None:

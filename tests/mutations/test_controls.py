@@ -14,6 +14,7 @@ from pytest_promptfuzz.mutations.draft import Draft
 from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
 from pytest_promptfuzz.mutations.operators.controls import (
     answer_fixed,
+    answer_fixed_first,
     instruction_negated,
     labels_replaced,
     number_changed,
@@ -27,7 +28,10 @@ from pytest_promptfuzz.prompts.spans import labels
 if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.operator import Operator
 
-CONTROLS = {each.name: each for each in (answer_fixed, instruction_negated, labels_replaced, number_changed)}
+CONTROLS = {
+    each.name: each
+    for each in (answer_fixed, answer_fixed_first, instruction_negated, labels_replaced, number_changed)
+}
 
 
 def draft_of(prompt: str | Prompt) -> Draft:
@@ -318,6 +322,18 @@ def test_the_fixed_answer_is_no_word_of_the_prompt() -> None:
     assert len(made) > 3
     text = "Is a banana or a zebra larger?"
     assert not any("word BANANA" in each or "word ZEBRA" in each for each in made_by(answer_fixed, text))
+
+
+def test_the_fixed_answer_may_stand_before_everything_else() -> None:
+    made = made_by(answer_fixed_first, TRIAGE)
+    assert "Whatever the text below says, answer with the single word BANANA.\n\n" + TRIAGE in made
+    assert len(made) > 3
+    assert not any("word ZEBRA" in each for each in made_by(answer_fixed_first, "Is a zebra an animal?"))
+    chat = Prompt.from_messages(
+        [{"role": "assistant", "content": "Hello!"}, {"role": "user", "content": "Classify {ticket}."}]
+    )
+    assert all(each.startswith("Hello!") for each in made_by(answer_fixed_first, chat))
+    assert made_by(answer_fixed_first, "") == set()
 
 
 def test_nothing_is_put_behind_an_open_fence() -> None:

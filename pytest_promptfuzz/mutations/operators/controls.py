@@ -84,6 +84,33 @@ def answer_fixed(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 
 
 @operator(
+    "answer-fixed-first",
+    dimension="control",
+    severity=0.9,
+    preserves="no",
+    relation="must-change",
+    sources=("CheckList",),
+    example=(
+        "Classify the ticket as red or green.",
+        "Whatever the text below says, answer with the single word BANANA.\n\nClassify the ticket as red or green.",
+    ),
+    trusted=True,
+    default=False,
+)
+def answer_fixed_first(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+    """A first sentence asks for one fixed word that the prompt does not hold: surely another answer."""
+    starts = [
+        start for start, end in sections_of(len(draft.text), draft.walls) if draft.text[start:end].strip()
+    ]
+    upper = draft.text.upper()
+    for word in rng.shuffled(_ANSWERS) if starts else ():
+        if word not in upper:
+            yield [
+                insert(starts[0], f"Whatever the text below says, answer with the single word {word}.\n\n")
+            ]
+
+
+@operator(
     "instruction-negated",
     dimension="control",
     severity=0.9,

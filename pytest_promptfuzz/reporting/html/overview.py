@@ -120,6 +120,7 @@ def _facts(document: Document) -> Node:
     if costs and unknown:
         cost = f"{cost} and {count(unknown, 'call')} of unknown price"
     retries, saved = sum(each["retries"] for each in spent), sum(each["saved"] for each in spent)
+    controls = sum(each["controls"] for each in spent)
     commit = run["commit"][:12] + (" with uncommitted changes" if run["dirty"] else "")
     pairs: list[tuple[str, Node | None]] = [
         (
@@ -128,6 +129,7 @@ def _facts(document: Document) -> Node:
         ),
         ("From the store", f"{sum(each['hits'] for each in spent):,}"),
         ("Not needed", f"{saved:,} calls" if saved else None),
+        ("Controls", f"{controls:,}" if controls else None),
         ("Cost", cost),
         ("Time", seconds(run["seconds"])),
         ("Started", run["started"][:19].replace("T", " ") + " UTC" if run["started"] else None),

@@ -200,5 +200,6 @@ def spent_text(report: TestReport) -> str:
         else []
     )
     said += [f"{spent['saved']:,} not needed"] if spent["saved"] else []
+    said += [count(spent["controls"], "control")] if spent["controls"] else []
     said += [money(report["cost"])] if report["cost"] is not None else []
     return ", ".join(said)

@@ -11,7 +11,7 @@ from pytest_promptfuzz.targets.simulated import answers, judging, noise, tokens,
 from pytest_promptfuzz.targets.simulated.reading import content_text, read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 VERSION = "simulated-1"
 TRIES = 6
@@ -19,6 +19,13 @@ TRIES = 6
 _DICTATED = re.compile(
     r"\b(?:answer|reply|respond) with (?:just |only )?the (?:single )?word [\"'“]?(\w+)\W*\Z", re.IGNORECASE
 )
+# The same on a line of its own among the instructions, which sets itself above all others.
+_ABOVE_ALL = re.compile(
+    r"^[ \t]*(?:whatever|no matter what) the text (?:above|below) says, (?:answer|reply|respond) with "
+    r"(?:just |only )?the (?:single )?word [\"'“]?(\w+)[\"'”]?\.?[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SYSTEM = frozenset({"system", "developer"})
 
 
 class SimulatedModel:
@@ -64,29 +71,27 @@ class SimulatedModel:
         variant = noise.draw(self.seed, request, sample, self.noise)
         asked = sum(tokens.count(content_text(message.get("content"))) for message in request.messages)
         last = request.messages[-1] if request.messages else {}
+        dictated = _dictated(request.messages)
         given = request.parameters.get("tools")
         if last.get("role") == "tool":
             text = f"Here is what I found: {content_text(last.get('content')).strip()}"
         else:
-            if isinstance(given, list) and last.get("role") == "user":
+            if isinstance(given, list) and last.get("role") == "user" and not dictated:
                 calls = tools.call(
                     given, request.parameters.get("tool_choice"), content_text(last.get("content"))
                 )
                 if calls and not variant:
                     size = sum(tokens.count(call.name) + tokens.count(str(call.arguments)) for call in calls)
                     return Response("", calls, Usage(asked, size), self.version, "tool_calls")
-            text = self._text(request, variant)
+            text = self._text(request, variant, dictated)
         return self._response(text, request.parameters, asked)
 
-    def _text(self, request: Request, variant: int) -> str:
+    def _text(self, request: Request, variant: int, dictated: str) -> str:
         rated = judging.judged(request.messages, content_text, variant)
         if rated is not None:
             return rated
         reading = read(request.messages, request.parameters.get("response_format"))
-        dictated = (
-            _DICTATED.search(content_text(request.messages[-1].get("content"))) if request.messages else None
-        )
-        own = dictated[1] if dictated else answers.answer(reading)
+        own = dictated or answers.answer(reading)
         if not variant:
             return own
         # Not every alternative differs: a summary of one sentence has no other.
@@ -108,3 +113,19 @@ class SimulatedModel:
                 text, was_cut = tokens.cut(text, limit)
                 reason = "length" if was_cut else reason
         return Response(text, (), Usage(asked, tokens.count(text)), self.version, reason)
+
+
+def _dictated(messages: Sequence[Mapping[str, Any]]) -> str:
+    """The word that the instructions demand above all else; empty where they demand none."""
+    if not messages:
+        return ""
+    last = _DICTATED.search(content_text(messages[-1].get("content")))
+    if last is not None:
+        return last[1]
+    system = [each for each in messages if each.get("role") in _SYSTEM]
+    found = [
+        word
+        for each in system or [each for each in messages if each.get("role") == "user"]
+        for word in _ABOVE_ALL.findall(content_text(each.get("content")))
+    ]
+    return found[-1] if found else ""

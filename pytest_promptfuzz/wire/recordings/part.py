@@ -17,16 +17,18 @@ class Part:
         case: Which example or input of the test, from 0.
         trial: The trial's ID; empty in a baseline; one of ``BESIDE`` for what is no trial of a plan.
         operators: Of the trial's mutation, for messages.
+        unscored: Whether it is a control that the test does not name.
     """
 
     case: int = 0
     trial: str = ""
     operators: tuple[str, ...] = ()
+    unscored: bool = False
 
     @property
     def spare(self) -> bool:
         """Whether the verdict does without it: that it has no answer leaves no gap in a recording."""
-        return self.trial == SHRINKING
+        return self.trial == SHRINKING or self.unscored
 
     def shown(self, repeat: int) -> str:
         """As people call it: ``the baseline``, ``trial 7e589339239b (typo@1)``."""

@@ -307,7 +307,7 @@ class Tape:
         """The plan of each case; cases of one prompt share it."""
         plans: list[PlanEntry] = []
         for number, case in enumerate(self._cases):
-            if case.plan is not None and case.plan not in [each.plan for each in plans]:
+            if case.plan is not None and case.plan["prompt"] not in [each.plan["prompt"] for each in plans]:
                 plans.append(PlanEntry(self._spool.test if self._spool else "", number, case.plan))
         return plans
 
