@@ -1,4 +1,4 @@
-"""``promptfuzz compare``: one run beside another: what is worse by more than noise, and what is within it."""
+"""``promptfuzz compare``: compare two runs: which tests got worse or better by more than noise, and which did not."""
 
 from __future__ import annotations
 
@@ -32,20 +32,21 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "compare",
-        help="one run beside another: what is worse by more than noise",
-        description=f"{plain(__doc__)} Nothing is run.",
+        help="compare two runs: which tests got worse by more than noise",
+        description=f"{plain(__doc__)} It runs no test.",
         epilog="exit codes: 0: passed, 1: a condition of --fail-on is met (without any: a test is worse by more than "
         "noise), 2: wrong usage or environment",
         allow_abbrev=False,
     )
-    parser.add_argument("base", metavar="BASE", help=f"{_NAMED}, or last: the run before of each test")
+    parser.add_argument("base", metavar="BASE", help=f"{_NAMED}, or last (the previous run of each test)")
     parser.add_argument("now", nargs="?", metavar="NOW", help=f"{_NAMED} (the newest run)")
     parser.add_argument(
         "--fail-on",
         action="append",
         default=[],
         metavar="EXPR",
-        help="conditions as for --promptfuzz-fail-on, such as 'score drop > 0.05' or 'any new deviation'",
+        help="conditions that make the exit code 1, as for --promptfuzz-fail-on: such as 'score drop > 0.05' or 'any "
+        "new deviation'",
     )
     add_store(parser)
     add_output_options(parser)

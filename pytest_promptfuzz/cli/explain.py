@@ -1,4 +1,4 @@
-"""``promptfuzz explain``: which words, sentences and operators matter, from trials already paid for."""
+"""``promptfuzz explain``: show which words, sentences and operators change the answer, from stored answers."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "explain",
-        help="which words, sentences and operators matter, from stored answers alone",
-        description=f"{plain(__doc__)} Nothing is asked of any model: the tests, or the prompt, are run on stored "
-        "answers, and trials without one are counted.",
+        help="show which words, sentences and operators change the answer, from stored answers",
+        description=f"{plain(__doc__)} It calls no model: it runs the tests, or the prompt, on stored answers and "
+        "counts the trials that have none.",
         epilog="exit codes: 0: explained, 2: wrong usage or environment, 3: no trial has a stored answer",
         allow_abbrev=False,
     )
@@ -37,7 +37,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "what",
         nargs="+",
         metavar="TEST|FILE",
-        help="tests as for pytest (its options after --), or one prompt file with the options of promptfuzz run",
+        help="tests, named as for pytest (options of pytest after --), or one prompt file with the options of "
+        "promptfuzz run",
     )
     run.add_arguments(parser)
     parser.set_defaults(execute=execute)

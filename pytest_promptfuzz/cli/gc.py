@@ -1,4 +1,4 @@
-"""``promptfuzz gc``: delete the oldest runs that nobody gave a name; saved ones stay."""
+"""``promptfuzz gc``: delete the oldest runs that have no name; named runs stay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "gc",
-        help="delete the oldest runs that nobody gave a name",
+        help="delete the oldest runs that have no name",
         description=plain(__doc__),
         epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
@@ -31,9 +31,11 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         type=int,
         default=KEEP,
         metavar="N",
-        help=f"how many runs without a name stay: the newest ({KEEP})",
+        help=f"how many runs without a name stay, the newest ones ({KEEP})",
     )
-    parser.add_argument("--dry-run", action="store_true", help="delete nothing: say what would be deleted")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="delete nothing, only say what would be deleted"
+    )
     add_store(parser)
     add_output_options(parser)
     parser.set_defaults(execute=execute)

@@ -1,4 +1,4 @@
-"""``promptfuzz history``: the runs that are kept on this machine, the newest first."""
+"""``promptfuzz history``: list the runs that are kept on this machine, the newest first."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "history",
-        help="the runs that are kept on this machine",
-        description=f"{plain(__doc__)} With a test, its score and verdict in each.",
+        help="list the runs that are kept on this machine",
+        description=f"{plain(__doc__)} With a test, show its score and verdict in each run.",
         epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument(
-        "test", nargs="?", metavar="TEST", help="a test's name, or a part of it that no other has"
+        "test", nargs="?", metavar="TEST", help="name of a test, or a part of it that only this test has"
     )
     parser.add_argument(
         "-n", dest="most", type=int, default=_MOST, metavar="N", help=f"how many runs ({_MOST})"

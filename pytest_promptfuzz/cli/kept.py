@@ -72,5 +72,5 @@ def named_test(text: str, known: Collection[str]) -> str:
 
 def warn_of_damage(runs: Runs, output: Output, command: str) -> None:
     """Say which files hold no runs."""
-    for each in dict.fromkeys(runs.damaged):
+    for each in runs.damages():
         output.error(f"promptfuzz {command}: {each}")

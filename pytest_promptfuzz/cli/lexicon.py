@@ -1,4 +1,4 @@
-"""``promptfuzz lexicon``: install, list and remove the lexicons that operators may take words from."""
+"""``promptfuzz lexicon``: install, list or remove lexicons, from which operators take words."""
 
 from __future__ import annotations
 

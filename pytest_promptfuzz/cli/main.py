@@ -73,7 +73,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
     """The parser, and that of each command."""
     parser = argparse.ArgumentParser(
         prog="promptfuzz",
-        description="Does a prompt's behaviour survive harmless changes to the prompt?",
+        description="Test whether a prompt still works when it is worded differently.",
         epilog=_EPILOG,
         allow_abbrev=False,
     )

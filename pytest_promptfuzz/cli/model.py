@@ -1,4 +1,4 @@
-"""``promptfuzz model``: what compares meaning on this machine; fetch, export, install and check models."""
+"""``promptfuzz model``: show, fetch, export, install or check the models that compare answers by meaning."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "model",
-        help="show, fetch, export, install or check the models of meaning",
+        help="show, fetch, export, install or check the models that compare answers by meaning",
         description=plain(__doc__),
         allow_abbrev=False,
     )
@@ -302,9 +302,9 @@ def _show(options: argparse.Namespace, output: Output) -> int:
         )
         return 0
     if found.folder is not None:
-        output.say(safe(f"Meaning is compared by {found.label}, in {found.folder}."))
+        output.say(safe(f"Answers are compared by meaning with {found.label}, in {found.folder}."))
     else:
-        output.say(safe(f"Meaning is not compared: {found.mend}."))
+        output.say(safe(f"Answers are not compared by meaning: {found.mend}."))
     if entailment.folder is not None:
         output.say(safe(f"Entailment is told by {entailment.label}, in {entailment.folder}."))
     else:

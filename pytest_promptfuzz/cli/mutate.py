@@ -1,4 +1,4 @@
-"""``promptfuzz mutate``: the mutations of a prompt, without asking any model."""
+"""``promptfuzz mutate``: show the mutations of a prompt. It calls no model."""
 
 from __future__ import annotations
 
@@ -32,13 +32,15 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "mutate", help="show the mutations of a prompt", description=plain(__doc__), allow_abbrev=False
     )
     parser.add_argument(
-        "file", metavar="FILE", help="a prompt, or chat messages in a .json file; - is standard input"
+        "file",
+        metavar="FILE",
+        help="a file with a prompt, or with chat messages (.json); - is standard input",
     )
     add_plan_options(parser, mixed=True)
     parser.add_argument(
         "--part",
         metavar="PART",
-        help="of a chat, the messages of this role only, such as system (all that may change)",
+        help="in a chat, mutate only the messages of this role, such as system (all that may change)",
     )
     add_output_options(parser)
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""``promptfuzz operators``: which operators there are, and what one of them does."""
+"""``promptfuzz operators``: list the operators, or describe one."""
 
 from __future__ import annotations
 
@@ -27,8 +27,12 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         description=plain(__doc__),
         allow_abbrev=False,
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="an operator; without it, all are listed")
-    parser.add_argument("--dimension", metavar="D", choices=DIMENSIONS, help="list those of one dimension")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="the operator to describe; without it, all are listed"
+    )
+    parser.add_argument(
+        "--dimension", metavar="D", choices=DIMENSIONS, help="list only operators of this dimension"
+    )
     add_output_options(parser)
     parser.set_defaults(execute=execute)
 

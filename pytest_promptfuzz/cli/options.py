@@ -63,21 +63,28 @@ def add_plan_options(parser: argparse.ArgumentParser, *, mixed: bool = False) ->
         "--operators",
         type=_operators,
         metavar="A,B|A=2,B=1",
-        help="only these operators or dimensions (`promptfuzz operators` lists them), or their weights; A:3 and A:20%%"
-        " say how much, A+B is one after the other",
+        help="use only these operators or dimensions (`promptfuzz operators` lists them), or give them weights; A:3 "
+        "and A:20%% say how much of A, A+B applies both",
     )
 
 
 def add_comparing_options(group: argparse._ArgumentGroup) -> None:
     """``--task``, ``--embedder`` and ``--judge``."""
-    group.add_argument("--task", metavar="NAME", help="how answers are compared (inferred from the baseline)")
+    group.add_argument(
+        "--task",
+        metavar="NAME",
+        help="how answers are compared (by default inferred from the answer to the unmutated prompt)",
+    )
     group.add_argument(
         "--embedder",
         metavar="NAME",
-        help="a provider whose embeddings compare meaning, openai:MODEL or compatible:MODEL@URL (a model here)",
+        help="provider of embeddings that compares answers by meaning: openai:MODEL or compatible:MODEL@URL (by "
+        "default a model on this machine)",
     )
     group.add_argument(
-        "--judge", metavar="NAME", help="a model that rates answers which nothing cheaper can tell (nobody)"
+        "--judge",
+        metavar="NAME",
+        help="model that rates answers which the built-in comparisons cannot decide (none)",
     )
 
 

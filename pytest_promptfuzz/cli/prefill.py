@@ -21,29 +21,43 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "prefill",
-        help="have a suite's answers from the providers' batch interfaces, at half the price",
-        description="Plans the robust tests of a suite, asks what the store cannot answer through the batch "
-        "interfaces of OpenAI and Anthropic, and stores the answers.",
+        help="get the answers for a suite from the batch interfaces of providers, at half the price",
+        description="Plan the robust tests of a suite, get the answers that are not stored yet from the batch "
+        "interfaces of OpenAI and Anthropic, and store them. A batch costs half the price.",
         epilog="exit codes: 0: passed, 2: wrong usage or environment, 3: some requests have no answer yet",
     )
     parser.add_argument(
-        "pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="as for pytest; options after --"
+        "pytest",
+        nargs="*",
+        metavar="PYTEST_ARGUMENT",
+        help="arguments for pytest; write its options after --",
     )
     parser.add_argument(
-        "--poll", type=_seconds, default=30.0, metavar="SECONDS", help="between two looks at the batches (30)"
+        "--poll",
+        type=_seconds,
+        default=30.0,
+        metavar="SECONDS",
+        help="how long to wait before asking for the batches again (30)",
     )
     parser.add_argument(
         "--no-bodies",
         action="store_true",
-        help="plan declarative tests only; otherwise the bodies of others run, each up to a call without an answer",
+        help="plan declarative tests only; otherwise the bodies of the other tests run, up to the first call that "
+        "has no answer",
     )
-    parser.add_argument("--no-wait", action="store_true", help="submit, store what has come, and leave")
+    parser.add_argument(
+        "--no-wait",
+        action="store_true",
+        help="submit the batches, store the answers that are ready, and exit",
+    )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--resume", action="store_true", help="submit nothing new; wait for what is under way")
     what.add_argument(
-        "--cancel", action="store_true", help="give up what is under way; keep what was answered"
+        "--resume", action="store_true", help="submit nothing new, wait for the batches that are under way"
     )
-    what.add_argument("--dry-run", action="store_true", help="say what would be submitted, and leave")
+    what.add_argument(
+        "--cancel", action="store_true", help="cancel the batches that are under way, keep the answers so far"
+    )
+    what.add_argument("--dry-run", action="store_true", help="say what would be submitted, and exit")
     parser.set_defaults(execute=execute, width=None, no_color=False)
 
 

@@ -1,4 +1,4 @@
-"""``promptfuzz replay``: one counterexample or trial once more, by its ID; without one, what is stored."""
+"""``promptfuzz replay``: run one counterexample or trial again, by its ID; without an ID, list what is stored."""
 
 from __future__ import annotations
 
@@ -28,23 +28,26 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "replay",
-        help="run one counterexample or trial once more, by its ID; without one, list what is stored",
-        description=f"{plain(__doc__)} The test that it belongs to is found among what runs have kept here and what is "
-        "pinned in git, and pytest runs it.",
+        help="run one counterexample or trial again, by its ID; without an ID, list those that are stored",
+        description=f"{plain(__doc__)} It finds the test among the runs on this machine and the counterexamples pinned "
+        "in git, and runs it with pytest.",
         epilog="exit codes: 0: it passes now, 1: it still breaks, 2: unknown or ambiguous ID, 3: undecided",
         allow_abbrev=False,
     )
     parser.add_argument(
-        "id", nargs="?", metavar="ID", help="of a counterexample or trial; its beginning will do"
+        "id", nargs="?", metavar="ID", help="ID of a counterexample or trial, or the beginning of it"
     )
     parser.add_argument(
-        "pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="more for pytest; options after --"
+        "pytest",
+        nargs="*",
+        metavar="PYTEST_ARGUMENT",
+        help="arguments for pytest; write its options after --",
     )
     parser.add_argument(
         "--cache-dir",
         default=_STORE,
         metavar="DIR",
-        help=f"the folder of stored answers, in this folder or above ({_STORE})",
+        help=f"folder of stored answers, in this folder or above ({_STORE})",
     )
     add_output_options(parser)
     parser.set_defaults(execute=execute)

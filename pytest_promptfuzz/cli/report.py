@@ -1,4 +1,4 @@
-"""``promptfuzz report``: look at a run that is over, render its report in any format, merge reports of several runs."""
+"""``promptfuzz report``: show a finished run again, write its report in any format, or merge reports."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "report",
-        help="look at the last run again, write its report in any format, merge reports",
-        description=f"{plain(__doc__)} Without --to it is shown here as pytest showed it.",
+        help="show the last run again, write its report in any format, or merge reports",
+        description=f"{plain(__doc__)} Without --to, it shows the run as pytest did.",
         epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
@@ -34,9 +34,9 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     merge = actions.add_parser(
         "merge",
-        help="one report of several: of the parts of a suite, or of several models",
-        description="One report of several: of the parts of a suite that ran apart, or of runs with several models. A "
-        "test that stands in more than one with the same target counts as in the last of these runs.",
+        help="make one report of several: of the parts of a suite, or of several models",
+        description="Make one report of several: of the parts of a suite that ran separately, or of runs with several "
+        "models. If several runs have the same test with the same target, the last run counts.",
         allow_abbrev=False,
     )
     merge.add_argument(
@@ -47,7 +47,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     merge.set_defaults(execute=execute_merge)
     schema = actions.add_parser(
         "schema",
-        help="the JSON Schema of a JSON report",
+        help="print the JSON Schema of a JSON report",
         description="The JSON Schema (2020-12) of what --promptfuzz-report=json:PATH writes.",
         allow_abbrev=False,
     )

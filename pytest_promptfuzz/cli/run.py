@@ -1,4 +1,4 @@
-"""``promptfuzz run``: is a prompt file robust on one or several models?"""
+"""``promptfuzz run``: test whether a prompt is robust, on one or several models."""
 
 from __future__ import annotations
 
@@ -47,12 +47,14 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "run",
-        help="evaluate a prompt file on one or several models",
+        help="test a prompt file on one or several models",
         description=plain(__doc__),
         allow_abbrev=False,
     )
     parser.add_argument(
-        "file", metavar="FILE", help="a prompt, or chat messages in a .json file; - is standard input"
+        "file",
+        metavar="FILE",
+        help="a file with a prompt, or with chat messages (.json); - is standard input",
     )
     add_arguments(parser)
     parser.set_defaults(execute=execute)
@@ -64,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target",
         metavar="T[,T]",
         action="append",
-        help="openai:MODEL, anthropic:MODEL, compatible:MODEL@URL, simulated; several are compared",
+        help="the model to ask: openai:MODEL, anthropic:MODEL, compatible:MODEL@URL or simulated; several are compared",
     )
     parser.add_argument(
         "--set",
@@ -77,8 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--part",
         metavar="PART",
-        help="what is mutated: template, input (what --set fills in) or both; of a chat also a role, such as system"
-        " (template)",
+        help="what is mutated: template, input (the values of --set) or both; in a chat also a role, such as system "
+        "(template)",
     )
     add_plan_options(parser, mixed=True)
     group = parser.add_argument_group("verdict")
@@ -87,39 +89,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_number,
         default=0.85,
         metavar="X",
-        help="what the score must reach, 0 to 1 (0.85)",
+        help="lowest score that passes, 0 to 1 (0.85)",
     )
     group.add_argument(
         "--gate",
         metavar=f"{{{','.join(GATES)}}}",
         default="point",
-        help="what must reach it: point, the score; confident, its lower bound; no-worse holds the trials against those"
-        " of --against instead (point)",
+        help="what must reach the threshold: point (the score) or confident (the lower bound of the score); no-worse "
+        "is point, and also fails a prompt that got worse than in the run of --against (point)",
     )
     group.add_argument(
         "--against",
         metavar="FILE",
-        help="a run before, as --json wrote it, for --gate no-worse",
+        help="an earlier run to compare with, for --gate no-worse: a file that --json wrote",
     )
     add_comparing_options(group)
     group.add_argument(
-        "--judge-when", choices=("undecided", "always"), help="when the judge is asked (undecided)"
+        "--judge-when",
+        choices=("undecided", "always"),
+        help="when the judge is asked: if the built-in comparisons cannot decide, or always (undecided)",
     )
     group.add_argument(
-        "--judge-repeats", type=int, metavar="N", help="how often it is asked the same; the median counts (1)"
+        "--judge-repeats",
+        type=int,
+        metavar="N",
+        help="how often the judge rates the same answers; the median counts (1)",
     )
     group.add_argument(
         "--stop",
         choices=STOPS,
         default="certain",
-        help="ask no further once the verdict is certain, or on the evidence of a test, or never (certain)",
+        help="when to stop asking: once the verdict is certain, on statistical evidence (sprt, sequential), or never "
+        "(certain)",
     )
     group.add_argument(
         "--shrink",
         type=queries,
         default=60,
         metavar="N",
-        help="how often the prompt may be asked to make what breaks it as small as it can be; off: not at all (60)",
+        help="how many queries may be used to shrink the change that breaks the prompt; off: none (60)",
     )
     group.add_argument(
         "--controls",
@@ -131,25 +139,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--expected",
         metavar="ANSWER",
-        help="the gold answer: how often it is given is reported, and changes no verdict",
+        help="the right answer: the report says how often the model gives it; the verdict does not depend on it",
     )
     for verdict, effect in _VERDICTS.items():
         group.add_argument(
             f"--{verdict}",
             choices=tuple(_EFFECTS),
             default=effect,
-            help=f"what this verdict is: fail exits with 1, error with 3, pass with 0 ({effect})",
+            help=f"exit code if the prompt is {verdict}: fail is 1, error 3, pass 0 ({effect})",
         )
-    group.add_argument("--trial", metavar="ID", help="run this trial alone")
+    group.add_argument("--trial", metavar="ID", help="run only this trial")
     group = parser.add_argument_group("answers")
     group.add_argument(
         "--mode",
         choices=("auto", "live"),
         default="auto",
-        help="auto uses stored answers, live always calls (auto)",
+        help="auto uses stored answers and calls for the rest, live always calls (auto)",
     )
     group.add_argument(
-        "--cache-dir", default=_STORE, metavar="DIR", help=f"where answers are kept ({_STORE})"
+        "--cache-dir", default=_STORE, metavar="DIR", help=f"folder for stored answers ({_STORE})"
     )
     add_limit_options(parser)
     add_output_options(parser)

@@ -1,4 +1,4 @@
-"""``promptfuzz search``: the worst that harmless changes do to a prompt, and the smallest one that breaks it."""
+"""``promptfuzz search``: look for the smallest harmless change of a prompt that changes its answer."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _STORE = ".promptfuzz"
 _EPILOG = (
-    "exit codes: 0: nothing found, 1: a counterexample, 2: wrong usage or environment, 3: inconclusive, "
-    "a noisy or failing target, or ended before anything was found: by Ctrl-C, time, money, or too few queries "
-    "(10 changed prompts)"
+    "exit codes: 0: no change breaks the prompt, as far as the search went, 1: a change that breaks it was found, "
+    "2: wrong usage or environment, 3: inconclusive (the target varies or fails, or the search ended too early: "
+    "Ctrl-C, time, money, or fewer than 10 changed prompts)"
 )
 
 
@@ -46,10 +46,13 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "files",
         nargs="+",
         metavar="FILE|TEXT",
-        help="a prompt, or chat messages in a .json file; - is standard input; what holds spaces is the text itself",
+        help="a file with a prompt, or with chat messages (.json); - is standard input; a text with spaces is the "
+        "prompt itself",
     )
     parser.add_argument(
-        "--target", metavar="T", help="openai:MODEL, anthropic:MODEL, compatible:MODEL@URL, simulated"
+        "--target",
+        metavar="T",
+        help="the model to ask: openai:MODEL, anthropic:MODEL, compatible:MODEL@URL or simulated",
     )
     parser.add_argument(
         "--set",
@@ -57,32 +60,33 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         action="append",
         default=[],
         dest="values",
-        help="fill a slot of the prompt (SLOT=@FILE reads a file); a value in --inputs comes before it",
+        help="fill a slot of the prompt (SLOT=@FILE reads a file); values of --inputs win over it",
     )
     parser.add_argument(
         "--inputs",
         metavar="FILE",
-        help="JSON Lines, each line a text or an object of slots and values: one search each, and a table",
+        help="a JSON Lines file; each line is a text, or an object of slots and values, and is searched on its own",
     )
     parser.add_argument(
         "--part",
         metavar="PART",
-        help="what may change: template, input (what fills the slots) or both; of a chat also a role (template)",
+        help="what may change: template, input (the values of the slots) or both; in a chat also a role, such as "
+        "system (template)",
     )
     _add_search(parser.add_argument_group("search"))
-    _add_limits(parser.add_argument_group("what a change must keep"))
+    _add_limits(parser.add_argument_group("which changes are allowed"))
     group = parser.add_argument_group("answers")
     add_comparing_options(group)
     group.add_argument(
         "--mode",
         choices=("auto", "live"),
         default="auto",
-        help="auto uses stored answers, live always calls (auto); --max-calls 0 calls nothing",
+        help="auto uses stored answers and calls for the rest, live always calls (auto)",
     )
     group.add_argument(
-        "--cache-dir", default=_STORE, metavar="DIR", help=f"where answers are kept ({_STORE})"
+        "--cache-dir", default=_STORE, metavar="DIR", help=f"folder for stored answers ({_STORE})"
     )
-    _add_measures(parser.add_argument_group("finds"))
+    _add_measures(parser.add_argument_group("what to do with the changes that were found"))
     add_limit_options(parser)
     add_output_options(parser)
     parser.set_defaults(execute=execute)
@@ -93,44 +97,51 @@ def _add_search(group: argparse._ArgumentGroup) -> None:
         "--objective",
         default="deviation",
         metavar="NAME",
-        help="what is looked for: deviation, minor, label, confidence, bleu, judge, or a measure below a bound, such as"
-        " 'rouge-l<0.5' (deviation)",
+        help="what must happen to the answer: deviation (it changes), minor (it changes slightly), label, confidence, "
+        "bleu, judge, or a measure that falls below a bound, such as 'rouge-l<0.5' (deviation)",
     )
-    group.add_argument("--method", default=DEFAULT, metavar="NAME", help=f"{', '.join(METHODS)} ({DEFAULT})")
+    group.add_argument(
+        "--method",
+        default=DEFAULT,
+        metavar="NAME",
+        help=f"how to choose the next change: {', '.join(METHODS)} ({DEFAULT})",
+    )
     group.add_argument(
         "--queries",
         type=int,
         default=QUERIES,
         metavar="N",
-        help="how often a prompt may be asked, the unmutated one included; of each search (200)",
+        help="how many queries each search may use, those of the unmutated prompt included (200)",
     )
+    group.add_argument("--max-seconds", type=float, metavar="X", help="end each search after so many seconds")
     group.add_argument(
-        "--max-seconds", type=float, metavar="X", help="after which a search asks nothing more"
+        "--seed", type=int, default=0, metavar="N", help="the same seed asks the same questions (0)"
     )
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed asks the same (0)")
     group.add_argument(
         "--batch",
         type=int,
         default=BATCH,
         metavar="N",
-        help="queries made before the next are chosen: 1 asks least, more waits less (8)",
+        help="how many queries are made at once: 1 needs the fewest queries, more is faster (8)",
     )
     group.add_argument(
         "--repeats",
         type=int,
         default=REPEATS,
         metavar="N",
-        help=f"how much more often than not what breaks the answer must do so again before it is believed ({REPEATS})",
+        help=f"how sure to be: a change must break the answer so many times more often than not ({REPEATS})",
     )
     group.add_argument(
         "--baseline-runs",
         type=int,
         default=2,
         metavar="N",
-        help="how often the unmutated prompt is asked (2)",
+        help="how often the unmutated prompt is asked at the start (2)",
     )
     group.add_argument(
-        "--no-prune", action="store_true", help="stop at the first find, and do not make it smaller"
+        "--no-prune",
+        action="store_true",
+        help="stop at the first change that breaks the answer, and do not shrink it",
     )
 
 
@@ -139,26 +150,37 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
         "--operators",
         type=operator_names,
         metavar="A,B",
-        help="only these operators or dimensions: synonym changes words, lexical characters (what a plan draws on)",
+        help="use only these operators or dimensions, such as synonym or lexical (by default those of a test)",
     )
     group.add_argument(
         "--lexicon",
         metavar="NAME",
-        help="words of an installed WordNet, such as oewn:2024 (`promptfuzz lexicon`); alone, or beside --operators",
+        help="also use synonyms of an installed WordNet, such as oewn:2024 (see `promptfuzz lexicon`); without "
+        "--operators, use only these",
     )
-    group.add_argument("--top", type=int, default=10, metavar="N", help="most choices of a place (10)")
     group.add_argument(
-        "--any-sense", action="store_true", help="take a word's substitutes whatever part of speech it is"
+        "--top",
+        type=int,
+        default=10,
+        metavar="N",
+        help="how many replacements to consider for each place (10)",
     )
-    group.add_argument("--max-words", type=int, metavar="N", help="most words that may change")
     group.add_argument(
-        "--max-change-rate", type=float, default=1.0, metavar="X", help="the same as a share, up to 1 (1)"
+        "--any-sense", action="store_true", help="use all synonyms of a word, whatever part of speech it is"
+    )
+    group.add_argument("--max-words", type=int, metavar="N", help="how many words may change")
+    group.add_argument(
+        "--max-change-rate",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="what share of the words may change, 0 to 1 (1)",
     )
     group.add_argument(
         "--min-cosine",
         type=float,
         metavar="X",
-        help="how like the prompt's embedding the changed one's must be",
+        help="how similar the changed prompt must be to the original: cosine of their embeddings, -1 to 1",
     )
 
 
@@ -168,20 +190,24 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
         metavar="T",
         action="append",
         default=[],
-        help="another target that is asked whether the finds break it as well; may be given again",
+        help="also try the changes that were found on this target; repeat the option for more targets",
     )
     group.add_argument(
         "--perplexity",
         metavar="FOLDER",
-        help="a causal language model on this machine that says how fluent prompts still are (transformers)",
+        help="measure how fluent the changed prompts are, with a causal language model (of transformers) in this "
+        "folder",
     )
     group.add_argument(
         "--grammar",
         metavar="URL",
-        help="a LanguageTool server that counts errors, such as http://127.0.0.1:8081",
+        help="count grammar errors of the changed prompts, with a LanguageTool server such as http://127.0.0.1:8081",
     )
     group.add_argument(
-        "--grammar-language", default="en-US", metavar="CODE", help="the prompts' language for it (en-US)"
+        "--grammar-language",
+        default="en-US",
+        metavar="CODE",
+        help="language of the prompts, for --grammar (en-US)",
     )
 
 

@@ -1,4 +1,4 @@
-"""``promptfuzz trend``: one test's score over the runs that are kept."""
+"""``promptfuzz trend``: show the score of one test in each run that is kept."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "trend",
-        help="one test's score over the runs that are kept",
-        description=f"{plain(__doc__)} The newest run stands last.",
+        help="show the score of one test in each run that is kept",
+        description=f"{plain(__doc__)} The newest run is last.",
         epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
-    parser.add_argument("test", metavar="TEST", help="a test's name, or a part of it that no other has")
+    parser.add_argument(
+        "test", metavar="TEST", help="name of a test, or a part of it that only this test has"
+    )
     parser.add_argument(
         "-n", dest="most", type=int, default=MOST, metavar="N", help=f"how many runs ({MOST})"
     )

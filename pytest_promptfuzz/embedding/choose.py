@@ -92,7 +92,7 @@ def default_embedder() -> CachedEmbedder:
     model = find_model()
     embedder = _embedding(model, configured().folder)
     if embedder is None:
-        raise ConfigurationError(f"comparing meaning is not available: {model.mend}")
+        raise ConfigurationError(f"answers cannot be compared by meaning: {model.mend}")
     return embedder
 
 

@@ -149,11 +149,11 @@ def find_model(folder: str | None = None) -> Model:
         return Model(None, None, f"onnxruntime and tokenizers are not installed ({ONNX_EXTRA})")
     if has_torch():
         return Model(
-            None, None, f"its model is not on this machine ({_DOWNLOAD}, or promptfuzz_model=FOLDER)"
+            None, None, f"the model is not on this machine ({_DOWNLOAD}, or promptfuzz_model=FOLDER)"
         )
     if has_onnx():
-        return Model(None, None, "its model is not on this machine (promptfuzz model install minilm)")
-    return Model(None, None, f"not installed ({SEMANTIC_EXTRA}, or [onnx] without torch)")
+        return Model(None, None, "the model is not on this machine (promptfuzz model install minilm)")
+    return Model(None, None, f"no model is installed ({SEMANTIC_EXTRA}, or [onnx] without torch)")
 
 
 def _in_folder(folder: Path) -> Model:
@@ -165,7 +165,11 @@ def _in_folder(folder: Path) -> Model:
     if trained and has_torch():
         return Model("torch", folder, name=folder.name)
     if exported or trained:
-        return Model(None, None, f"not installed ({ONNX_EXTRA if exported else SEMANTIC_EXTRA})")
+        return Model(
+            None,
+            None,
+            f"the library that runs the model is not installed ({ONNX_EXTRA if exported else SEMANTIC_EXTRA})",
+        )
     wanted = f"{MODEL_FILE} with {TOKENIZER_FILE}, or modules.json"
     return Model(None, None, f"the folder {folder} (promptfuzz_model) holds no model: neither {wanted}")
 

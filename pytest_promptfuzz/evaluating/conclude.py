@@ -179,7 +179,8 @@ def _sampled(
 def _with_unasked(judgement: Judgement, counts: Counts) -> Judgement:
     if not counts.not_needed or judgement.verdict not in {"pass", "brittle"}:
         return judgement
-    said = f"{counts.not_needed} of {counts.total + counts.not_needed} trials were not needed to tell."
+    trials = counts.total + counts.not_needed
+    said = f"The verdict was certain without {counts.not_needed} of {trials} trials."
     return replace(judgement, explanation=f"{judgement.explanation} {said}")
 
 

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.robustness import Robustness
 
 _OF_THE_TASK = ("task", "tiers", "equivalent_at", "minor_at", "meaning")
-_TOO_FEW = "too few answers are known to tell it from noise"
-_UNDECIDED = "no installed comparison can tell whether today's answer is that of the snapshot"
+_TOO_FEW = "too few answers are known to tell a change from noise"
+_NOTHING_TELLS = "no installed comparison can tell"
+_UNDECIDED = f"{_NOTHING_TELLS} whether today's answer is that of the snapshot"
 _MENDS = (
     "install 'pytest-promptfuzz[semantic]', or compare with tiers= of your own",
     "compare with tiers= of your own",
@@ -211,11 +212,11 @@ def _prompt(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]:
 
 def _of_answers(told: Told, untold: str) -> str:
     if told.undecided and untold.startswith(_UNDECIDED):
-        return "; whether the answer is the same, no installed comparison can tell"
+        return "; no installed comparison can tell whether the answer changed"
     if told.undecided:
-        return f"; whether the answer is the same cannot be told: {untold}"
+        return f"; we cannot tell whether the answer changed: {untold}"
     if told.changed is None:
-        return "; whether the answer did cannot be told from noise"
+        return "; too few answers are known to tell whether the answer changed"
     return ", and so did the answer" if told.changed else "; the answer is the same"
 
 
@@ -243,7 +244,10 @@ def _model(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]:
     who = f" from {old} to {new}" if old and new and old != new else f" ({new})" if new else ""
     message = f"the model changed{who}: the same prompt has another answer{on}"
     if told.undecided:
-        message = f"whether the model changed{who} cannot be told{on}: {job.accepted.untold}"
+        untold = job.accepted.untold
+        message = f"we cannot tell whether the model changed{who}{on}: {untold}"
+        if untold.startswith(_UNDECIDED):
+            message = f"{_NOTHING_TELLS} whether the model changed{who}{on}{untold.removeprefix(_UNDECIDED)}"
     policy = job.contract.model_drift
     return [Drift("model", policy, message, before, after, number, told.p, told.undecided)]
 
@@ -263,9 +267,7 @@ def _another_name(job: Job, snapshot: Snapshot, result: Robustness) -> list[str]
     if not other or (told is not None and told.changed):
         return []
     same = "; it answers as before" if told is not None and told.changed is False else ""
-    return [
-        f"another model answers than when the snapshot was stored: {result.model}, no longer {snapshot.model}{same}"
-    ]
+    return [f"the model is {result.model}; it was {snapshot.model} when the snapshot was stored{same}"]
 
 
 def _comparator(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]:
@@ -284,9 +286,9 @@ def _comparator(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]
     changes += _operators(snapshot, result)
     if not changes:
         return []
-    message = f"answers are compared otherwise: {', '.join(changes)}"
+    message = f"answers are compared in another way: {', '.join(changes)}"
     if now == then:
-        message = f"mutations are made otherwise: {', '.join(changes)}"
+        message = f"mutations are made in another way: {', '.join(changes)}"
     return [Drift("comparator", job.contract.comparator_drift, message, before, after)]
 
 

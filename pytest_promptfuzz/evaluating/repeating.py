@@ -356,7 +356,7 @@ def varying(cases: Iterable[Case], names: Sequence[str], evidence: Evidence) -> 
         whose = f"{len(every)} answers to the unmutated prompt{on}"
         if len(alike) > 1 and every[0] not in alike:
             said.append(
-                f"{len(alike)} of {whose} agree with each other; the first does not, and trials are shown against it"
+                f"{len(alike)} of {whose} agree with each other; the first differs, and trials are compared with it"
             )
         failed = case.asked.answers.failed(every)
         if failed:

@@ -255,20 +255,22 @@ def _explained(row: ChangeReport, found: _Pairs, before: Entry, now: Entry) -> s
     elif found.difference is not None:
         said.append("no trial is in both runs, so their scores were compared")
     if row["adjusted_p"] is not None and found.difference is not None and found.difference.net:
-        p = row["adjusted_p"]
-        beyond = "more than noise" if p <= ALPHA else "within noise"
+        beyond = "more than noise" if row["adjusted_p"] <= ALPHA else "within noise"
         if row["status"] in {"lower", "higher"} and before["verdict"] != now["verdict"]:
             beyond = (
                 "between the two runs alone this is within noise"  # the verdict of each has a test of its own
             )
-        said.append(f"{beyond} (p = {p:.2g} among all tests)")
+        said.append(beyond)
     if row["status"] in {"lower", "higher"} and found.difference is not None and not found.difference.net:
         said.append(f"the verdict was {before['verdict']} and is {now['verdict']}")
     if found.difference is None:
         said.append(_why_unpaired(found, before, now))
     elif found.left_out:
-        inputs = f"{found.left_out} input" + ("" if found.left_out == 1 else "s")
-        said.append(f"{inputs} left out, whose unmutated answer is another, or cannot be compared")
+        one = found.left_out == 1
+        said.append(
+            f"{found.left_out} {'input' if one else 'inputs'} left out: the baseline {'answer' if one else 'answers'} "
+            "changed, or cannot be compared"
+        )
     if row["prompt_changed"]:
         said.append("the prompt was changed")
     if row["model"] != row["model_before"] and row["model"] and row["model_before"]:
@@ -280,7 +282,7 @@ def _explained(row: ChangeReport, found: _Pairs, before: Entry, now: Entry) -> s
 
 def _why_unpaired(found: _Pairs, before: Entry, now: Entry) -> str:
     if found.baseline == UNKNOWN and _is_other(before["target"], now["target"]):
-        return f"it asks {now['target']}, and its last run asked {before['target']}: name a base to compare the two"
+        return f"this run asks {now['target']}, the last one asked {before['target']}: name a base to compare them"
     if found.baseline == CHANGED:
         return "the baseline answer changed, so trials cannot be compared one by one"
     if not before["trials"] or not now["trials"]:
@@ -288,10 +290,10 @@ def _why_unpaired(found: _Pairs, before: Entry, now: Entry) -> str:
     if not _decided(before) or not _decided(now):
         return "one of the runs decided none of its trials"
     if not set(before["trials"]) & set(now["trials"]):
-        return "the inputs are other ones"
+        return "the two runs have different inputs"
     if not set(before["baselines"]) & set(now["baselines"]):
-        return "the base does not say what the unmutated prompt was answered"
-    return "whether the unmutated prompt is answered as before, no installed comparison can tell"
+        return "the base does not hold the baseline answer"
+    return "no installed comparison can tell whether the baseline answer changed"
 
 
 def _decided(entry: Entry) -> bool:

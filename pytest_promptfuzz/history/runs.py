@@ -17,6 +17,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
@@ -27,7 +28,6 @@ from pytest_promptfuzz.wire.folder import make_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
     from typing import BinaryIO
 
 KIND, FORMAT = "run", 1
@@ -37,6 +37,7 @@ KEEP = 200
 """How many runs without a name are kept unless something else is said."""
 LAST = "last"
 _ENDING = ".jsonl"
+_NO_RUN = " holds no run. It is left as it is, and not used."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TAIL = 65_536  # bytes read at once from the end of a file
 Result = tuple["float | None", str, "float | None"]
@@ -155,6 +156,16 @@ class Runs:
             except StoreError as error:
                 self.damaged.append(str(error))
 
+    def damages(self) -> list[str]:
+        """A sentence for each file in :attr:`damaged`, and one for all that hold no run."""
+        every = list(dict.fromkeys(self.damaged))
+        empty = [each.removesuffix(_NO_RUN) for each in every if each.endswith(_NO_RUN)]
+        if len(empty) < 2:
+            return every
+        names = ", ".join(sorted(Path(each).name for each in empty))
+        said = f"{len(empty)} files in {self.folder} hold no run. They stay as they are and are not used: {names}"
+        return [said, *(each for each in every if not each.endswith(_NO_RUN))]
+
     def saved(self) -> dict[str, Run]:
         """The runs with a name; where two have one, the newer."""
         found: dict[str, Run] = {}
@@ -270,7 +281,7 @@ def read_run(path: Path, *, results: bool = False) -> Run:
         or header.get("promptfuzz") != KIND
         or not isinstance(header.get("run"), dict)
     ):
-        raise StoreError(f"{path} holds no run. It is left as it is, and not used.")
+        raise StoreError(f"{path}{_NO_RUN}")
     if header.get("format") != FORMAT:
         raise StoreError(
             f"{path} is of format {header.get('format')!r}, and this version of pytest-promptfuzz reads {FORMAT}. It "

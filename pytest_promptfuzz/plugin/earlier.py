@@ -131,7 +131,7 @@ class Earlier:
         except StoreError as error:
             state.warnings.append(f"nothing was compared: {error}")
             return self.changes, None
-        for damaged in dict.fromkeys(runs.damaged):
+        for damaged in runs.damages():
             state.warnings.append(f"history: {damaged}")
         return self.changes, trends
 

@@ -252,7 +252,7 @@ class Engine:
                 "not shrunk: hypothesis draws the arguments, and an example that is over is gone"
             )
         if job.accepted.too_few and self.state.config.get_verbosity() > 0:
-            job.notes.append(f"whether the model drifted cannot be told: {job.accepted.untold}")
+            job.notes.append(f"we cannot tell whether the model drifted: {job.accepted.untold}")
         keep = kept_of(self)
         result = job.conclude()
         if self.state.trial is not None:

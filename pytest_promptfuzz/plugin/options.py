@@ -28,10 +28,9 @@ REDACT = "promptfuzz_redact"
 OVERRIDE = "--promptfuzz-override"
 UPDATE = "--promptfuzz-update"
 UPDATES = {
-    "all": "store what each robust test that ran is now as its snapshot, beside it, to be reviewed and committed; not "
-    "in CI",
-    "failed": "the same of tests that failed, drifted or became worse in this run",
-    "new": "the same of tests without a snapshot",
+    "all": "write a new snapshot of each robust test that runs, beside the test; review and commit it (not in CI)",
+    "failed": "write a new snapshot only of tests that fail, drift or got worse in this run",
+    "new": "write a snapshot only of tests that have none",
 }
 """Which tests' snapshots are written, and what is said of it."""
 
@@ -66,7 +65,7 @@ def add_options(parser: pytest.Parser) -> None:
         "--promptfuzz",
         choices=("on", "off"),
         default="on",
-        help="off: run the body of robust tests once, unmutated",
+        help="off: robust tests run once, with the unmutated prompt (default: on)",
     )
     for setting in (*SETTINGS, *CHOICES):
         group.addoption(
@@ -80,14 +79,14 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(setting.ini, setting.help.replace("%%", "%"), type=_type_of(setting), default=None)
     parser.addini(
         REDACT,
-        "regular expressions of what is never stored or shown, one a line",
+        "regular expressions of what is never stored or shown, one on each line",
         type="linelist",
         default=[],
     )
     group.addoption(
         "--promptfuzz-dry-run",
         action="store_true",
-        help="ask nothing: print the calls, tokens and cost that the robust tests need, and skip them",
+        help="make no calls: print the calls, tokens and cost that the robust tests need, and skip them",
     )
     for each, said in UPDATES.items():  # no optional value, which would take a path that follows for it
         group.addoption(
@@ -103,21 +102,21 @@ def add_options(parser: pytest.Parser) -> None:
         "--promptfuzz-save",
         metavar="NAME",
         default=None,
-        help="keep this run under a name, to be compared with; NAME! takes the name from the run that has it",
+        help="keep this run under a name, for later comparison; NAME! takes the name from the run that has it",
     )
     group.addoption(
         "--promptfuzz-trial",
         metavar="ID",
         default=None,
-        help="run one trial of a test and let its failure through as it is (for --pdb)",
+        help="run only this trial of the selected tests, and show its failure as it is (for --pdb)",
     )
     group.addoption(
         OVERRIDE,
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="override mutations, operators, threshold, gate, task, seed or max_deviations, marks included; verdicts "
-        "say so",
+        help="replace a setting of all tests, even where a test sets its own: mutations, operators, threshold, gate, "
+        "task, seed or max_deviations; the report says so",
     )
 
 

@@ -51,7 +51,7 @@ SETTINGS: tuple[Setting, ...] = (
         "target",
         values.text,
         None,
-        "model that `llm` calls: openai:…, anthropic:…, compatible:…@URL, simulated",
+        "model that `llm` calls: openai:MODEL, anthropic:MODEL, compatible:MODEL@URL or simulated",
         "NAME",
     ),
     Setting(
@@ -66,8 +66,8 @@ SETTINGS: tuple[Setting, ...] = (
         "gate",
         values.one_of("point", "confident", "no-worse"),
         "point",
-        "what must reach the threshold, unless the test sets its own: point (the score) or confident (its lower "
-        "bound); no-worse compares the test with the stored run besides",
+        "what must reach the threshold, unless the test sets its own: point (the score) or confident (the lower bound "
+        "of the score); no-worse is point, and also fails a test that got worse than in the stored run",
         "GATE",
     ),
     Setting("task", values.text, None, "how answers are compared, unless the test sets its own task", "NAME"),
@@ -75,14 +75,16 @@ SETTINGS: tuple[Setting, ...] = (
         "stop",
         values.one_of("certain", "sprt", "sequential", "never"),
         "certain",
-        "when a test stops asking, unless it sets its own: certain, sprt, sequential or never",
+        "when a test stops asking, unless it sets its own: certain (once its verdict cannot change), sprt or "
+        "sequential (on statistical evidence), or never",
         "WHEN",
     ),
     Setting(
         "shrink",
         values.queries,
         60,
-        "most queries to make the change that breaks a test smaller, unless the test sets its own; off, or 0: none",
+        "how many queries may be used to shrink the change that breaks a test, unless the test sets its own; off or 0: "
+        "none",
         "N",
         "count",
     ),
@@ -98,7 +100,7 @@ SETTINGS: tuple[Setting, ...] = (
         "queries",
         values.whole(1),
         200,
-        "most queries of a test that searches (search=), unless the test sets its own",
+        "how many queries a test that searches (search=) may use, unless it sets its own",
         "N",
         "int",
     ),
@@ -123,27 +125,28 @@ SETTINGS: tuple[Setting, ...] = (
             ("comparator", "answers are compared in another way than for the snapshot"),
         )
     ),
-    Setting("seed", values.seed, 0, "seed of the plans of mutations", "N", "int"),
+    Setting("seed", values.seed, 0, "another seed gives other mutations", "N", "int"),
     Setting(
         "judge",
         values.text,
         None,
-        "who rates answers that nothing cheaper can compare, unless the test sets its own: a model as for the target, "
-        "or a judge of the project",
+        "model that rates answers which the built-in comparisons cannot decide, unless the test sets its own: named "
+        "like a target, or a judge of the project",
         "NAME",
     ),
     Setting(
         "judge_when",
         values.one_of("undecided", "always"),
         "undecided",
-        "when the judge is asked: undecided, or always (all but equal answers and contradictions)",
+        "when the judge is asked: undecided (if the built-in comparisons cannot decide), or always (for all answers "
+        "but equal ones and contradictions)",
         "WHEN",
     ),
     Setting(
         "judge_repeats",
         values.whole(1),
         1,
-        "how often a judge is asked the same; the median counts",
+        "how often the judge rates the same answers; the median counts",
         "N",
         "int",
     ),
@@ -151,29 +154,29 @@ SETTINGS: tuple[Setting, ...] = (
         "mode",
         values.one_of("auto", "record", "replay", "live"),
         "auto",
-        "auto: stored answers, calls for the rest; record: call, and write recordings beside the tests; replay: "
-        "recordings only; live: always call",
+        "where answers come from: auto (stored answers, calls for the rest), record (calls, and writes recordings "
+        "beside the tests), replay (recordings only) or live (always calls)",
         "MODE",
     ),
     Setting(
         "cache_dir",
         values.text,
         ".promptfuzz",
-        "folder of stored answers, from the root of the project",
+        "folder for stored answers, relative to the root of the project",
         "DIR",
     ),
     Setting(
         "store",
         values.text,
         None,
-        "store of answers that several machines share, beside the local one: redis://HOST:PORT/DATABASE?ttl=30d",
+        "Redis server through which several machines share answers: redis://HOST:PORT/DATABASE?ttl=30d",
         "URL",
     ),
     Setting(
         "concurrency",
         values.whole(1),
         8,
-        "calls made at once: of a test, or of all declarative tests",
+        "how many calls are made at once: by one test, or by all declarative tests together",
         "N",
         "int",
     ),
@@ -181,7 +184,7 @@ SETTINGS: tuple[Setting, ...] = (
         "lookahead",
         values.whole(0),
         20,
-        "declarative tests after the running one whose calls are made ahead",
+        "how many declarative tests after the running one may make their calls in advance",
         "N",
         "int",
     ),
@@ -189,7 +192,8 @@ SETTINGS: tuple[Setting, ...] = (
         "speculate",
         values.switch,
         True,
-        "on, off: make the calls of a sync test's mutations at once, before its body asks",
+        "on: make the calls of all mutations of a sync test at once, before its body asks; off: each waits for the "
+        "body",
         "SWITCH",
     ),
     *(
@@ -197,7 +201,7 @@ SETTINGS: tuple[Setting, ...] = (
             verdict,
             values.one_of(*EFFECTS),
             default,
-            f"what {a_test} is: fail, error, skip, xfail or pass",
+            f"what pytest makes of {a_test}: fail, error, skip, xfail or pass",
             "EFFECT",
         )
         for verdict, default, a_test in (
@@ -210,7 +214,7 @@ SETTINGS: tuple[Setting, ...] = (
         "max_runs",
         values.whole(1),
         1000,
-        "most runs of one test's body (hypothesis multiplies examples by trials)",
+        "how often the body of one test may run at most (hypothesis multiplies examples by trials)",
         "N",
         "int",
     ),
@@ -218,15 +222,16 @@ SETTINGS: tuple[Setting, ...] = (
         "endpoints",
         values.endpoints,
         (),
-        "more URLs that are models', one a line: a glob of host and path, then text=$.path system=$.path answer=$.path",
+        "addresses of models that the plugin does not know, one on each line: HOST/PATH (* stands for anything), then "
+        "where the prompt and the answer stand in the JSON, such as text=$.prompt answer=$.output.text",
         "LINES",
     ),
     Setting(
         "allow_hosts",
         values.hosts,
         None,
-        "hosts that replayed and simulated tests may reach beside this machine, databases and the like: HOST, "
-        "HOST:PORT or *.internal; several with commas, or the option again",
+        "hosts that replayed and simulated tests may connect to, such as a database: HOST, HOST:PORT or *.internal. "
+        "Separate several with commas, or repeat the option",
         "HOSTS",
         several=True,
     ),
@@ -234,7 +239,7 @@ SETTINGS: tuple[Setting, ...] = (
         "history",
         values.kept,
         200,
-        "how many runs without a name are kept to be compared with; off, or 0: none",
+        "how many runs without a name are kept for later comparison; off or 0: none",
         "N",
         "count",
     ),
@@ -242,16 +247,16 @@ SETTINGS: tuple[Setting, ...] = (
         "compare",
         values.text,
         None,
-        "what the run is compared with: a saved run's NAME, a PATH of its report or history file, a git REF, or last: "
-        "each test's latest run",
+        "what the run is compared with: the NAME of a saved run, the PATH of a report or history file, a git REF, or "
+        "last (the latest run of each test)",
         "BASE",
     ),
     Setting(
         "fail_on",
         values.conditions,
         None,
-        "what fails the run, beside its tests: 'score drop > 0.05', 'any new deviation', 'new brittle', 'drift', "
-        "'cost rise > 20%%', 'gone'; several with commas, or the option again",
+        "what else fails the run: 'score drop > 0.05', 'any new deviation', 'new brittle', 'drift', 'cost rise > 20%%' "
+        "or 'gone'. Separate several with commas, or repeat the option",
         "EXPR",
         several=True,
     ),
@@ -259,8 +264,8 @@ SETTINGS: tuple[Setting, ...] = (
         "report",
         values.text,
         None,
-        "reports of the run, by format: json:PATH,html:PATH; also md, gitlab, sarif, what hooks and packages offer, "
-        "and github, without a path",
+        "reports to write, such as json:PATH,html:PATH. Formats: json, html, md, gitlab, sarif, github (without a "
+        "path), and those of other plugins",
         "FORMAT:PATH",
     ),
     *(Setting(each.name, each.read, each.default, each.help, each.metavar, each.type) for each in GIVEN),
@@ -268,7 +273,8 @@ SETTINGS: tuple[Setting, ...] = (
         "model",
         values.text,
         None,
-        "folder of the model that compares meaning, exported or of sentence-transformers",
+        "folder of the model that compares answers by meaning: exported by `promptfuzz model`, or of "
+        "sentence-transformers",
         "DIR",
     ),
     Setting(
@@ -282,7 +288,8 @@ SETTINGS: tuple[Setting, ...] = (
         "embedder",
         values.embedder,
         None,
-        "provider whose embeddings compare meaning instead of a model here: openai:MODEL or compatible:MODEL@URL",
+        "provider of embeddings that compares answers by meaning, instead of a model on this machine: openai:MODEL or "
+        "compatible:MODEL@URL",
         "NAME",
     ),
 )
@@ -309,7 +316,7 @@ MUTATIONS = Setting(
     "mutations",
     values.mutations,
     8,
-    "how many mutations, unless the test sets its own: a count, or A=2,B=1 by operator or dimension, or A,B",
+    "how many mutations, unless the test sets its own: a number, or numbers by operator or dimension: A=2,B=1",
     "N|A=2,B=1",
     "count",
 )
@@ -317,7 +324,7 @@ OPERATORS = Setting(
     "operators",
     values.operators,
     None,
-    "what makes mutations, unless the test sets its own: operators and dimensions A,B, or weights A=2,B=1",
+    "operators or dimensions that make the mutations, unless the test sets its own: A,B, or with weights A=2,B=1",
     "A,B",
 )
 CHOICES = (MUTATIONS, OPERATORS)

@@ -185,7 +185,7 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
         _changes(reporter, changes, state)
     for test, data in state.expected.items():
         # pytest hides what an xfail failed with; here it is the finding.
-        reporter.section(f"expected: {test}", "_")
+        reporter.section(f"failed as expected (xfail): {test}", "_")
         RobustnessRepr(data).toterminal(writer)
 
 
@@ -198,7 +198,8 @@ def _changes(reporter: pytest.TerminalReporter, changes: ChangesReport, state: S
             say(reporter, sentence)
         return
     operators = {test: entry["operators"] for test, entry in state.ending.earlier.entries.items()}
-    write(reporter._tw, change_lines(changes, operators))  # noqa: SLF001 - the only way to its width
+    lines = change_lines(changes, operators, figures=state.config.get_verbosity() > 0)
+    write(reporter._tw, lines)  # noqa: SLF001 - the only way to its width
 
 
 def _interrupted(reporter: pytest.TerminalReporter, state: State) -> None:

@@ -49,13 +49,16 @@ _TURNABLE = frozenset({"lower", "higher", "unpaired"})
 _TOLD = ("worse", "lower", "unpaired", "gone", "better", "higher")
 
 
-def change_lines(changes: ChangesReport, operators: Operators, *, most: int = MOST) -> list[Line]:
+def change_lines(
+    changes: ChangesReport, operators: Operators, *, most: int = MOST, figures: bool = False
+) -> list[Line]:
     """How many tests are not as before, and which, the worst first; nothing where all are, or are new.
 
     Args:
         changes: The run beside its base.
         operators: By test and trial: the operators of trials that deviate.
         most: How many tests are named.
+        figures: Whether p stands beside what is told from noise by it.
     """
     told = [each for each in changes["tests"] if _is_told(each)]
     lines: list[Line] = []
@@ -63,10 +66,10 @@ def change_lines(changes: ChangesReport, operators: Operators, *, most: int = MO
         lines.append(
             [("Since ", "heading"), HANG, (f"{base_text(changes['base'])}: {_counts(changes)}.", "plain")]
         )
-        lines += [_line(each, operators.get(each["test"], {})) for each in told[:most]]
+        lines += [_line(each, operators.get(each["test"], {}), figures=figures) for each in told[:most]]
         if len(told) > most:
             lines.append(
-                [(f"... and {count(len(told) - most, 'test')} more; promptfuzz compare shows all.", "dim")]
+                [(f"... and {count(len(told) - most, 'more test')}; promptfuzz compare shows all.", "dim")]
             )
     return lines
 
@@ -174,9 +177,11 @@ def _counts(changes: ChangesReport) -> str:
     return ", ".join(f"{amount} {said}" for amount, said in counted(changes["tests"], _COUNTED))
 
 
-def _line(change: ChangeReport, operators: Mapping[str, str]) -> Line:
+def _line(change: ChangeReport, operators: Mapping[str, str], *, figures: bool) -> Line:
     style = _STYLES.get(shade(change), "plain")
     said = [_scores(change), change["explanation"]]
+    if figures and change["adjusted_p"] is not None:
+        said.append(f"p = {change['adjusted_p']:.2g} among all tests")
     new = list(dict.fromkeys(operators.get(each, each) for each in change["new_deviations"]))
     if new:
         said.append(f"new deviation{'s' if len(change['new_deviations']) > 1 else ''} by {_named(new)}")

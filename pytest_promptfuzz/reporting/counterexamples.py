@@ -10,6 +10,7 @@ from pytest_promptfuzz.reporting.diff import Change, explain
 from pytest_promptfuzz.reporting.rows import LABELLED, diff_lines, row
 from pytest_promptfuzz.reporting.safe import safe
 from pytest_promptfuzz.reporting.text import columns
+from pytest_promptfuzz.reporting.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,13 +103,18 @@ def _shown(each: CounterexampleReport, room: int, label: str) -> list[Line]:
     answers = zip(("baseline", "response"), (each["baseline"], each["answer"]), rows, strict=True)
     lines += [row(name, [(text, "plain")]) for name, value, text in answers if value is not None]
     lines.append(row("why", [(safe(each["failure"], limit=_WHY), "bad")]))
+    lines.append(row(label, [(_how(each, label), "dim")]))
+    return lines
+
+
+def _how(each: CounterexampleReport, label: str) -> str:
+    """Where it comes from, how sure it is, and what its title does not say of its size."""
     failed, asked = each["repeats"]
     queries = "1 query" if each["calls"] == 1 else f"{each['calls']} queries"
-    queries += " of the search" if label == "found" else ""
-    how = "minimal" if each["minimal"] else "not minimal"
-    said = f"trial {each['trial']}; broke it {failed} of {asked} times; {queries}; {how}"
-    lines.append(row(label, [(said, "dim")]))
-    return lines
+    spent = f" with {queries}" if label == "shrunk" else f" after {queries} of the search"
+    came = f"from trial {each['trial']}{spent if each['calls'] and label != 'known' else ''}"
+    smaller = "" if each["minimal"] else "; a smaller change may break it too"
+    return f"{came}; broke it {failed} of {count(asked, 'time')}{smaller}"
 
 
 def changed_lines(diff: Sequence[Sequence[str]], room: int) -> list[Line]:

@@ -76,7 +76,8 @@ def drift_lines(drift: Iterable[DriftReport], *, test: str = "") -> list[Line]:
             continue
         style: Style = "bad" if each["policy"] == "fail" else "warn"
         named = f"{safe(test)}: " if test else ""
-        lines.append([("drift ", style), HANG, (f"{named}{_said(each)}", "plain")])
+        message = safe(each["message"]).replace("\n", "⏎")
+        lines.append([("drift ", style), HANG, (f"{named}{message}", "plain")])
         if each.get("diff"):
             lines += diff_lines(each["diff"])
         if each["kind"] != "comparator" and each["case"] is not None and each["before"] != each["after"]:
@@ -85,8 +86,3 @@ def drift_lines(drift: Iterable[DriftReport], *, test: str = "") -> list[Line]:
         if each["policy"] == "fail":
             lines.append(row("", [("--promptfuzz-update accepts it", "plain")]))
     return lines
-
-
-def _said(drift: DriftReport) -> str:
-    message = safe(drift["message"]).replace("\n", "⏎")
-    return message if drift["p"] is None else f"{message} (p = {drift['p']:.2g})"

@@ -120,16 +120,15 @@ def _deviation(report: TestReport, place: int, group: Sequence[TrialReport]) -> 
     lines += _reasons(trial)
     if trial["again"]:
         differs = sum(outcome != "equivalent" for outcome in trial["again"])
-        lines.append(row("again", [(f"differed {differs} of {len(trial['again'])} times", "plain")]))
+        lines.append(row("again", [(f"differed {differs} of {count(len(trial['again']), 'time')}", "plain")]))
     rest = [each for each in group if each["id"] != trial["id"]]
     same = len(group) - len(rest)
     if same > 1:
-        lines.append(
-            row("also", [(f"{count(same, 'answer')} of this trial in all, of the same kind", "plain")])
-        )
+        lines.append(row("also", [(f"{same} samples of this mutation had the same result", "plain")]))
     if rest:
         label = "also" if same == 1 else ""
-        lines.append(row(label, [(f"and {len(rest)} more of the same: {_who(rest)}", "plain")]))
+        others = count(len({each["id"] for each in rest}), "other mutation")
+        lines.append(row(label, [(f"{others} had the same result: {_who(rest)}", "plain")]))
     return lines
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 _HANG: Piece = ("", "hang")  # text.HANG, without loading what lays text out
 
+_MISSING = {"semantic": "answers are not compared by meaning"}
+
 
 def header_lines(settings: Mapping[str, Any]) -> list[Line]:
     """What a run will do, in one line, and a line for each thing that is missing.
@@ -44,7 +46,7 @@ def header_lines(settings: Mapping[str, Any]) -> list[Line]:
             [
                 ("promptfuzz: ", "label"),
                 _HANG,
-                (f"{name} comparison is not available", "warn"),
+                (_MISSING.get(name, f"no comparison by {name}"), "warn"),
                 (f": {mend}", "plain"),
             ]
         )

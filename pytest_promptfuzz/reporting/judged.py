@@ -72,16 +72,20 @@ def _advice(report: TestReport) -> str:
     """What to do about a verdict that rests on too few answers, or on ones that vary; empty for any other."""
     steadier = _steadier(report["target"])
     if report["reason"] == "noise-floor":
-        return f"Ask for a narrower answer, or compare less strictly{f', or {steadier}' if steadier else ''}."
+        if not steadier:
+            return "Ask for a narrower answer, or compare less strictly."
+        return f"Ask for a narrower answer, compare less strictly, or {steadier}."
     if report["reason"] == "baseline-mixed":
         also = f", or {steadier}" if steadier else ""
-        return f"Ask for an answer that the check accepts each time, let the check accept what may be said{also}."
+        return (
+            f"Ask for an answer that the check accepts each time, or let the check accept more answers{also}."
+        )
     if report["reason"] == "not-significant":
         samples = 1 + max((trial["sample"] for trial in report["trials"]), default=0)
-        also = f"; or {steadier}: noise is what hides it" if steadier else ""
+        also = f", or {steadier}" if steadier else ""
         return (
-            f"Ask for more answers, mutations={2 * report['planned']} or samples={2 * samples}, of which more can be "
-            f"proved (a replay asks nothing: record the test anew){also}."
+            f"Ask for more answers: mutations={2 * report['planned']} or samples={2 * samples}{also}. A replay asks "
+            "nothing: record the test again."
         )
     return ""
 
@@ -89,7 +93,7 @@ def _advice(report: TestReport) -> str:
 def _steadier(target: str) -> str:
     """How to have a target vary less; empty for a function of the application's own, of which nothing is known."""
     if target.partition("?")[0] == "simulated":
-        return "give the simulated model less noise="
+        return "lower noise= of the simulated model"
     return "" if target.startswith("function:") else "lower the temperature if the model has one"
 
 
@@ -101,9 +105,9 @@ def _noise(noise: NoiseReport, report: TestReport) -> str:
         asked = {(trial["case"], trial["id"]): trial["again"] for trial in scored(report)}
         outcomes = [outcome for again in asked.values() for outcome in again]
         differ = sum(outcome != "equivalent" for outcome in outcomes)
-        text += f"; what differed was asked again and differed {differ} of {len(outcomes)} times"
+        text += f"; what differed was asked again and differed {differ} of {count(len(outcomes), 'time')}"
     if noise["p"] is not None:
-        text += f" (p = {noise['p']:.2g})"
+        text += ": more than noise" if noise["p"] <= noise["alpha"] else ": this may be noise"
     return text + "."
 
 
@@ -120,7 +124,7 @@ def _counts(report: TestReport) -> str:
     counts = report["counts"]
     total = sum(counts.values())
     if len(never_ran(report)) == total and report["verdict"] != "pass":
-        return f"No changed prompt was tried: {count(total or report['planned'], 'trial')} left out."
+        return f"No mutation was tried: {count(total or report['planned'], 'trial')} left out."
     ways = _ways(report, total)
     if report["relation"] == "must-change":
         text = (

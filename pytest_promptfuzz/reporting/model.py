@@ -172,6 +172,8 @@ class TestSummary(TypedDict):
     searched: SearchedReport | None
     drift: list[DriftReport]
     unfollowed: list[UnfollowedReport]
+    paired: PairedReport | None
+    noise: NoiseReport | None
 
 
 class TestReport(TestSummary):
@@ -179,8 +181,6 @@ class TestReport(TestSummary):
 
     format: int
     location: tuple[str, int] | None
-    paired: PairedReport | None
-    noise: NoiseReport | None
     planned: int
     seed: int
     task: str

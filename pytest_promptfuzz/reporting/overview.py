@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_promptfuzz.reporting.words import count, worst_first
+from pytest_promptfuzz.reporting.words import count, verdicts, worst_first
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.history.changes import ChangeReport
@@ -138,12 +138,12 @@ def met(document: Document) -> list[tuple[str, list[str]]]:
 def headline(document: Document) -> str:
     """What came of a run, in one line of our own words.
 
-    For example ``2 brittle, 1 inconclusive and 9 pass of 12 robust tests``.
+    For example ``2 brittle, 1 inconclusive, 9 passed of 12 robust tests``.
     """
     whole = overview(document)
     if not whole.tests:
         return "no robust test ran"
-    parts = [f"{amount:,} {verdict}" for verdict, amount in whole.verdicts.items()]
+    parts = [verdicts(amount, verdict) for verdict, amount in whole.verdicts.items()]
     if whole.unjudged:
         parts.append(f"{whole.unjudged:,} not judged")
     said = f"{', '.join(parts)} of {count(whole.tests, 'robust test')}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_CHANGES = 3  # changed places of one prompt shown in full
 MOST_SEGMENTS = 6
+NEW_ORDER = "the new order; the numbers show the old one"
 LABEL = 10
 INDENT = "   "
 LABELLED = len(INDENT) + LABEL + 1
@@ -59,9 +60,7 @@ def _move(move: Move, label: str) -> list[Line]:
 
 
 def _reorder(reorder: Reorder, label: str) -> list[Line]:
-    lines = [
-        row(label, [("reordered: ", "label"), ("the parts in their new order, numbered as before", "plain")])
-    ]
+    lines = [row(label, [("reordered: ", "label"), (NEW_ORDER, "plain")])]
     for place, text in reorder.segments[:MOST_SEGMENTS]:
         lines.append(row("", [(f"{place:>2}  ", "label"), HANG, (_short(text), "moved")]))
     rest = len(reorder.segments) - MOST_SEGMENTS

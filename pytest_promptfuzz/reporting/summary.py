@@ -23,6 +23,7 @@ from pytest_promptfuzz.reporting.words import (
     simulation,
     unfollowed,
     verdict_style,
+    verdicts,
     worst_first,
 )
 from pytest_promptfuzz.scoring.gold import ROBUST_BUT_WRONG
@@ -223,12 +224,12 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     saved = sum(each["saved"] for each in spent)
     controls = sum(each["controls"] for each in spent)
     parts = [
-        ", ".join(f"{amount} {verdict}" for verdict, amount in tally.items()),
+        ", ".join(verdicts(amount, verdict) for verdict, amount in tally.items()),
         count(sum(each["calls"] for each in spent), "call") + whose,
         count(sum(each["hits"] for each in spent), "answer") + " from the store",
         count(errors, "error"),
         *([count(retries, "call") + " made again"] if retries else []),
-        *([count(saved, "call") + " not needed"] if saved else []),
+        *([f"stopping early saved {count(saved, 'call')}"] if saved else []),
         *([count(controls, "control")] if controls else []),
         seconds(sum(each["seconds"] for each in spent)),
     ]

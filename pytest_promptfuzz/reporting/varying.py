@@ -11,7 +11,7 @@ from pytest_promptfuzz.reporting.words import count, number
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_promptfuzz.reporting.model import TestReport, TestSummary
+    from pytest_promptfuzz.reporting.model import NoiseReport, PairedReport, TestReport, TestSummary
     from pytest_promptfuzz.scoring.robustness import Robustness
 
 MOST_OPERATORS = 8  # of a test, the most harmful ones
@@ -102,7 +102,10 @@ def _variance(report: TestSummary) -> list[Line]:
 
 
 def detail_lines(reports: Iterable[TestSummary]) -> list[Line]:
-    """What passes at gates but ``point`` rest on; of tests with several inputs, variance and operators' effects."""
+    """The figures behind verdicts: p of tests, and of passes at gates but ``point`` what they rest on.
+
+    Of tests with several inputs, variance and operators' effects follow.
+    """
     lines: list[Line] = []
     for report in reports:
         if report["verdict"] == "pass" and report["gate"] != "point":
@@ -110,11 +113,35 @@ def detail_lines(reports: Iterable[TestSummary]) -> list[Line]:
             rests = f"{name}: {safe(report['explanation'])}"
             lines.append([(f"Gate {report['gate']!r}: ", "heading"), HANG, (rests, "plain")])
     for report in reports:
+        if figures := _probabilities(report):
+            name = safe(report["test"]).replace("\n", "⏎")
+            rests = f"{name}: {'; '.join(figures)}"
+            lines.append([("Chance of noise alone: ", "heading"), HANG, (rests, "plain")])
+    for report in reports:
         said = [*_variance(report), *_effects(report)]
         if said:
             name = safe(report["test"]).replace("\n", "⏎")
             lines += [[], [("What scores vary with: ", "heading"), HANG, (name, "plain")], *said]
     return lines
+
+
+def _probabilities(report: TestSummary) -> list[str]:
+    """The p of each test that was made, and what it was held against where that is known."""
+    noise, paired = report["noise"], report["paired"]
+    found = [
+        ("mutations against the unmutated prompt", *_test_of(noise)),
+        ("this run against the stored one", *_test_of(paired)),
+        *(("answers against the snapshot", each["p"], None) for each in report["drift"]),
+    ]
+    return [
+        f"{what} p = {p:.2g}" + ("" if alpha is None else f" (significance level {alpha:.2g})")
+        for what, p, alpha in found
+        if p is not None
+    ]
+
+
+def _test_of(found: NoiseReport | PairedReport | None) -> tuple[float | None, float | None]:
+    return (None, None) if found is None else (found["p"], found["alpha"])
 
 
 def _shares(found: VarianceReport) -> str:

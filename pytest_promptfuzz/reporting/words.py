@@ -47,6 +47,11 @@ def verdict_style(verdict: str) -> Style:
     return _STYLES.get(verdict, "plain")
 
 
+def verdicts(amount: int, verdict: str) -> str:
+    """How many tests came to a verdict, as sentences say it: ``2 brittle``, ``10 passed``."""
+    return f"{amount:,} {'passed' if verdict == 'pass' else verdict}"
+
+
 def worst_first(report: TestSummary) -> tuple[int, float, str]:
     """A sort key: brittle, noisy, inconclusive, pass; the lowest score first; then by name."""
     score = report["score"]

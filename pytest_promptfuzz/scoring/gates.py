@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from pytest_promptfuzz.scoring.repeats import ALONE
-from pytest_promptfuzz.scoring.verdict import Judgement, decide, p_text, plain
+from pytest_promptfuzz.scoring.verdict import Judgement, decide, plain
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.scoring.paired import Paired
@@ -51,7 +51,7 @@ def decide_at(
     if gate == "no-worse" and paired is not None and tells(paired):
         if paired.before < threshold:  # what was accepted then is not asked for now
             found = decide(counts, Fraction(0), max_deviations=max_deviations, evidence=evidence)
-            then = f"The stored run's score, {plain(paired.before)}, was below the threshold {plain(threshold)}, too."
+            then = f"The stored run's score {plain(paired.before)} was below the threshold {plain(threshold)} as well."
             if found.verdict == "pass":
                 found = Judgement("pass", "no-worse", then)
         return _no_worse(found, counts, evidence, paired) if found.verdict == "pass" else found
@@ -71,26 +71,28 @@ def _no_worse(passed: Judgement, counts: Counts, evidence: Evidence, paired: Pai
             return Judgement(
                 "inconclusive",
                 "errors-decide" if counts.error else "undecided-decide",
-                f"{said}, which {paired.unknown} without an outcome could change.",
+                f"{said}. {_trials(paired.unknown)} without an outcome could change that.",
             )
-        return replace(passed, explanation=f"{passed.explanation} {said}: no more than chance makes.")
+        return replace(passed, explanation=f"{passed.explanation} {said}; that is no more than chance.")
     lasting = paired if evidence.confirmed is None else paired.lasting(evidence.confirmed)
     if evidence.p is None or (evidence.significant and lasting.is_worse):
-        proved = (
-            "" if evidence.p is None else f" That is more than the model's own noise ({p_text(evidence)})."
-        )
-        return Judgement("brittle", "worse-than-before", f"{said}.{proved}")
-    noise = f"{said}, but of what came again when it was asked again no more than chance makes."
+        noise = "" if evidence.p is None else " and more than the model's own noise"
+        return Judgement("brittle", "worse-than-before", f"{said}; that is more than chance{noise}.")
+    noise = f"{said}. Asked again, no more of them than chance explains came out worse."
     if not evidence.significant:
-        noise = f"{said}, but today the mutations do no more than the model's own noise ({p_text(evidence)})."
+        noise = f"{said}. But today the mutations do no more than the model's own noise."
     return replace(passed, explanation=f"{passed.explanation} {noise}")
 
 
 def _compared(paired: Paired) -> str:
     return (
-        f"Of {paired.pairs} trials that the stored run made, too, {paired.worse} came out worse and {paired.better} "
-        f"better (p = {paired.p:.2g})"
+        f"Of {_trials(paired.pairs)} that the stored run has as well, {paired.worse} came out worse and "
+        f"{paired.better} better"
     )
+
+
+def _trials(number: int) -> str:
+    return "1 trial" if number == 1 else f"{number} trials"
 
 
 def _confident(passed: Judgement, counts: Counts, threshold: Fraction, sampled: Sampled) -> Judgement:
@@ -103,8 +105,8 @@ def _confident(passed: Judgement, counts: Counts, threshold: Fraction, sampled: 
         return Judgement(
             "inconclusive",
             "errors-decide" if counts.error else "undecided-decide",
-            f"{passed.explanation} The gate 'confident' would be passed but for the {counts.unknown} without an "
-            f"outcome: if they had deviated, {_lower(_exceeds(least, gate, reaches=False))}.",
+            f"{passed.explanation} The gate is 'confident', and {_trials(counts.unknown)} without an outcome decide: "
+            f"if they had deviated, {_lower(_exceeds(least, gate, reaches=False))}.",
         )
     return Judgement(
         "inconclusive",
@@ -117,16 +119,16 @@ def _confident(passed: Judgement, counts: Counts, threshold: Fraction, sampled: 
 def _exceeds(least: float, gate: str, *, reaches: bool = True) -> str:
     verb = "reaches" if reaches else "does not reach"
     # Rounded down: 0.849 must not read as 0.85.
-    return f"What it exceeds at 95 %, {int(least * 100) / 100:.2f}, {verb} {gate}"
+    return f"The score's lower bound at 95 %, {int(least * 100) / 100:.2f}, {verb} {gate}"
 
 
 def _mend(sampled: Sampled, threshold: float) -> str:
     needed = sampled.needed(threshold)
     if needed is not None:
-        return f"If they go on as these did, it takes about {needed} mutations."
+        return f"About {needed} mutations are enough if the others do as these did."
     if sampled.floor is not None and sampled.floor < 1:
         return "Ask the unmutated prompt more often (baseline_runs=), or have the model vary less."
-    return "A score this close to the threshold is not told from it by more mutations: mend the prompt."
+    return "The score is so close to the threshold that more mutations do not help: mend the prompt."
 
 
 def _lower(sentence: str) -> str:

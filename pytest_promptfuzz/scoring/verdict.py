@@ -85,14 +85,8 @@ def decide(
         if evidence.adjusted is not None and evidence.adjusted < threshold and not counts.unknown:
             return _below(counts, threshold, evidence, few=few, limit=limit)
         return Judgement("pass", "score-reached", _passed(counts, score, gate))
-    what = [
-        _count(counts.error, "error") if counts.error else "",
-        f"{counts.undecided} undecided" if counts.undecided else "",
-    ]
-    explanation = (
-        f"{' and '.join(each for each in what if each)} of {_count(counts.total, 'trial')}: "
-        f"the score lies between {plain(low)} and {plain(high)}, and the threshold is {gate}."
-    )
+    between = f"the score lies between {plain(low)} and {plain(high)}"
+    explanation = f"{_open(counts)}: {between}, and the threshold is {gate}."
     return Judgement("inconclusive", "errors-decide" if counts.error else "undecided-decide", explanation)
 
 
@@ -103,8 +97,8 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
     said = f"{_score(robustness(counts))} is below the threshold {gate}"
     if low >= threshold and adjusted is not None:
         said = (
-            f"The score adjusted for noise, {plain(adjusted)}, is below the threshold {gate}; against the first "
-            "answer to the unmutated prompt alone, which may be an odd one, it would reach it"
+            f"The score adjusted for noise, {plain(adjusted)}, is below the threshold {gate}. The plain score reaches "
+            "it, but the first answer to the unmutated prompt, which it is of, may be an odd one"
         )
     if not few:
         said = f"{_count(counts.deviation, 'deviation')}; this test allows {limit}"
@@ -114,10 +108,10 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
         return Judgement("brittle", reason, f"{said}.")  # for all that is known; it is asked again
     enough = adjusted is not None and adjusted >= threshold and lasting <= limit
     if evidence.significant and not enough and (few or lasting > limit):
-        besides = f", and {plain(adjusted)} when adjusted for noise" if few and adjusted is not None else ""
-        return Judgement(
-            "brittle", reason, f"{said}{besides}. {asked} That is more than noise ({p_text(evidence)})."
-        )
+        besides = ""
+        if few and adjusted is not None and low < threshold:
+            besides = f"; adjusted for noise it is {plain(adjusted)}"
+        return Judgement("brittle", reason, f"{said}{besides}. {asked} The difference is more than noise.")
     if evidence.highest is not None and evidence.highest < threshold:
         return Judgement(
             "noisy",
@@ -137,12 +131,13 @@ def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool
         return Judgement(
             "pass",
             "not-repeated",
-            f"{said}, but what differed hardly came again. {asked} So counted, the score is {plain(confirmed)}.",
+            f"{said}, but what differed hardly came again. {asked} Counting the later answers, the score is "
+            f"{plain(confirmed)}.",
         )
     return Judgement(
         "inconclusive",
         "not-significant",
-        f"{said}, which may be noise ({p_text(evidence)}): {floor}. {asked}",
+        f"{said}, but that may be noise: {floor}. {asked}{_too_few(evidence)}",
     )
 
 
@@ -151,8 +146,20 @@ def _passed(counts: Counts, score: Fraction | None, gate: str) -> str:
     if counts.deviation:
         text = f"Passed with {_count(counts.deviation, 'deviation')}: {text[0].lower()}{text[1:]}"
     if counts.unknown:
-        text += f", also if the {counts.unknown} without an outcome had deviated"
+        text += f", even if the {_count(counts.unknown, 'trial')} without an outcome had deviated"
     return text + "."
+
+
+def _open(counts: Counts) -> str:
+    """How many trials have no outcome, as a clause."""
+    of = f"of {_count(counts.total, 'trial')}"
+    errors = f"{counts.error} {of} ended in an error" if counts.error else ""
+    undecided = f"{counts.undecided}{'' if errors else f' {of}'} {_is(counts.undecided)} undecided"
+    return " and ".join(each for each in (errors, undecided if counts.undecided else "") if each)
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _score(score: Fraction | None) -> str:
@@ -176,20 +183,16 @@ def _floor(evidence: Evidence) -> str:
 
 
 def _asked(evidence: Evidence) -> str:
-    more = (
-        f" and {_count(evidence.repeats, 'answer')} of the mutations that differed"
-        if evidence.repeats
-        else ""
-    )
-    return f"Asked again, there are {evidence.baselines} answers to the unmutated prompt{more}."
+    more = f" and {evidence.repeats} more to the mutations that differed" if evidence.repeats else ""
+    answers = _count(evidence.baselines, "answer")
+    return f"The plugin asked again and has {answers} to the unmutated prompt{more}."
 
 
-def p_text(evidence: Evidence) -> str:
-    """The p of a test over labels; its significance level stands in the report (``noise``)."""
-    least = ""
-    if evidence.least is not None and evidence.least > evidence.alpha:
-        least = f"; so few answers cannot give less than {evidence.least:.2g}"
-    return f"p = {evidence.p:.2g}{least}"
+def _too_few(evidence: Evidence) -> str:
+    """That no answers of this number could be significant, where that is so; p itself stands in the report."""
+    if evidence.least is None or evidence.least <= evidence.alpha:
+        return ""
+    return " So few answers cannot show that a difference is more than noise."
 
 
 def _lower(sentence: str) -> str:

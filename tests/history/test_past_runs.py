@@ -139,6 +139,19 @@ def test_a_foreign_file_is_left_as_it_is_and_said(runs: Runs, content: bytes, me
     assert path.read_bytes() == content
 
 
+def test_files_that_hold_no_run_are_said_in_one_sentence(runs: Runs) -> None:
+    kept(runs, 1, entry_of("t::one", "E"))
+    empty = [runs.folder / f"20990101T000000.00000{n}Z-x.jsonl" for n in (0, 1)]
+    empty[0].write_bytes(b"")
+    assert (len([*runs.every()]), len(runs.damages())) == (1, 1)
+    assert runs.damages() == [f"{empty[0]} holds no run. It is left as it is, and not used."]
+    empty[1].write_bytes(b"")
+    assert len([*runs.every()]) == 1
+    assert runs.damages() == [
+        f"2 files in {runs.folder} hold no run. They stay as they are and are not used: {empty[0].name}, {empty[1].name}"
+    ]
+
+
 @pytest.mark.parametrize(
     "line",
     [b"[1]", b'{"test": 5}', b'{"test": "t::x", "verdict": "pass", "score": 1, "trials": {"0": {"a": "X"}}}'],

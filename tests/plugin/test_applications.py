@@ -191,7 +191,7 @@ def test_every_way_of_calling_is_seen_and_a_second_run_makes_no_call(application
     assert "came from threads that do not" in first.stdout.str()
     again = application(source)
     again.assert_outcomes(passed=12)
-    again.stdout.fnmatch_lines(["11 robust tests: 11 pass; 0 calls *"])
+    again.stdout.fnmatch_lines(["11 robust tests: 11 passed; 0 calls *"])
 
 
 def test_prompts_are_found_and_restored_wherever_they_are_kept(application):

@@ -163,7 +163,7 @@ def test_operators_of_the_project_can_be_named(project):
     """
     result = project(f"@robust(TRIAGE)\n{ASK}", "--promptfuzz-mutations=shout", "-rA", conftest=conftest)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*1 robust test: 1 pass; 2 calls*"])
+    result.stdout.fnmatch_lines(["*1 robust test: 1 passed; 2 calls*"])
 
 
 TABLES = {

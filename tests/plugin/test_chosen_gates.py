@@ -90,12 +90,12 @@ def test_an_unsure_pass_says_what_it_takes(project):
     assert summary_of(result) == {"test_unsure": "inconclusive"}
     result.stdout.fnmatch_lines(
         [
-            "Inconclusive. Passed with 4 deviations: *what it exceeds at 95 %, 0.7*, does not reach 0.85,*",
+            "Inconclusive. Passed with 4 deviations: *the score's lower bound at 95 %, 0.7*, does not reach 0.85,*",
             "INCONCLUSIVE *::test_unsure - inconclusive (not-confident): score 0.90 *",
         ]
     )
     said = " ".join(result.stdout.str().split())  # however wide it is laid out
-    assert "0.85, and the gate is 'confident'. If they go on as these did, it takes about " in said
+    assert "0.85, and the gate is 'confident'. About " in said
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["plain", "xdist"])
@@ -112,6 +112,8 @@ def test_point(prompt, llm):
     result = project(source, "-v", *workers)
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(
-        ["Gate 'confident': test_it.py::test_sure: *What it exceeds at 95 %, 0.??, reaches 0.85 as well.*"]
+        [
+            "Gate 'confident': test_it.py::test_sure: *The score's lower bound at 95 %, 0.??, reaches 0.85 as well.*"
+        ]
     )
     assert "Gate 'point'" not in result.stdout.str()

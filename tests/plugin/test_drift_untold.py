@@ -8,7 +8,7 @@ from tests.plugin.test_snapshot_runs import APP, drifts, stored
 THEN = "The parcel is late and the customer wants a refund."
 NOW = "The weather in Spain is sunny and warm."
 WITHOUT = ("-o", "promptfuzz_model=nowhere")
-UNTOLD = "whether the model changed cannot be told: no installed comparison can tell whether today's answer is that *"
+UNTOLD = "no installed comparison can tell whether the model changed; "
 
 
 def test_an_answer_that_nothing_tells_from_the_accepted_one_is_never_taken_for_it(
@@ -29,9 +29,9 @@ def test_an_answer_that_nothing_tells_from_the_accepted_one_is_never_taken_for_i
     assert summary_of(refused) == {"test_app": "pass"}
     refused.stdout.fnmatch_lines_random(
         [
-            f"drift {UNTOLD}",
+            f"drift {UNTOLD}*",
             "   *--promptfuzz-update accepts it",
-            f"INCONCLUSIVE test_it.py::test_app - drift: {UNTOLD}",
+            f"INCONCLUSIVE test_it.py::test_app - drift: {UNTOLD}*",
             "test_it.py::test_app INCONCLUSIVE *",
         ]
     )
@@ -39,13 +39,11 @@ def test_an_answer_that_nothing_tells_from_the_accepted_one_is_never_taken_for_i
     monkeypatch.setenv("TEXT", "Which team is it, billing or shipping?\nTicket: {ticket}")
     both = project(APP, *WITHOUT)
     (said,) = drifts(both)
-    assert said.endswith(
-        "the prompt changed; whether the answer is the same, no installed comparison can tell"
-    )
+    assert said.endswith("the prompt changed; no installed comparison can tell whether the answer changed")
     monkeypatch.delenv("TEXT")
     accepted = project(APP, "--promptfuzz-update=failed", "--promptfuzz-model-drift=fail", *WITHOUT)
     accepted.assert_outcomes(passed=1)
-    accepted.stdout.fnmatch_lines([f"promptfuzz: updated: test_it.py::test_app: {UNTOLD}"])
+    accepted.stdout.fnmatch_lines([f"promptfuzz: updated: test_it.py::test_app: {UNTOLD}*"])
     assert NOW.encode() in stored(pytester)["test_app.json"]
 
 

@@ -70,7 +70,7 @@ def test_a_run_tells_github_and_writes_files_for_other_hosts(project, pytester, 
     assert written["score_min"] == "0.0"
     summary = (github / "summary").read_text(encoding="utf-8")
     assert summary.startswith(
-        f"{MARKER}\n### ❌ Prompt robustness: 1 brittle, 1 pass, 1 not judged of 3 robust tests"
+        f"{MARKER}\n### ❌ Prompt robustness: 1 brittle, 1 passed, 1 not judged of 3 robust tests"
     )
     assert (pytester.path / "out" / "c.md").read_text(encoding="utf-8") == summary
     issues = json.loads((pytester.path / "out" / "quality.json").read_text(encoding="utf-8"))

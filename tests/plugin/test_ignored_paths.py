@@ -54,15 +54,15 @@ def test_what_is_left_out_is_not_mutated():
 """
     first = application(source)
     first.assert_outcomes(passed=4)
-    first.stdout.fnmatch_lines(["4 robust tests: 4 pass; 16 calls *"])
+    first.stdout.fnmatch_lines(["4 robust tests: 4 passed; 16 calls *"])
     again = application(source)
     again.assert_outcomes(passed=4)
-    again.stdout.fnmatch_lines(["4 robust tests: 4 pass; 0 calls *; 16 answers from the store*"])
+    again.stdout.fnmatch_lines(["4 robust tests: 4 passed; 0 calls *; 16 answers from the store*"])
     recorded = application(source, "--promptfuzz-mode=record")
     recorded.assert_outcomes(passed=4)
     replayed = application(source, "--promptfuzz-mode=replay")
     replayed.assert_outcomes(passed=4)
-    replayed.stdout.fnmatch_lines(["4 robust tests: 4 pass; 0 calls *"])
+    replayed.stdout.fnmatch_lines(["4 robust tests: 4 passed; 0 calls *"])
 
 
 def test_what_is_mutated_cannot_be_left_out(application):

@@ -396,4 +396,4 @@ def test_the_lines_of_unknown_endpoints_work_as_they_are_printed(
         stream.write(f"promptfuzz_endpoints ={first_line}\n{lines}")
     again = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     again.assert_outcomes(passed=3)
-    again.stdout.fnmatch_lines(["3 robust tests: 3 pass; 9 calls made; *"])
+    again.stdout.fnmatch_lines(["3 robust tests: 3 passed; 9 calls made; *"])

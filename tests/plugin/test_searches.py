@@ -113,7 +113,7 @@ def test_a_change_that_breaks_an_assertion_fails_the_test_and_is_shown_first(pyt
             r"The smallest change that breaks it",
             r"   prompt +- Do not explain your \[-choice-\]\{\+.*\+\}",
             r"   why +AssertionError: another label",
-            r"   found +trial \w{12}; broke it 6 of 6 times; \d+ queries of the search; minimal",
+            r"   found +from trial \w{12} after \d+ queries of the search; broke it 6 of 6 times",
             r"Brittle\. A change of the prompt breaks the test, found by query \d+ of 200 \(sweep\)\.",
             r"Searched for deviation with sweep: \d+ of 200 queries, \d+ places of the prompt could change\.",
             r"     >       assert said\(prompt\) == 'BILLING', 'another label'",
@@ -469,7 +469,7 @@ def test_what_was_found_is_asked_first_and_ends_the_next_search(pytester, alone)
     )
     assert "test_it: a known counterexample still breaks it, asked again in " in shown
     assert "found by query" not in shown
-    assert "of the search; minimal" not in shown
+    assert "queries of the search" not in shown
     alone(FIXABLE.replace("search=True", "search=True, max_words=1, max_change_rate=0.01")).assert_outcomes(
         passed=1
     )

@@ -68,8 +68,8 @@ def test_without_the_model_the_outcome_is_undecided_and_the_header_says_why(proj
     result.assert_outcomes(errors=1, passed=2)
     result.stdout.fnmatch_lines(
         [
-            "promptfuzz: semantic comparison is not available: *",
-            "Inconclusive. 4 undecided of 4 trials: the score lies between 0.00 and 1.00, and the threshold is 0.70.",
+            "promptfuzz: answers are not compared by meaning: *",
+            "Inconclusive. 4 of 4 trials are undecided: the score lies between 0.00 and 1.00, and the threshold is 0.70.",
         ]
     )
 

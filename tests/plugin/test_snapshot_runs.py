@@ -67,14 +67,14 @@ def test_the_same_is_no_drift_another_answer_is_the_model_and_another_text_the_p
     model.assert_outcomes(passed=1)
     model.stdout.fnmatch_lines(
         [
-            "drift test_it.py::test_app: the model changed: the same prompt has another answer (p = 0.029)",
+            "drift test_it.py::test_app: the model changed: the same prompt has another answer",
             "   then *billing",
             "   now *shipping",
         ]
     )
     monkeypatch.setenv("TEXT", "Which team is it, billing or shipping?\nTicket: {ticket}")
     both = project(APP, *workers)
-    both.stdout.fnmatch_lines(["drift test_it.py::test_app: the prompt changed, and so did the answer *"])
+    both.stdout.fnmatch_lines(["drift test_it.py::test_app: the prompt changed, and so did the answer"])
     assert "the model changed" not in both.stdout.str()
     monkeypatch.delenv("SAYS")
     prompt = project(APP, *workers)
@@ -119,7 +119,7 @@ def test_a_policy_fails_a_test_and_no_xfail_waits_for_it(project, pytester, monk
     assert summary_of(failed) == {"test_app": "pass", "test_expected": "pass"}
     failed.stdout.fnmatch_lines(
         [
-            "drift the model changed: the same prompt has another answer (p = 0.029)",
+            "drift the model changed: the same prompt has another answer",
             "Pass: *",
             "FAILED test_it.py::test_* - drift: the model changed: the same prompt has another answer",
         ]
@@ -144,7 +144,7 @@ def test_another_way_to_compare_is_named_apart(project, pytester, monkeypatch):
     changed(pytester, "test_app.json", ('"comparison": 1', '"comparison": 0'), (operator, f"{name}@0"))
     result = project(APP)
     result.assert_outcomes(passed=1)
-    said = f"answers are compared otherwise: comparison 0 → 1, operator {name} 0 → {version}"
+    said = f"answers are compared in another way: comparison 0 → 1, operator {name} 0 → {version}"
     result.stdout.fnmatch_lines([f"drift test_it.py::test_app: {said}"])
     project(APP, "--promptfuzz-comparator-drift=fail").assert_outcomes(failed=1)
     monkeypatch.setenv("PROMPTFUZZ_COMPARATOR_DRIFT", "ignore")
@@ -182,14 +182,14 @@ def test_a_model_that_answers_otherwise_is_named_and_one_of_another_name_alone_i
 
     run("gpt-5-mini-may", "BILLING", "--promptfuzz-update").assert_outcomes(passed=1)
     renamed = run("gpt-5-mini-june", "BILLING")
-    said = "gpt-5-mini-june, no longer gpt-5-mini-may; it answers as before"
-    renamed.stdout.fnmatch_lines([f"note *: another model answers than when the snapshot was stored: {said}"])
+    said = "the model is gpt-5-mini-june; it was gpt-5-mini-may when the snapshot was stored; it answers as before"
+    renamed.stdout.fnmatch_lines([f"note *: {said}"])
     assert not drifts(renamed)
     other = run("gpt-5-mini-june", "ACCOUNT", "--promptfuzz-model-drift=fail")
     other.assert_outcomes(failed=1)
     other.stdout.fnmatch_lines(
         [
-            "drift the model changed from gpt-5-mini-may to gpt-5-mini-june: the same prompt has another answer *",
+            "drift the model changed from gpt-5-mini-may to gpt-5-mini-june: the same prompt has another answer",
             "   then *BILLING",
             "   now *ACCOUNT",
         ]
@@ -399,7 +399,7 @@ def test_what_cannot_be_told_is_said_only_to_whoever_asks_for_details(project, p
     monkeypatch.setenv("SAYS", "shipping")
     result = project(APP, "-v")
     assert not drifts(result)
-    said = "whether the model drifted cannot be told: too few answers are known to tell it from noise"
+    said = "we cannot tell whether the model drifted: too few answers are known to tell a change from noise"
     result.stdout.fnmatch_lines([f"note test_it.py::test_app: {said}"])
     assert said not in project(APP).stdout.str()
 

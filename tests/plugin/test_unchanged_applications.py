@@ -119,10 +119,10 @@ def test_every_way_of_asking_and_a_second_run_makes_no_call(application):
     """
     first = application(source)
     first.assert_outcomes(passed=8)
-    first.stdout.fnmatch_lines(["8 robust tests: 8 pass; 34 calls *"])
+    first.stdout.fnmatch_lines(["8 robust tests: 8 passed; 34 calls *"])
     again = application(source)
     again.assert_outcomes(passed=8)
-    again.stdout.fnmatch_lines(["8 robust tests: 8 pass; 0 calls *"])
+    again.stdout.fnmatch_lines(["8 robust tests: 8 passed; 0 calls *"])
 
 
 def test_what_reaches_the_model(application):
@@ -154,7 +154,7 @@ def test_what_reaches_the_model(application):
         "--promptfuzz-mode=live",
     )
     result.assert_outcomes(passed=3)
-    result.stdout.fnmatch_lines(["2 robust tests: 2 pass; 20 calls *"])
+    result.stdout.fnmatch_lines(["2 robust tests: 2 passed; 20 calls *"])
 
 
 def test_the_application_sees_nothing_of_it_and_brittle_words_are_found(application):
@@ -374,7 +374,7 @@ def test_trials_run_at_once_and_do_not_mix(application):
         """
     )
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["1 robust test: 1 pass; 14 calls *"])
+    result.stdout.fnmatch_lines(["1 robust test: 1 passed; 14 calls *"])
     result.stdout.no_fnmatch_line("*in sequence*")
 
 
@@ -459,10 +459,10 @@ def test_applications_of_any_library_in_any_process_through_the_proxy(project):
     first = project(PROXIED, program=PROGRAM)
     first.assert_outcomes(passed=3)
     assert set(summary_of(first).values()) == {"pass"}
-    first.stdout.fnmatch_lines(["3 robust tests: 3 pass; 11 calls *"])
+    first.stdout.fnmatch_lines(["3 robust tests: 3 passed; 11 calls *"])
     again = project(PROXIED, program=PROGRAM)
     again.assert_outcomes(passed=3)
-    again.stdout.fnmatch_lines(["3 robust tests: 3 pass; 0 calls *"])
+    again.stdout.fnmatch_lines(["3 robust tests: 3 passed; 0 calls *"])
 
 
 def test_a_model_asked_unseen_is_an_error_that_offers_the_proxy(project):
@@ -542,7 +542,7 @@ def test_endpoints_of_another_protocol(project, pytester):
     ini.write_text(before + line)
     result = project(source, "--promptfuzz-target=compatible:m@http://127.0.0.1:9/v1")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["1 robust test: 1 pass; 4 calls *"])
+    result.stdout.fnmatch_lines(["1 robust test: 1 passed; 4 calls *"])
     # The simulated model answers in the protocol's own shape, if it is told that.
     refused = project(source)
     refused.assert_outcomes(errors=1)
@@ -552,7 +552,7 @@ def test_endpoints_of_another_protocol(project, pytester):
     ini.write_text(before + line + " answer=$.result")
     simulated = project(source)
     simulated.assert_outcomes(passed=1)
-    simulated.stdout.fnmatch_lines(["1 robust test: 1 pass; 4 calls to the simulated model; 0 answers *"])
+    simulated.stdout.fnmatch_lines(["1 robust test: 1 passed; 4 calls to the simulated model; 0 answers *"])
     ini.write_text(before + line + "\n    x/y color=$.z\n")
     wrong = project(source)
     wrong.stderr.fnmatch_lines(["*promptfuzz_endpoints*'color=$.z' is none of text=$.path*"])

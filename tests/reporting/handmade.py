@@ -207,7 +207,7 @@ def rate_limited() -> TestReport:
     return report(
         verdict="inconclusive",
         reason="errors-decide",
-        explanation="3 errors of 8 trials: the score lies between 0.625 and 1.00, and the threshold is 0.85.",
+        explanation="3 of 8 trials ended in an error: the score lies between 0.625 and 1.00, and the threshold is 0.85.",
         score=1.0,
         bounds=(0.625, 1.0),
         trials=[
@@ -229,7 +229,7 @@ def undecided() -> TestReport:
     return report(
         verdict="inconclusive",
         reason="undecided-decide",
-        explanation="2 undecided of 8 trials: the score lies between 0.75 and 1.00, and the threshold is 0.85.",
+        explanation="2 of 8 trials are undecided: the score lies between 0.75 and 1.00, and the threshold is 0.85.",
         bounds=(0.75, 1.0),
         baseline="Your parcel left our warehouse on Monday and arrives within three days.",
         trials=[

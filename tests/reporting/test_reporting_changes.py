@@ -49,17 +49,24 @@ def test_the_worst_stand_first_and_the_rest_is_counted() -> None:
         "Since the run main (of 2026-11-22 21:05:00 UTC, on main, at c0ffeec0ffee): 1 worse, 11 lower within noise.",
         (
             "worse t7: pass before, brittle now; score 0.00, was 1.00; of 8 trials in both runs 8 came out worse and 0 better; "
-            "more than noise (p = 0.0039 among all tests); new deviations by operator-0, operator-1, operator-2, operator-3, "
-            "operator-4 and 3 more"
+            "more than noise; new deviations by operator-0, operator-1, operator-2, operator-3, operator-4 and 3 more"
         ),
         *(
-            f"lower t{n}: score 0.88, was 1.00; of 8 trials in both runs 1 came out worse and 0 better; within noise "
-            "(p = 1 among all tests); new deviation by t7"
+            f"lower t{n}: score 0.88, was 1.00; of 8 trials in both runs 1 came out worse and 0 better; within noise; "
+            "new deviation by t7"
             for n in (0, 1)
         ),
-        "... and 9 tests more; promptfuzz compare shows all.",
+        "... and 9 more tests; promptfuzz compare shows all.",
     ]
     assert one_line(of(before, now)).endswith(": 1 worse, 11 lower within noise: t7")
+
+
+def test_p_stands_beside_a_change_only_where_figures_are_wanted() -> None:
+    found = of([entry_of("t", "EEEEEEEE")], [entry_of("t", "EEEDDDDD")])
+    plain, full = "\n".join(shown(found)), "\n".join(shown(found, figures=True))
+    assert "more than noise" in plain
+    assert "p =" not in plain
+    assert "more than noise; p = 0.031 among all tests" in full
 
 
 def test_what_cannot_be_compared_is_counted_and_named_where_the_verdict_is_another() -> None:
@@ -95,7 +102,7 @@ def test_a_test_that_fails_now_is_never_called_within_noise(before: Any, now: An
     turned = called.startswith(("newly", "passes"))
     counted = called if turned or called == "worse" else f"{called} within noise"
     assert summary.endswith(f": 1 {counted}, 1 as before.")
-    assert ("; within noise (p" in line) == (called in {"lower", "higher"})
+    assert ("; within noise" in line) == (called in {"lower", "higher"})
     page = json.dumps(compared.changes(found, {}))
     assert f", {called if called not in {'lower', 'higher'} else f'{called}, within noise'}"[2:] in page
     assert ("is-worse" in page) == (called.startswith("newly") or called == "worse")

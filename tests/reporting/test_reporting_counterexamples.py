@@ -51,7 +51,7 @@ def test_it_stands_before_everything_else() -> None:
         "   baseline   high",
         "   response   low",
         "   why        label 'high' became 'low'",
-        "   shrunk     trial 0123456789ab; broke it 3 of 3 times; 9 queries; minimal",
+        "   shrunk     from trial 0123456789ab with 9 queries; broke it 3 of 3 times",
         "",
     ]
     assert rows[7].startswith("Brittle")
@@ -65,7 +65,14 @@ def test_nothing_stands_there_where_there_is_none() -> None:
 def test_what_may_not_be_minimal_says_so() -> None:
     rows = shown(mutated(("urgency", "URGENCY")), minimal=False, calls=1)
     assert rows[0] == "A change that breaks it"
-    assert rows[5].endswith("1 query; not minimal")
+    assert "with 1 query; broke it 3 of 3 times; a smaller change may break it too" in " ".join(
+        " ".join(rows[5:]).split()
+    )
+
+
+def test_no_queries_are_not_counted() -> None:
+    rows = shown(mutated(("urgency", "URGENCY")), calls=0, repeats=[1, 1])
+    assert rows[5] == "   shrunk     from trial 0123456789ab; broke it 1 of 1 time"
 
 
 CHANGES = {

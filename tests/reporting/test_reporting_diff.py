@@ -112,7 +112,7 @@ def test_reordered_sentences_are_a_reordering() -> None:
     ]
     assert explain(diff) == [Reorder(((4, "Five six."), (2, "One two."), (3, "Three four.")))]
     assert shown(*diff) == [
-        "reordered: the parts in their new order, numbered as before",
+        "reordered: the new order; the numbers show the old one",
         " 4  Five six.",
         " 2  One two.",
         " 3  Three four.",

@@ -187,7 +187,7 @@ def test_output_values_are_figures() -> None:
     whole_["tests"][1]["cost"] = 0.01
     assert values(github_report(whole_).outputs) == {
         "verdict": "failed",
-        "headline": "2 brittle, 1 noisy, 1 inconclusive, 4 pass, 1 not judged of 9 robust tests; 2 of these "
+        "headline": "2 brittle, 1 noisy, 1 inconclusive, 4 passed, 1 not judged of 9 robust tests; 2 of these "
         "expected or let through; 2 drifted; 1 failed for another reason than the prompt",
         "tests": "9",
         "failed": "5",

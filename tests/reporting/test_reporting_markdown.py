@@ -122,7 +122,7 @@ def test_a_real_brittle_test_says_what_failed_why_and_by_which_edit() -> None:
     text = markdown_report(document)
     first, second = text.split("\n")[:2]
     assert first == MARKER
-    assert second == "### ❌ Prompt robustness: 1 brittle, 1 pass of 2 robust tests"
+    assert second == "### ❌ Prompt robustness: 1 brittle, 1 passed of 2 robust tests"
     counterexample = document["tests"][0]["counterexamples"]
     seen = Seen(html_of(text))
     assert "tests/test_it.py::test_urgency" in seen.codes
@@ -163,22 +163,25 @@ def test_each_kind_of_result_has_its_headline() -> None:
     passing, unsure = outcome(handmade.passing()), outcome(handmade.rate_limited())
     assert head(made(passing)) == "✅ Prompt robustness: 1 robust test passed"
     assert head(made()) == "⚠️ Prompt robustness: no robust test ran"
-    assert head(made(passing, unsure)) == "⚠️ Prompt robustness: 1 inconclusive, 1 pass of 2 robust tests"
+    assert head(made(passing, unsure)) == "⚠️ Prompt robustness: 1 inconclusive, 1 passed of 2 robust tests"
     ended = made(passing, run=run(complete=False))
     assert head(ended) == "⚠️ Prompt robustness: 1 robust test passed; the run did not reach its end"
     lost = {"test": "a.py::b", "outcome": "error", "message": "no key", "location": ("a.py", 3)}
     assert (
-        head(made(passing, unjudged=[lost])) == "⚠️ Prompt robustness: 1 pass, 1 not judged of 2 robust tests"
+        head(made(passing, unjudged=[lost]))
+        == "⚠️ Prompt robustness: 1 passed, 1 not judged of 2 robust tests"
     )
     other = {**passing, "outcome": "failed"}
-    said = "1 pass of 1 robust test; 1 failed for another reason than the prompt"
+    said = "1 passed of 1 robust test; 1 failed for another reason than the prompt"
     assert head(made(other)) == f"❌ Prompt robustness: {said}"
 
 
 def test_what_is_expected_is_no_alarm() -> None:
     test = {**outcome(handmade.brittle()), "outcome": "xfailed"}
     text = markdown_report(made(test, outcome(handmade.passing())))
-    said = "### ✅ Prompt robustness: 1 brittle, 1 pass of 2 robust tests; 1 of these expected or let through"
+    said = (
+        "### ✅ Prompt robustness: 1 brittle, 1 passed of 2 robust tests; 1 of these expected or let through"
+    )
     assert text.split("\n")[1] == said
     assert "| ➖ brittle (xfailed) |" in text
     assert "❌" not in text
@@ -188,7 +191,7 @@ def test_drift_that_fails_is_why() -> None:
     drift = {"kind": "model", "policy": "fail", "message": "the model changed", "before": "a", "after": "b"}
     test = {**outcome(handmade.passing()), "outcome": "failed", "drift": [{**drift, "case": 0, "p": 0.029}]}
     text = markdown_report(made(test))
-    assert text.split("\n")[1] == "### ❌ Prompt robustness: 1 pass of 1 robust test; 1 drifted"
+    assert text.split("\n")[1] == "### ❌ Prompt robustness: 1 passed of 1 robust test; 1 drifted"
     assert "- ❌ `tests/test_triage.py::test_triage`: the model changed\n" in text
     assert "- `tests/test_triage.py::test_triage`: drift, the model changed (p = 0.029)" in text
     assert "| ❌ pass (failed) |" in text
@@ -343,7 +346,7 @@ def test_a_report_is_cut_between_its_parts_and_says_so(limit: int, amount: int) 
     assert len(text.encode("utf-16-le")) // 2 <= limit
     lost = amount * 2 // 3
     assert text.startswith(
-        f"{MARKER}\n### ❌ Prompt robustness: {lost} brittle, {amount - lost} pass of {amount}"
+        f"{MARKER}\n### ❌ Prompt robustness: {lost} brittle, {amount - lost} passed of {amount}"
     )
     page = html_of(text)
     seen = Seen(page)  # which asserts that all is closed

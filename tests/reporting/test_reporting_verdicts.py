@@ -9,8 +9,8 @@ from handmade import report, trial
 
 from pytest_promptfuzz import evaluate
 from pytest_promptfuzz.reporting.failure import failure_lines
-from pytest_promptfuzz.reporting.model import report_test
-from pytest_promptfuzz.reporting.terminal import one_line
+from pytest_promptfuzz.reporting.model import report_test, summarised
+from pytest_promptfuzz.reporting.terminal import detail_lines, one_line
 from pytest_promptfuzz.reporting.text import render
 
 PROMPT = "Classify the mood of the text as good or bad. Answer with one word only.\n\nText: A lovely day."
@@ -38,7 +38,10 @@ def test_samples_of_a_mutation_are_one_change_and_one_name() -> None:
     text = text_of(data)
     assert "The prompt was changed in 2 ways that should not matter (6 trials in all): 2 equivalent" in text
     assert text.count(data["trials"][0]["id"]) == 2, "in the title, and in the command that runs it"
-    assert "also 3 answers of this trial in all, of the same kind and 1 more of the same: synonym" in text
+    assert (
+        "also 3 samples of this mutation had the same result 1 other mutation had the same result: synonym"
+        in text
+    )
 
 
 def test_samples_of_other_mutations_are_named_once_and_counted() -> None:
@@ -46,7 +49,7 @@ def test_samples_of_other_mutations_are_named_once_and_counted() -> None:
     trials: list[Any] = [{**first, "outcome": "deviation"}]
     trials += [{**second, "outcome": "deviation", "sample": sample} for sample in range(2)]
     text = text_of(report(verdict="brittle", reason="score-below-threshold", score=0.0, trials=trials))
-    assert f"also and 2 more of the same: synonym ({second['id']}, 2 times)" in text
+    assert f"also 1 other mutation had the same result: synonym ({second['id']}, 2 times)" in text
 
 
 def test_what_was_asked_again_is_counted_once_for_all_samples() -> None:
@@ -54,7 +57,10 @@ def test_what_was_asked_again_is_counted_once_for_all_samples() -> None:
     data = report(
         verdict="brittle", reason="score-below-threshold", score=1 / 3, noise=noise, trials=samples()
     )
-    assert "what differed was asked again and differed 4 of 4 times" in text_of(data)
+    assert "what differed was asked again and differed 4 of 4 times: more than noise." in text_of(data)
+    data["noise"]["p"] = 0.2
+    assert "differed 4 of 4 times: this may be noise." in text_of(data)
+    assert "p =" not in text_of(data)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +68,7 @@ def test_what_was_asked_again_is_counted_once_for_all_samples() -> None:
     [
         ("openai:gpt-5-mini", "lower the temperature if the model has one"),
         ("", "lower the temperature if the model has one"),
-        ("simulated?noise=0.5", "give the simulated model less noise="),
+        ("simulated?noise=0.5", "lower noise= of the simulated model"),
         ("function:app.answer", ""),
     ],
 )
@@ -75,6 +81,26 @@ def test_what_can_be_done_depends_on_the_target(reason: str, target: str, said: 
     assert (said in advice, "temperature" in advice) == (True, "temperature" in said)
     if reason == "not-significant":
         assert "mutations=16 or samples=2" in advice
+
+
+def test_p_stands_behind_the_verdicts_and_not_in_them() -> None:
+    noise = {"floor": 1.0, "baselines": 8, "repeats": 4, "p": 0.012, "alpha": 0.0021}
+    paired = {"worse": 9, "better": 0, "same": 23, "unknown": 0, "p": 0.002, "alpha": 0.05}
+    drift = {"kind": "model", "policy": "warn", "message": "the model changed", "before": "a", "after": "b"}
+    drift |= {"case": 0, "p": 0.029, "undecided": False, "diff": []}
+    data = report(verdict="brittle", reason="score-below-threshold", score=0.1, noise=noise, trials=samples())
+    data |= {"paired": paired, "drift": [drift]}
+    assert "p =" not in text_of(data)
+    figures = " ".join(render(detail_lines([data]), width=80, color=False).split())
+    assert figures == (
+        f"Chance of noise alone: {data['test']}: mutations against the unmutated prompt p = 0.012 (significance level "
+        "0.0021); this run against the stored one p = 0.002 (significance level 0.05); answers against the snapshot "
+        "p = 0.029"
+    )
+    assert "p = 0.002" in render(
+        detail_lines([summarised({**data, "verdict": "pass"})]), width=400, color=False
+    )
+    assert detail_lines([report()]) == []
 
 
 def test_other_verdicts_need_no_such_advice() -> None:
@@ -115,8 +141,8 @@ def answering(*answers: str) -> Any:
 def test_an_odd_first_answer_is_told_from_what_mutations_do() -> None:
     found = evaluate(PROMPT, answering("good", "bad"), mutations=4, baseline_runs=4)
     said = (
-        "15 of 16 answers to the unmutated prompt agree with each other; the first does not, and trials are shown "
-        "against it"
+        "15 of 16 answers to the unmutated prompt agree with each other; the first differs, and trials are compared "
+        "with it"
     )
     assert said in found.notes
     assert said in text_of(report_test(found, test="it"))

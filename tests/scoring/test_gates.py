@@ -34,7 +34,7 @@ def test_a_confident_gate_is_passed_from_the_n_that_it_needs() -> None:
     few = decide_at("confident", Counts(equivalent=18), GATE, sampled=fine(18))
     assert few.reason == "not-confident"
     assert "0.84, does not reach 0.85" in few.explanation
-    assert "about 19 mutations." in few.explanation
+    assert "About 19 mutations are enough" in few.explanation
 
 
 def test_it_says_how_many_mutations_would_tell_or_that_none_would() -> None:

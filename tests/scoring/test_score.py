@@ -75,7 +75,9 @@ def test_explanations_say_what_decided() -> None:
     unknown = decide(Counts(equivalent=5, error=2, undecided=1), exact(0.85))
     assert (unknown.verdict, unknown.reason) == ("inconclusive", "errors-decide")
     assert unknown.explanation.startswith(
-        "2 errors and 1 undecided of 8 trials: the score lies between 0.625 and 1.00"
+        "2 of 8 trials ended in an error and 1 is undecided: the score lies between 0.625 and 1.00"
     )
+    open_ = decide(Counts(equivalent=5, undecided=3), exact(0.85)).explanation
+    assert open_.startswith("3 of 8 trials are undecided: the score lies between 0.625 and 1.00")
     assert decide(Counts(equivalent=5, undecided=3), exact(0.85)).reason == "undecided-decide"
     assert decide(Counts(), exact(0.85)).reason == "nothing-scored"

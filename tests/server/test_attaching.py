@@ -128,7 +128,9 @@ def test_an_application_that_is_running_already_is_tested(provider, recorder, py
         for calls in (8, 0):
             result = pytester.runpytest()
             result.assert_outcomes(passed=3)
-            result.stdout.fnmatch_lines([f"2 robust tests: 2 pass; {calls} calls to the simulated model; *"])
+            result.stdout.fnmatch_lines(
+                [f"2 robust tests: 2 passed; {calls} calls to the simulated model; *"]
+            )
         assert provider.calls == 0, "the run had all of it"
         # Afterwards the proxy is what it was: it asks the provider, and stores what it answers.
         for _ in range(2):

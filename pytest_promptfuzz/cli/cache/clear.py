@@ -1,4 +1,4 @@
-"""``promptfuzz cache clear``: empty the local cache; recordings stay."""
+"""``promptfuzz cache clear``: delete all answers of the local cache; recordings stay."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     """The action's arguments."""
     parser = actions.add_parser(
-        "clear", help="empty the local cache; recordings stay", description=plain(__doc__), allow_abbrev=False
+        "clear",
+        help="delete all answers of the local cache; recordings stay",
+        description=plain(__doc__),
+        allow_abbrev=False,
     )
     add_store(parser)
-    parser.add_argument("--yes", action="store_true", help="do not ask first")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     add_output_options(parser)
     parser.set_defaults(execute=execute)
 

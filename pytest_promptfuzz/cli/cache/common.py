@@ -34,7 +34,7 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
 def add_store(parser: argparse.ArgumentParser) -> None:
     """``--cache-dir``."""
     parser.add_argument(
-        "--cache-dir", default=STORE, metavar="DIR", type=Path, help=f"where the local cache is ({STORE})"
+        "--cache-dir", default=STORE, metavar="DIR", type=Path, help=f"folder of the local cache ({STORE})"
     )
 
 

@@ -1,4 +1,4 @@
-"""``promptfuzz cache diff``: what changed in recordings, by test: between two files, or since a git commit."""
+"""``promptfuzz cache diff``: show what changed in recordings, by test: between two files, or since a git commit."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     """The action's arguments."""
     parser = actions.add_parser(
         "diff",
-        help="what changed in recordings, by test",
+        help="show what changed in recordings, by test",
         description=plain(__doc__),
         epilog="Exit code 1 where a request is answered otherwise than before, an answer was edited, the same "
         "prompt has other mutations, or a line is damaged.",
@@ -59,7 +59,8 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         "paths",
         nargs="*",
         metavar="PATH",
-        help="two recordings, the old and the new; or a recording, a test module or a folder (.), against a commit",
+        help="two recordings, the old and the new; or one recording, test module or folder to compare with a commit "
+        "(.)",
     )
     parser.add_argument(
         "--against",

@@ -1,4 +1,4 @@
-"""``promptfuzz cache prune``: take out what is kept of tests that are gone, or old answers; shows it first."""
+"""``promptfuzz cache prune``: delete recordings and snapshots of tests that are gone, or old answers."""
 
 from __future__ import annotations
 
@@ -37,33 +37,37 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     """The action's arguments."""
     parser = actions.add_parser(
         "prune",
-        help="take out recordings and snapshots of tests that are gone, or old answers",
+        help="delete recordings and snapshots of tests that are gone, or old answers",
         description=plain(__doc__),
         allow_abbrev=False,
     )
     add_paths(parser)
     group = parser.add_argument_group(
-        "what goes (by default recordings and snapshots of tests that pytest no longer collects)"
+        "what to delete (by default recordings and snapshots of tests that pytest no longer collects)"
     )
     group.add_argument(
         "--test",
         action="append",
         default=[],
         metavar="FILE::TEST",
-        help="recording and snapshot of this test; of all its parameters, where none is named",
+        help="recording and snapshot of this test; without [parameters], of all its parameters",
     )
     group.add_argument(
-        "--older-than", type=age, metavar="AGE", help="what was answered longer ago than 36h, 90d, 8w, 1y"
+        "--older-than", type=age, metavar="AGE", help="answers older than AGE: 36h, 90d, 8w or 1y"
     )
-    group.add_argument("--cache", action="store_true", help="prune the local cache, and no recordings")
+    group.add_argument(
+        "--cache", action="store_true", help="delete from the local cache instead of recordings"
+    )
     group.add_argument(
         "--max-size",
         type=size,
         metavar="SIZE",
-        help="with --cache: the oldest, until 500KB, 20MB, 1GB are left",
+        help="with --cache: the oldest answers, until SIZE is left: 500KB, 20MB or 1GB",
     )
     group.add_argument("--damaged", action="store_true", help="with --cache: entries that cannot be used")
-    parser.add_argument("--yes", action="store_true", help="do it; without, only what would go is shown")
+    parser.add_argument(
+        "--yes", action="store_true", help="delete; without this option, only show what would be deleted"
+    )
     add_store(parser)
     add_output_options(parser)
     parser.set_defaults(execute=execute)

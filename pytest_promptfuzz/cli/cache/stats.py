@@ -1,4 +1,4 @@
-"""``promptfuzz cache stats``: what is stored, how much, how old, of which models."""
+"""``promptfuzz cache stats``: show what is stored: how much, how old, from which models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     """The action's arguments."""
     parser = actions.add_parser(
-        "stats", help="what is stored, how much, how old", description=plain(__doc__), allow_abbrev=False
+        "stats", help="show what is stored: how much, how old", description=plain(__doc__), allow_abbrev=False
     )
     add_paths(parser)
     add_store(parser)

@@ -34,26 +34,28 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         description="Write answers of the local cache to a file of JSON Lines (.gz compresses it).",
         allow_abbrev=False,
     )
-    export.add_argument("file", metavar="FILE", type=Path, help="written anew")
+    export.add_argument(
+        "file", metavar="FILE", type=Path, help="the file to write; an existing one is replaced"
+    )
     export.add_argument(
         "--test",
         action="append",
         metavar="NODEID",
-        help="only answers to what this test asks, as for pytest; its body is run, and nothing is asked",
+        help="only answers to the requests of this test (its body runs, and no model is called)",
     )
     export.add_argument("--model", action="append", metavar="M", help="only answers of this model")
     export.add_argument("--host", action="append", metavar="H", help="only answers of this host")
     export.add_argument(
-        "--newer-than", type=age, metavar="AGE", help="only answers younger than 36h, 90d, 8w, 1y"
+        "--newer-than", type=age, metavar="AGE", help="only answers newer than AGE: 36h, 90d, 8w or 1y"
     )
     add_store(export)
     add_output_options(export)
     export.set_defaults(execute=execute_export)
     load = actions.add_parser(
         "import",
-        help="take answers from a file into the local cache",
-        description="Take answers into the local cache, from an exported file or a recording. Nothing is taken from a "
-        "file in which anything is wrong.",
+        help="read answers from a file into the local cache",
+        description="Read answers from an exported file or a recording into the local cache. A file with any damage is "
+        "refused as a whole.",
         allow_abbrev=False,
     )
     load.add_argument("file", metavar="FILE", type=Path, help="an exported file, or a recording")

@@ -1,4 +1,4 @@
-"""``promptfuzz cache verify``: is what is stored what was answered, and is it fit for a repository?"""
+"""``promptfuzz cache verify``: check that stored answers are unchanged and hold no credentials."""
 
 from __future__ import annotations
 
@@ -29,14 +29,18 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     )
     add_paths(parser)
     group = parser.add_argument_group("asking the provider again")
-    group.add_argument("--live", action="store_true", help="ask some of what is recorded again, and compare")
-    group.add_argument("--sample", type=_count, metavar="N", help=f"how many requests ({SAMPLE})")
+    group.add_argument(
+        "--live", action="store_true", help="ask some of the recorded requests again, and compare the answers"
+    )
+    group.add_argument(
+        "--sample", type=_count, metavar="N", help=f"how many requests to ask again ({SAMPLE})"
+    )
     group.add_argument("--seed", type=int, metavar="N", help="the same seed asks the same requests (0)")
     group.add_argument(
         "--host",
         action="append",
         metavar="HOST",
-        help="also ask this host, with PROMPTFUZZ_API_KEY if that is set",
+        help="allow this host to be asked, with the key in PROMPTFUZZ_API_KEY if that is set",
     )
     add_limit_options(parser)
     add_store(parser)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.reporting.words import count, interval_text, number, score_text
+from pytest_promptfuzz.reporting.words import count, interval_text, number, score_text, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -201,7 +201,7 @@ def course(runs: Sequence[PastRunReport], tallies: Sequence[Mapping[str, int]]) 
 
 
 def _tallied(tally: Mapping[str, int]) -> str:
-    return ", ".join(f"{tally[each]} {each}" for each in VERDICTS if tally.get(each)) or "no test"
+    return ", ".join(verdicts(tally[each], each) for each in VERDICTS if tally.get(each)) or "no test"
 
 
 def legend() -> Node:

@@ -126,10 +126,9 @@ def _counterexamples(test: TestReport) -> list[Node]:
 
 def _counterexample(test: TestReport, found: CounterexampleReport) -> Node:
     failed, asked = found["repeats"]
-    said = (
-        f"broke it {failed} of {asked} times · {count(found['calls'], 'query').replace('querys', 'queries')}"
-    )
-    said += f" · {'minimal' if found['minimal'] else 'not minimal'} · trial {found['trial']}"
+    queries = count(found["calls"], "query").replace("querys", "queries")
+    said = f"broke it {failed} of {count(asked, 'time')} · {queries} · trial {found['trial']}"
+    said += "" if found["minimal"] else " · a smaller change may break it too"
     on = test["inputs"][found["case"]] if found["case"] < len(test["inputs"]) else ""
     return [
         "article.counterexample",

@@ -10,6 +10,7 @@ from pytest_promptfuzz.reporting.markdown.escaping import block, code, prose, ta
 from pytest_promptfuzz.reporting.markdown.tables import chance
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.overview import drifts
+from pytest_promptfuzz.reporting.rows import NEW_ORDER
 from pytest_promptfuzz.reporting.words import MENDS, count, grouped, operator_names
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _rows(shown: Shown) -> list[tuple[str, str]]:
             f"after “{each}”" if each else "at the start" for each in (shown.was_after, shown.now_after)
         )
         return [("-", f"{text}  ({before})"), ("+", f"{text}  ({after})")]
-    rows = [("", "reordered: the parts in their new order, numbered as before")]
+    rows = [("", f"reordered: {NEW_ORDER}")]
     return rows + [("+", f"{place:>2}  {_short(text)}") for place, text in shown.segments[:6]]
 
 

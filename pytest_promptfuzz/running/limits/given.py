@@ -47,13 +47,26 @@ def amount(text: str) -> float:
 
 
 GIVEN = (
-    Given("attempts", whole(1), 4, "times a model call is made at the most, if it fails", "N"),
-    Given("max_wait", amount, 60.0, "seconds to wait for a provider that refuses every call", "S", "float"),
-    Given("rpm", whole(1), None, "most requests in a minute to each host and model", "N"),
-    Given("tpm", whole(1), None, "most tokens in a minute of each host and model", "N"),
-    Given("max_calls", whole(0), None, "most model calls of the whole run; 0: ask nothing", "N"),
-    Given("max_tokens", whole(0), None, "most tokens of the whole run, in and out", "N"),
-    Given("max_cost", amount, None, "most that the whole run may cost, US dollars", "X", "float"),
+    Given("attempts", whole(1), 4, "how often a failing call is tried in all, the first time included", "N"),
+    Given(
+        "max_wait",
+        amount,
+        60.0,
+        "how many seconds to wait for a provider that refuses or fails every call",
+        "S",
+        "float",
+    ),
+    Given("rpm", whole(1), None, "most requests a minute to each host and model", "N"),
+    Given("tpm", whole(1), None, "most tokens a minute to each host and model", "N"),
+    Given(
+        "max_calls",
+        whole(0),
+        None,
+        "most model calls of the whole run; 0: no calls, stored answers only",
+        "N",
+    ),
+    Given("max_tokens", whole(0), None, "most tokens of the whole run, input and output together", "N"),
+    Given("max_cost", amount, None, "most that the whole run may cost, in US dollars", "X", "float"),
 )
 
 

@@ -210,7 +210,7 @@ def test_a_page_holds_what_is_known_of_its_test() -> None:
     )
     for said in (
         "The smallest change that breaks it",
-        "broke it 3 of 3 times · 9 queries · minimal",
+        "broke it 3 of 3 times · 9 queries · trial ",
         "Model: ",
         "noise alone would do so with p = 0.004",
         "3 of 8 trials deviate that did not before: more than noise.",
