@@ -108,13 +108,13 @@ def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[list[Promp
         return [[prompt, *(each.prompt for each in job.plan(prompt))]], controls, False
     cases = engine.declared.cases(arguments, job.contract.part)
     sent: list[list[Prompt]] = []
-    controls: list[Prompt] = []
+    asked: list[Prompt] = []
     for given in cases.inputs:
         prompt = cases.prompt_of(given)
         if not sent:
-            controls = [cases.sent(each.prompt, given) for each in job.controls(prompt)[:1]]
+            asked = [cases.sent(each.prompt, given) for each in job.controls(prompt)[:1]]
         sent.append([cases.sent(each, given) for each in (prompt, *(m.prompt for m in job.plan(prompt)))])
-    return sent, controls, True
+    return sent, asked, True
 
 
 def lines(forecasts: Sequence[Forecast]) -> list[Line]:
