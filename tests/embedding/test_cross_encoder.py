@@ -307,7 +307,11 @@ def test_the_same_in_the_form_of_sentence_transformers(tmp_path) -> None:
     network = transformers.BertForSequenceClassification(config).eval()
     network.save_pretrained(folder)
     transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", model_max_length=24
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        model_max_length=24,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
     ).save_pretrained(folder)
     model = entailment_of(find_entailment(str(folder)))
     assert isinstance(model, TorchCrossEncoder)
