@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.embedding.embedder import CachedEmbedder
 from pytest_promptfuzz.embedding.entailment import CachedEntailment
-from pytest_promptfuzz.embedding.entailment_models import find_entailment
+from pytest_promptfuzz.embedding.entailment_models import GET_ENTAILMENT, find_entailment
 from pytest_promptfuzz.embedding.models import configured, find_model
 from pytest_promptfuzz.errors import ConfigurationError
 
@@ -105,5 +105,6 @@ def default_entailment() -> CachedEntailment:
     model = find_entailment()
     entailment = _entailing(model, configured().folder)
     if entailment is None:
-        raise ConfigurationError(f"telling entailment is not available: {model.mend}")
+        mend = model.mend or f"no model is installed ({GET_ENTAILMENT})"
+        raise ConfigurationError(f"telling entailment is not available: {mend}")
     return entailment

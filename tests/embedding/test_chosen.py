@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz.embedding import models
-from pytest_promptfuzz.embedding.choose import chosen_embedder, chosen_entailment, default_embedder
+from pytest_promptfuzz.embedding.choose import (
+    chosen_embedder,
+    chosen_entailment,
+    default_embedder,
+    default_entailment,
+)
 from pytest_promptfuzz.embedding.models import Configured, configure, configured
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.evaluating.session import installed_embedder, installed_entailment
@@ -43,8 +48,12 @@ def folder(tmp_path):
 def test_nothing_is_there(tmp_path) -> None:
     assert (chosen_embedder(), chosen_entailment()) == (None, None)
     assert (installed_embedder(), installed_entailment()) == (None, None)
-    with pytest.raises(ConfigurationError, match="comparing meaning is not available"):
+    with pytest.raises(ConfigurationError, match="answers cannot be compared by meaning"):
         default_embedder()
+    with pytest.raises(
+        ConfigurationError, match=r"no model is installed \(promptfuzz model install entailment"
+    ):
+        default_entailment()
 
 
 def test_the_run_comes_before_the_environment(monkeypatch, folder) -> None:
