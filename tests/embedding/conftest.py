@@ -22,3 +22,10 @@ def run_python() -> Callable[[str], list[str]]:
         return done.stdout.splitlines()
 
     return run
+
+
+@pytest.fixture
+def needs_onnx() -> None:
+    """Skip where models in ONNX cannot be loaded."""
+    for package in ("onnxruntime", "tokenizers"):
+        pytest.importorskip(package)

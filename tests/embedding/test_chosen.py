@@ -68,6 +68,7 @@ def test_the_run_comes_before_the_environment(monkeypatch, folder) -> None:
     assert chosen_embedder().name == "of-environment"
 
 
+@pytest.mark.usefixtures("needs_onnx")
 def test_what_is_chosen_is_one_object_whose_model_is_not_loaded(monkeypatch, folder) -> None:
     monkeypatch.setenv("PROMPTFUZZ_MODEL", folder("mine"))
     monkeypatch.setenv("PROMPTFUZZ_ENTAILMENT", folder("mine-too"))

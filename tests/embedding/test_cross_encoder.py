@@ -134,6 +134,7 @@ def test_the_order_of_labels_is_that_of_the_folder(tiny, tmp_path, order, form) 
         ),
     ],
 )
+@pytest.mark.usefixtures("needs_onnx")
 def test_labels_that_do_not_tell_are_refused(tmp_path, config, said, monkeypatch, capsys) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()

@@ -243,6 +243,7 @@ def test_what_is_no_hub_is_refused(serve, entailment_hub, change, said) -> None:
     assert "Nothing was installed." in str(raised.value)
 
 
+@pytest.mark.usefixtures("needs_onnx")
 def test_an_address_that_does_not_answer(monkeypatch, capsys) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     assert main(["model", "install", "minilm", "--yes"]) == 2

@@ -217,13 +217,13 @@ def test_the_command(exported_minilm, tmp_path, monkeypatch) -> None:
         return done.returncode, " ".join((done.stdout + done.stderr).split())
 
     code, text = promptfuzz()
-    found = "is compared by all-MiniLM-L6-v2 (sentence-transformers)" if carried else "is not compared:"
-    assert (code, f"Meaning {found}" in text) == (0, True)
+    found = "are compared by meaning with all-MiniLM-L6-v2 (sentence-transformers)"
+    assert (code, f"Answers {found if carried else 'are not compared by meaning:'}" in text) == (0, True)
     assert promptfuzz("install", str(tmp_path))[0] == 2
     code, text = promptfuzz("install", str(exported_minilm))
     assert (code, text.replace(" ", "")) == (0, f"Installedin{tmp_path}/models/all-MiniLM-L6-v2.")
     code, text = promptfuzz()
-    assert text.startswith("Meaning is compared by all-MiniLM-L6-v2 (onnxruntime), in")
+    assert text.startswith("Answers are compared by meaning with all-MiniLM-L6-v2 (onnxruntime), in")
     code, text = promptfuzz("--json")
     assert json.loads(text)["backend"] == "onnx"
 

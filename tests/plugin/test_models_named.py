@@ -53,14 +53,10 @@ def test_the_option_the_variable_and_the_ini_value(project, pytester, tiny, tmp_
 def test_a_folder_without_a_model_is_named_and_none_is_no_lack(project, tiny, tmp_path) -> None:
     result = project("def test_nothing():\n    pass\n", f"--promptfuzz-entailment={tmp_path / 'nowhere'}")
     result.stdout.fnmatch_lines(
-        [
-            "promptfuzz: no comparison by entailment: there is no folder *nowhere (promptfuzz_entailment)"
-        ]
+        ["promptfuzz: no comparison by entailment: there is no folder *nowhere (promptfuzz_entailment)"]
     )
     (tiny / "config.json").write_text('{"id2label": {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}}')
     result = project("def test_nothing():\n    pass\n", f"--promptfuzz-entailment={tiny}")
-    result.stdout.fnmatch_lines(
-        ["promptfuzz: no comparison by entailment: *calls the labels LABEL_0,*"]
-    )
+    result.stdout.fnmatch_lines(["promptfuzz: no comparison by entailment: *calls the labels LABEL_0,*"])
     result = project("def test_nothing():\n    pass\n")
     assert "entailment" not in result.stdout.str()
