@@ -333,7 +333,6 @@ def test_the_fixed_answer_may_stand_before_everything_else() -> None:
         [{"role": "assistant", "content": "Hello!"}, {"role": "user", "content": "Classify {ticket}."}]
     )
     assert all(each.startswith("Hello!") for each in made_by(answer_fixed_first, chat))
-    assert made_by(answer_fixed_first, "") == set()
 
 
 def test_nothing_is_put_behind_an_open_fence() -> None:

@@ -33,6 +33,7 @@ def spent(
         judge_calls=0,
         judge_hits=0,
         saved=0,
+        controls=0,
     )
 
 
