@@ -80,7 +80,12 @@ class Pins:
         data: TestReport | None = getattr(report, "promptfuzz", None)
         if data is None:
             return
-        trials = list(dict.fromkeys(each["id"] for each in data["trials"] if each["outcome"] == "deviation"))
+        broke = [
+            each
+            for each in data["trials"]
+            if each["outcome"] == "deviation" and each["relation"] != "must-change"
+        ]
+        trials = list(dict.fromkeys(each["id"] for each in broke))
         if not (trials or data["replayed"] or data["counterexamples"] or (folder / _LOCAL).is_dir()):
             return
         from pytest_promptfuzz.history.counterexamples import Kept, LocalCounterexamples

@@ -100,21 +100,21 @@ def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[list[Promp
     Of what is mutated on the wire nothing does.
     """
     job = engine.job
+    controls: list[Prompt] = []
     if job.on_wire is not None:
-        return [], [], False
+        return [], controls, False
     if engine.declared is None:
         prompt = find(engine.mutate, arguments, engine.where).prompt(arguments, engine.where)
         controls = [each.prompt for each in job.controls(prompt)[:1]]
         return [[prompt, *(each.prompt for each in job.plan(prompt))]], controls, False
     cases = engine.declared.cases(arguments, job.contract.part)
     sent: list[list[Prompt]] = []
-    asked: list[Prompt] = []
     for given in cases.inputs:
         prompt = cases.prompt_of(given)
         if not sent:
-            asked = [cases.sent(each.prompt, given) for each in job.controls(prompt)[:1]]
+            controls = [cases.sent(each.prompt, given) for each in job.controls(prompt)[:1]]
         sent.append([cases.sent(each, given) for each in (prompt, *(m.prompt for m in job.plan(prompt)))])
-    return sent, asked, True
+    return sent, controls, True
 
 
 def lines(forecasts: Sequence[Forecast]) -> list[Line]:
