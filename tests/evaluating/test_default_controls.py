@@ -165,14 +165,12 @@ def test_a_text_of_data_alone_gets_none() -> None:
 
 
 def test_the_score_of_a_plan_without_invariance_is_not_the_control_s() -> None:
-    result = found(
-        "Name the parts of a car.\n\nAnswer in one sentence.",
-        Application(),
-        operators=["format-json"],
-        mutations=1,
-    )
-    assert result.relation == "format"
-    assert next(each.mutation.relation for each in result.trials) == "format"
+    def application(prompt: str) -> str:
+        return '{"parts": ["wheel", "brake"]}' if "JSON" in prompt else "- wheel\n- brake"
+
+    result = found("Name the parts of a bicycle.", application, operators=["format-json"], mutations=1)
+    assert (result.relation, result.score) == ("format", 1.0)
+    assert [each.outcome for each in controls(result)][:1] == ["deviation"]
 
 
 def test_a_judge_is_not_asked_about_it() -> None:
