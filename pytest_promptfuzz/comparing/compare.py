@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_promptfuzz.comparing import jsontext, long, quirx
 from pytest_promptfuzz.comparing.claims.entailments import settled as settled_by_entailment
@@ -30,13 +30,18 @@ from pytest_promptfuzz.comparing.renaming import answer_under_renaming
 from pytest_promptfuzz.comparing.schema import Schema, held_to, read_schema
 from pytest_promptfuzz.comparing.structured import compare_json, compare_json_texts, worst
 from pytest_promptfuzz.comparing.textual import compare_texts
-from pytest_promptfuzz.embedding.choose import default_embedder, default_entailment
+from pytest_promptfuzz.embedding.choose import (
+    chosen_embedder,
+    chosen_entailment,
+    default_embedder,
+    default_entailment,
+)
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.targets.model import Response
 from pytest_promptfuzz.wire.paths import parse_paths, without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
     from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
@@ -46,6 +51,7 @@ if TYPE_CHECKING:
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "MAX_TOKENS"})
 _OTHER_FORM = frozenset({"format", "must-change"})
 _ANSWER = {"text", "tool_calls"}
+_M = TypeVar("_M")
 
 
 def compare(
@@ -79,10 +85,11 @@ def compare(
         equivalent_at: Similarity from which answers are equivalent, 0..1, instead of the profile's.
         minor_at: Similarity from which a difference is minor, 0..1, instead of the profile's.
         ignore: JSON paths left out, such as ``$.id`` and ``$.items[*].date``.
-        semantic: What embeds texts where words cannot tell; ``True`` is MiniLM through sentence-transformers.
-            Without it such pairs are undecided.
+        semantic: What embeds texts where words cannot tell. By default the model that this process is told to use or
+            has, if any (``promptfuzz model`` shows it); ``True`` insists on one, ``False`` uses none. Without it such
+            pairs are undecided.
         entailment: What tells whether one claim follows from another, for answers that words and meaning leave
-            undecided; ``True`` is the model that this process is told to use, see ``promptfuzz model``.
+            undecided; by default, ``True`` and ``False`` as for ``semantic``.
         requested_format: Under the relation ``format``: what the response must be, one of ``formats.FORMATS``;
             ``formats.requested_format`` reads it off a mutation. Without it any format will do.
         requested_language: Under the relation ``language``: what the response must be written in, as ``fr`` or
@@ -118,12 +125,11 @@ def compare(
         raise UsageError(
             f"semantic={semantic!r:.80} must be True, False or an embedder, which has embed(texts)"
         )
-    embedder = default_embedder() if semantic is True else (semantic or None)
+    embedder = _model(semantic, chosen_embedder, default_embedder)
     if not isinstance(entailment, bool | None) and not hasattr(entailment, "scores"):
         raise UsageError(
             f"entailment={entailment!r:.80} must be True, False or a model, which has scores(pairs)"
         )
-    entails = default_entailment() if entailment is True else (entailment or None)
     first = whole(baseline) if type(baseline) is str else without(plain(baseline), ignored)
     second = whole(response) if type(response) is str else without(plain(response), ignored)
     if profile == quirx.NAME:
@@ -166,14 +172,19 @@ def compare(
         found = settled(values, embedder, first, second, chosen, own_tiers, own_guards)
     else:
         found = _values(first, second, chosen, embedder, ignored, named=named)
-    if (
-        found.outcome == "undecided"
-        and entails is not None
-        and isinstance(first, str)
-        and isinstance(second, str)
-    ):
-        found = settled_by_entailment(first, second, found, entails)
+    if found.outcome == "undecided" and isinstance(first, str) and isinstance(second, str):
+        entails = _model(entailment, chosen_entailment, default_entailment)
+        found = settled_by_entailment(first, second, found, entails) if entails else found
     return under(wanted, _cut_off(baseline, response, found))
+
+
+def _model(wanted: _M | bool | None, chosen: Callable[[], _M | None], default: Callable[[], _M]) -> _M | None:
+    """The model that is given, the one of this process if none is named, or the one that it must have."""
+    if wanted is None:
+        return chosen()
+    if wanted is True:
+        return default()
+    return wanted or None
 
 
 def _only_text(first: Any, second: Any) -> None:

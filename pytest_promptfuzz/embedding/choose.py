@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.embedding.embedder import CachedEmbedder
 from pytest_promptfuzz.embedding.entailment import CachedEntailment
-from pytest_promptfuzz.embedding.entailment_models import GET_ENTAILMENT, find_entailment
-from pytest_promptfuzz.embedding.models import configured, find_model
+from pytest_promptfuzz.embedding.entailment_models import ENTAILMENT_VARIABLE, GET_ENTAILMENT, find_entailment
+from pytest_promptfuzz.embedding.models import (
+    FOLDER_VARIABLE,
+    MODEL_VARIABLE,
+    configured,
+    find_model,
+    model_folder,
+)
 from pytest_promptfuzz.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.embedding.cross_encoder import CrossEncoder
     from pytest_promptfuzz.embedding.embedder import Embedder
-    from pytest_promptfuzz.embedding.models import Model
+    from pytest_promptfuzz.embedding.models import Configured, Model
     from pytest_promptfuzz.embedding.vectors import VectorFile
 
 
@@ -65,6 +72,42 @@ def _kept(folder: Path | None) -> VectorFile | None:
     return VectorFile(folder, lambda sentence: configured().warn(sentence))
 
 
+_VARIABLES = (
+    MODEL_VARIABLE,
+    ENTAILMENT_VARIABLE,
+    FOLDER_VARIABLE,
+    "HF_HUB_CACHE",
+    "HF_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "HOME",
+)
+
+
+def _where() -> tuple[tuple[str | None, ...], int]:
+    """What a model is found by: it is asked for each pair, and looked for again only where this has changed."""
+    variables = tuple(map(os.environ.get, _VARIABLES))
+    try:
+        return variables, _installed_in(variables).stat().st_mtime_ns
+    except OSError:
+        return variables, 0
+
+
+@lru_cache(maxsize=8)
+def _installed_in(_variables: tuple[str | None, ...]) -> Path:
+    return model_folder()
+
+
+@lru_cache(maxsize=8)
+def _found_model(_variables: tuple[str | None, ...], _changed: int, _run: Configured) -> Model:
+    return find_model()
+
+
+@lru_cache(maxsize=8)
+def _found_entailment(_variables: tuple[str | None, ...], _changed: int, _run: Configured) -> Model:
+    return find_entailment()
+
+
 def chosen_embedder() -> CachedEmbedder | None:
     """What embeds texts in this process where nothing else is given, not yet loaded; ``None`` for nothing.
 
@@ -72,7 +115,7 @@ def chosen_embedder() -> CachedEmbedder | None:
     run compares by the embeddings of a provider, it is nothing: a provider is asked by tests only.
     """
     run = configured()
-    return None if run.provider else _embedding(find_model(), run.folder)
+    return None if run.provider else _embedding(_found_model(*_where(), run), run.folder)
 
 
 def chosen_entailment() -> CachedEntailment | None:
@@ -80,7 +123,8 @@ def chosen_entailment() -> CachedEntailment | None:
 
     It is the model that the pytest run of this process names, or ``PROMPTFUZZ_ENTAILMENT``, or the installed one.
     """
-    return _entailing(find_entailment(), configured().folder)
+    run = configured()
+    return _entailing(_found_entailment(*_where(), run), run.folder)
 
 
 def default_embedder() -> CachedEmbedder:

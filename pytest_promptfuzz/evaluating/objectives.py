@@ -117,7 +117,13 @@ class LabelFlip:
 
     def __call__(self, baseline: Answer, answer: Answer) -> Seen:
         """See ``Objective``."""
-        found = compare(_label(baseline.value), _label(answer.value), task="classification")
+        found = compare(
+            _label(baseline.value),
+            _label(answer.value),
+            task="classification",
+            semantic=False,
+            entailment=False,
+        )
         reached = found.outcome == "deviation"
         return Seen(float(reached), reached)
 

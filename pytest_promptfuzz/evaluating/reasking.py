@@ -95,7 +95,7 @@ def reask(
     try:
         before = _read(entry.answer.url, entry.answer.body.encode("utf-8"), streamed=entry.answer.streamed)
         now = _asked(entry.answer, headers, gate)
-        found: Comparison = compare(before, now, semantic=embedder)
+        found: Comparison = compare(before, now, semantic=embedder or False, entailment=False)
     except (TargetError, UsageError, ValueError) as error:
         said = Redaction(values=credentials(headers)).text(str(error))
         return Reasked(entry, "error", said)

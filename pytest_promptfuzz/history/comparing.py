@@ -167,9 +167,9 @@ def _agreement(
     name = task.partition(" ")[0]
     named = name if name in TASKS else None
     try:
-        outcome = compare(one, other, task=named).outcome
+        outcome = compare(one, other, task=named, semantic=False, entailment=False).outcome
         if outcome == "undecided" and semantic is not None and (embedder := semantic()) is not None:
-            outcome = compare(one, other, task=named, semantic=embedder).outcome
+            outcome = compare(one, other, task=named, semantic=embedder, entailment=False).outcome
     except PromptfuzzError:
         return None
     return {"equivalent": _ALIKE, "minor": _NEARLY, "deviation": 0}.get(outcome)

@@ -135,7 +135,7 @@ class Promptfuzz:
 
         settings = named(settings, self._state.profiles, "promptfuzz.compare")
         session = self._state.session
-        models = {"semantic": session.embedder, "entailment": session.entailment}
+        models = {"semantic": session.embedder or False, "entailment": session.entailment or False}
         return compare(baseline, response, **(models | settings))
 
     def evaluate(self, prompt: Any, target: Any = None, **settings: Any) -> Robustness:

@@ -48,10 +48,16 @@ def test_all_claims_of_both_following_is_equivalent() -> None:
 
 
 def test_one_contradiction_is_a_deviation_and_both_claims_are_named() -> None:
-    found = judged(lambda premise, claim: CONTRADICTS if "Nobody" in claim else FOLLOWS)
+    found = judged(lambda premise, claim: CONTRADICTS if "Nobody" in premise + claim else FOLLOWS)
     assert found.outcome == "deviation"
-    assert "'Nobody works at the bureau on Sundays.' contradicts" in found.explanation
-    assert "closed on Sundays" in found.explanation
+    assert "contradicts" in found.explanation
+    assert "'Nobody works at the bureau on Sundays.'" in found.explanation
+    assert "'The office is closed on Sundays.'" in found.explanation
+
+
+def test_what_contradicts_one_way_only_decides_nothing() -> None:
+    found = judged(lambda premise, claim: CONTRADICTS if "Nobody" in claim else FOLLOWS)
+    assert (found.outcome, found.reason) == ("undecided", "claims")
 
 
 def test_a_claim_of_one_answer_that_is_open_is_minor_and_named() -> None:

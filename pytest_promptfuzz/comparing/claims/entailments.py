@@ -18,6 +18,8 @@ _WINDOW = 2
 """Statements of the other answer that a claim is held against: those that share the most telling words with it."""
 _FEWEST = 2
 """Words from which a statement is a claim; headings and marks are none."""
+_SURE = 0.9
+"""Probability from which a claim follows or contradicts: an answer has many claims, and one of them decides."""
 _OUTCOMES = {"equivalent": 1.0, "minor": 0.8, "deviation": 0.0}
 
 
@@ -25,9 +27,9 @@ def settled(first: str, second: str, found: Comparison, entailment: Entailment) 
     """An undecided comparison of two answers, settled where a model tells entailment.
 
     Each claim of an answer is a hypothesis, the statements of the other that speak of it are the premise. All claims of
-    both following: equivalent. One that contradicts: deviation. All of one answer following, and some of the other's
-    left open: minor, one of them says more. Otherwise undecided. What has the same words of meaning in another
-    arrangement is never made equivalent or minor: small models do not see it.
+    both following: equivalent. One that contradicts, both ways: deviation. All of one answer following, and some of
+    the other's left open: minor, one of them says more. Otherwise undecided. What has the same words of meaning in
+    another arrangement is never made equivalent or minor: small models do not see it.
     """
     one, two = read(first), read(second)
     ahead, back = _questions(two, one), _questions(one, two)
@@ -35,10 +37,17 @@ def settled(first: str, second: str, found: Comparison, entailment: Entailment) 
         return found
     asked = [*ahead, *back]
     verdicts = entailment.scores([(each.premise, each.claim) for each in asked])
-    for each, verdict in zip(asked, verdicts, strict=True):
-        if verdict.label() == "contradiction":
-            return _told(found, "deviation", f"{shown(each.claim)} contradicts {shown(each.nearest)}")
-    follow = [verdict.label() == "entailment" for verdict in verdicts]
+    contradicted = [
+        each for each, verdict in zip(asked, verdicts, strict=True) if verdict.label(_SURE) == "contradiction"
+    ]
+    if contradicted:
+        # What contradicts is contradicted in turn: one of many claims is easily misjudged one way, seldom both ways.
+        turned = entailment.scores([(each.claim, each.nearest) for each in contradicted])
+        for each, verdict in zip(contradicted, turned, strict=True):
+            if verdict.label(_SURE) == "contradiction":
+                return _told(found, "deviation", f"{shown(each.claim)} contradicts {shown(each.nearest)}")
+        return found
+    follow = [verdict.label(_SURE) == "entailment" for verdict in verdicts]
     if not (unmatched(one, two) or unmatched(two, one)):
         return found
     # The claim that follows least stands for its answer.
@@ -46,7 +55,7 @@ def settled(first: str, second: str, found: Comparison, entailment: Entailment) 
         min(range(*span), key=lambda index: verdicts[index].entailment)
         for span in ((0, len(ahead)), (len(ahead), len(asked)))
     ]
-    outcome = nine_cases(*(verdicts[index] for index in weakest))
+    outcome = nine_cases(*(verdicts[index] for index in weakest), sure_at=_SURE)
     if outcome == "equivalent":
         return _told(found, outcome, "each claim of either answer follows from the other")
     if outcome == "minor":
