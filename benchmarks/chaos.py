@@ -151,7 +151,9 @@ def counted(answers: Iterable[StoredAnswer]) -> Counter[str]:
 
 
 def start(root: Path, env: dict[str, str], mode: str) -> subprocess.Popen[bytes]:
-    command = pytest_command("-q", "-p", "no:cacheprovider", f"--promptfuzz-mode={mode}", "test_it.py")
+    command = pytest_command(
+        "-q", "-p", "no:cacheprovider", "--promptfuzz-controls=0", f"--promptfuzz-mode={mode}", "test_it.py"
+    )
     log = (root / f"{mode}.log").open("wb")
     with log:
         return subprocess.Popen(command, cwd=root, env=env, stdout=log, stderr=subprocess.STDOUT)

@@ -71,6 +71,7 @@ def redis_server(folder: Path) -> Iterator[tuple[int, Any]]:
 
 def start(root: Path, env: dict[str, str], host: str, port: int) -> subprocess.Popen[bytes]:
     command = pytest_command("-q", "-p", "no:cacheprovider", f"--promptfuzz-cache-dir={host}", "test_it.py")
+    command.append("--promptfuzz-controls=0")
     command.append(f"--promptfuzz-store=redis://127.0.0.1:{port}/0?lease=2s")
     with (root / f"{host}.log").open("wb") as log:
         return subprocess.Popen(command, cwd=root, env=env, stdout=log, stderr=subprocess.STDOUT)

@@ -485,6 +485,7 @@ def test_inside_a_running_loop(model) -> None:
             mutations=2,
             operators=paraphrase(model),
             session=Session(store=MemoryStore()),
+            controls=0,
         )
         assert len(result.trials) == 2
         return mutation.text

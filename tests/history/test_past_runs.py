@@ -27,7 +27,8 @@ def runs(tmp_path: Path) -> Runs:
 
 
 def test_an_entry_has_what_a_comparison_needs_of_a_real_test() -> None:
-    found = evaluate("Is this mail spam or ham? Answer with one word.\n\nMail: You won a prize!", "simulated")
+    prompt = "Is this mail spam or ham? Answer with one word.\n\nMail: You won a prize!"
+    found = evaluate(prompt, "simulated", controls=0)
     report = report_test(found, test="tests/test_mail.py::test_spam")
     kept_ = entry({**report, "outcome": "passed"})
     assert is_entry(json.loads(json.dumps(kept_)))

@@ -121,8 +121,8 @@ def test_warm_llm_tests_of_the_example_import_no_sdk_and_make_no_call(tmp_path: 
     more = {"PYTHONPATH": str(tmp_path), "COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"}
     cold, warm = (run(*command, cwd=tmp_path, **more) for _ in range(2))
     assert (cold.returncode, warm.returncode) == (0, 0), cold.stdout + cold.stderr
-    assert "14 calls to the simulated model; 0 answers from" in " ".join(cold.stdout.split())
-    assert "0 calls to the simulated model; 14 answers from" in " ".join(warm.stdout.split())
+    assert "16 calls to the simulated model; 0 answers from" in " ".join(cold.stdout.split())
+    assert "0 calls to the simulated model; 16 answers from" in " ".join(warm.stdout.split())
     assert 'HEAVY ["diskcache"]' in warm.stdout
 
 
@@ -196,7 +196,7 @@ def test_wheel_works_in_an_empty_environment(built: Path, tmp_path: Path) -> Non
     assert installed.returncode == 0, installed.stderr
     assert run(programs / "promptfuzz", "--version", cwd=tmp_path).stdout == "promptfuzz 0.1.0\n"
     (tmp_path / "test_mood.py").write_text(TEST, encoding="utf-8")
-    for calls in ("8 calls", "0 calls"):
+    for calls in ("9 calls", "0 calls"):
         done = run(programs / "pytest", "--promptfuzz-target=simulated", "test_mood.py", cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
         assert f"{calls} to the simulated model" in done.stdout

@@ -92,6 +92,7 @@ def made(server: ModelServer, fault: str, form: str, place: str, combination: tu
     server.reset()
     server.fail(FAULTS[fault](times=None), when=hits(place))
     settings = {"mutations": 4, "threshold": 0.7, "session": session(), "stop": "never", "shrink": "off"}
+    settings["controls"] = 0
     if api == "llm" and form == "whole" and fault not in {"slow", "cancelled"}:
         target = f"compatible:m@{server.openai_url}"
     else:
@@ -194,7 +195,7 @@ def test_a_refusal_that_the_mutation_alone_gets_each_time_is_a_deviation(server,
     server.reset()
     server.fail(StatusFault(status=status, times=None, message="Invalid request."), when=hits("three"))
     case = matrix.Case("400", "chat", "sync", "whole", body, "")
-    settings = {"mutations": 4, "session": session(), "stop": "never", "shrink": "off"}
+    settings = {"mutations": 4, "session": session(), "stop": "never", "shrink": "off", "controls": 0}
     result = evaluate(matrix.PROMPT, matrix.application(server, case), **settings)
     assert (result.verdict, result.outcomes.deviation, result.outcomes.error) == ("brittle", 3, 0)
 
@@ -218,7 +219,12 @@ def test_a_refusal_that_the_mutation_does_not_cause_is_an_error(server, when, sa
     server.fail(BadRequest(times=None), when=lambda body: when(next(numbers), body))
     case = matrix.Case("400", "messages", "sync", "whole", body, "")
     result = evaluate(
-        matrix.PROMPT, matrix.application(server, case), mutations=6, session=session(), stop="never"
+        matrix.PROMPT,
+        matrix.application(server, case),
+        mutations=6,
+        session=session(),
+        stop="never",
+        controls=0,
     )
     assert result.outcomes.deviation == 0
     errors = [each.error for each in result.trials if each.error is not None]
@@ -235,7 +241,7 @@ def test_a_refusal_within_an_answer_of_status_200_is_an_error(server, form):
         KINDS["overloaded"](label="invalid_request_error", message="No.", times=None), when=hits("three")
     )
     case = matrix.Case("overloaded", "chat", "sync", form, "catches", "")
-    settings = {"mutations": 4, "session": session(), "stop": "never", "shrink": "off"}
+    settings = {"mutations": 4, "session": session(), "stop": "never", "shrink": "off", "controls": 0}
     result = evaluate(matrix.PROMPT, matrix.application(server, case), **settings)
     assert [each.error.kind for each in result.trials if each.error] == ["refused"] * 3
     assert (result.verdict, result.outcomes.deviation, server.calls) == ("inconclusive", 0, 5)
@@ -346,7 +352,7 @@ def test_retry_after_is_honoured():
     with ModelServer(on_request=lambda _, status: arrived.append((time.monotonic(), status))) as server:
         server.fail(RateLimited(retry_after=1.2), next=1)
         result = evaluate(
-            matrix.PROMPT, f"compatible:any@{server.openai_url}", mutations=2, session=session()
+            matrix.PROMPT, f"compatible:any@{server.openai_url}", mutations=2, session=session(), controls=0
         )
     assert result.verdict == "pass"
     (first, refused), (second, answered), *others = arrived
@@ -360,7 +366,7 @@ def test_a_fault_is_not_stored_and_what_was_answered_is_not_lost(server):
 
     def again():
         case = matrix.Case("500", "chat", "sync", "whole", "catches", "")
-        settings = {"mutations": 4, "session": session(store), "stop": "never"}
+        settings = {"mutations": 4, "session": session(store), "stop": "never", "controls": 0}
         return evaluate(matrix.PROMPT, matrix.application(server, case), **settings)
 
     server.reset()

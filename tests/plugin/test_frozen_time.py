@@ -55,7 +55,7 @@ def test_the_real_clock_goes_on(name):
 @pytest.mark.parametrize("fault", [RateLimited(retry_after=0.3), ServerError(status=502)])
 def test_a_frozen_test_waits_for_the_provider_and_goes_on(promptfuzz_server, name, fault):
     target = f"compatible:any@{promptfuzz_server.openai_url}"
-    settings = {"mutations": 2, "stop": "never"}
+    settings = {"mutations": 2, "stop": "never", "controls": 0}
 
     def run(how):
         promptfuzz_server.reset()

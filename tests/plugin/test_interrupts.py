@@ -103,7 +103,8 @@ def run(tmp_path, monkeypatch):
     def started(body, server, ready, *options):
         source = PROMPT + HEAD + textwrap.dedent(BODIES[body])
         (tmp_path / "test_it.py").write_text(source, encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--promptfuzz-concurrency=4"]
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+        command += ["--promptfuzz-concurrency=4", "--promptfuzz-controls=0"]
         environment = {
             **os.environ,
             "OPENAI_BASE_URL": server.openai_url,

@@ -125,7 +125,7 @@ def test_all_texts_of_a_test_are_embedded_in_one_call(project_process):
                 return ANSWERS[0] if prompt == "Where is my parcel?" else ANSWERS[1 + len(asked) % 4]
 
             found = evaluate("Where is my parcel?", target, mutations=6, task="generation", stop="never",
-                             session=Session(embedder=CachedEmbedder(Counting())))
+                             session=Session(embedder=CachedEmbedder(Counting())), controls=0)
             assert len(found.trials) == 6
             assert [sorted(each) for each in Counting.calls] == [sorted(ANSWERS)]
             assert all("semantic" in [tier.name for tier in trial.comparison.tiers] for trial in found.trials)

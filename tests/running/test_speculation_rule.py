@@ -240,7 +240,7 @@ def test_evaluate_speculates_and_leaves_no_thread(server, ending):
         return answer
 
     session = Session(store=MemoryStore())
-    settings = {"mutations": 6, "threshold": 0.0, "session": session}
+    settings = {"mutations": 6, "threshold": 0.0, "session": session, "controls": 0}
     if ending is KeyboardInterrupt:
         with pytest.raises(KeyboardInterrupt):
             evaluate(SORT, application, **settings)
