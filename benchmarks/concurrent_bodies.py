@@ -128,6 +128,7 @@ def run(folder: Path, mode: str) -> list[dict[str, object]]:
         "-q",
         "-p",
         "no:cacheprovider",
+        "--promptfuzz-controls=0",  # the server answers what it is told to, whatever the prompt says
         f"--promptfuzz-mode={mode}",
         "--promptfuzz-report=json:report.json",
     ]
