@@ -78,6 +78,8 @@ i(?:'m| am|'d be| would be) (?:happy|glad|here) to (?:help|assist|adjust|revise|
 (?:always )?(?:happy|glad) to help\b
 (?:have|enjoy) (?:a|your|the rest of your) <NICE>\b
 that's all there is to it
+(?:(?:kind|best|warm|many) )?(?:regards|thanks),?[ ]?(?:your |the )?[^.!?\n]{0,40}\Z
+(?:yours )?(?:sincerely|faithfully|truly),?[^.!?\n]{0,40}\Z
 thank you for (?:your (?:patience|understanding|question|message|inquiry|enquiry)|contacting|reaching)\b
 ich wünsche (?:ihnen|dir)\b
 ich hoffe, (?:das|dies|ich)\b
@@ -120,7 +122,8 @@ _OPENERS = word_set(
     de-samenvatting het-antwoord dank-u hartelijk-dank d'accord"""
 )
 _CLOSERS = word_set(
-    """please just let i hope feel don't do if should is shall can may would i'm i'd always happy glad have enjoy
+    """kind best warm many regards thanks yours sincerely faithfully truly
+    please just let i hope feel don't do if should is shall can may would i'm i'd always happy glad have enjoy
     that's thank dites sagen sag dígame dime mi dimmi fammi ich lassen lass bei falls wenn sollten melden
     n'hésitez n'hésite j'espère bonne si no espero que non spero se resto buona laat ik als fijne"""
 )
@@ -143,6 +146,11 @@ _HEAD_WITHIN = 80
 _STOPS = tuple((stop[0], stop) for stop in (". ", "! ", "? ", '" ', "\n", ") "))
 """What a sentence ends with, after its first character: a text without that is not searched backwards for the two."""
 
+_SIGN_OFF = expression(
+    r"\n\s*(?:(?:kind|best|warm) regards|(?:yours )?(?:sincerely|faithfully|truly)|many thanks|cheers),?[ \t]*"
+    r"(?:\n[^\n]{0,40})?\s*\Z",
+    re.IGNORECASE,
+)
 _LEAD = 140
 _WORD = expression(r"\w")
 _FEW = 4
@@ -166,6 +174,8 @@ def substance(text: str) -> str:
         if not found or not found.end():
             break
         text = text[found.end() :]
+    if "\n" in text:
+        text = _SIGN_OFF.sub("", text)
     for _ in range(_MOST):
         start = _last_sentence(text)
         if _head(text[start : start + _HEAD_WITHIN])[0] not in _CLOSERS or not _CLOSING.match(text, start):

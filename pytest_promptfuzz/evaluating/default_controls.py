@@ -137,6 +137,9 @@ def said_of(controls: Sequence[Trial], baselines: Sequence[object]) -> list[str]
         first = unchanged[0]
         if first.comparison is None and first.value not in (None, *baselines[first.case : first.case + 1]):
             what = "changed the answer, and no assertion of this test noticed"
+        elif first.comparison is None and first.value is None:
+            what = "should have changed the answer, and the assertions of this test passed all the same: they may be "
+            what += "unable to fail"
         else:
             what = f"should have changed the answer and did not: {'they tell' if many else 'it tells'} the model to "
             what += "answer with another word"

@@ -36,7 +36,7 @@ QUAKE = (
         (DECISION, DECISION.replace("12 months", "12 weeks"), "guard:numbers", "12 months in the baseline became 12 weeks"),
         (DECISION, DECISION.replace("didn't buy", "bought"), "guard:negation", "only the baseline denies"),
         (DECISION, DECISION.replace("before arrival", "after arrival"), "guard:", "'before' in the baseline"),
-        (TABLE, TABLE.replace("6.5", "x").replace("4.3", "6.5").replace("x", "4.3"), "guard:numbers", "6.5 A in the baseline became 4.3 A"),
+        (TABLE, TABLE.replace("6.5", "x").replace("4.3", "6.5").replace("x", "4.3"), "guard:numbers", "in 'Water bath current', 6.5 A became 4.3 A"),
         (QUAKE, QUAKE.replace("37", "x").replace("400", "37").replace("x", "400"), "guard:roles", "changed places"),
         (QUAKE, QUAKE.replace("Karsou", "Belmar"), "guard:names", "Karsou in the baseline became Belmar"),
         (QUAKE, QUAKE.replace("is closed", "is open"), "guard:opposites", "'closed' in the baseline became 'open'"),
@@ -89,7 +89,7 @@ def test_no_likeness_of_meaning_makes_them_equivalent_and_unlike_ones_are_a_devi
 def test_more_detail_is_minor_and_named() -> None:
     found = compare(QUAKE, f"{QUAKE} Rescue teams came from Belmar.", task="generation")
     assert (found.outcome, found.reason) == ("minor", "claims")
-    assert "adds 'Belmar'" in found.explanation
+    assert "adds 'Rescue teams came from Belmar.'" in found.explanation
 
 
 def test_sentences_in_another_order_are_equivalent() -> None:
@@ -111,3 +111,43 @@ def test_two_answers_of_different_authors_need_not_give_the_same_figures() -> No
         "The part of Stumpy in the film Rio Bravo was played by the actor Walter Brennan, known for old men."
     )
     assert compare(one, two, task="generation").outcome != "deviation"
+
+
+CONTACTS = (
+    "| City | Contact | Status |\n| --- | --- | --- |\n| Leeds | Anna | open |\n| York | Ben | closed |\n"
+    "| Hull | Carl | open |"
+)
+
+
+@pytest.mark.parametrize(
+    ("response", "explanation"),
+    [
+        (
+            CONTACTS.replace("Anna", "x").replace("Ben", "Anna").replace("x", "Ben"),
+            "Anna of 'Leeds contact' and Ben",
+        ),
+        (
+            CONTACTS.replace("Anna | open", "Anna | closed").replace("Ben | closed", "Ben | open"),
+            "'Leeds status'",
+        ),
+    ],
+)
+def test_cells_that_changed_places_are_named_with_row_and_column(response, explanation) -> None:
+    found = compare(CONTACTS, response, task="generation")
+    assert (found.outcome, found.reason) == ("deviation", "guard:fields")
+    assert explanation in found.explanation
+    assert "changed places" in found.explanation
+
+
+def test_an_added_sentence_about_the_same_thing_may_contradict() -> None:
+    booked = f"{QUAKE} Breakfast is included in every room of the hotel."
+    found = compare(booked, f"{booked} Guests pay for breakfast separately.", task="generation")
+    assert found.outcome == "undecided"
+
+
+@pytest.mark.parametrize(
+    "sign_off", [" Kind regards, your support team", "\n\nKind regards,\nYour support team"]
+)
+def test_a_sign_off_is_a_courtesy(sign_off) -> None:
+    assert compare(QUAKE, QUAKE + sign_off, task="generation").outcome == "equivalent"
+    assert compare(QUAKE + sign_off, QUAKE, task="generation").outcome == "equivalent"

@@ -8,6 +8,7 @@ from pytest_promptfuzz.comparing import guards
 from pytest_promptfuzz.comparing.by_words import same_words
 from pytest_promptfuzz.comparing.guards import sequence
 from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
+from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.lexicon import FUNCTION_WORDS, NEGATORS, word_set
 from pytest_promptfuzz.comparing.text import analyse, shown
 
@@ -46,11 +47,13 @@ def edited(baseline: Answer, response: Answer, names: Collection[str]) -> Findin
         A contradiction that a guard found, or a doubt: what an edit changed and no guard knows.
     """
     whole = Pair(analyse(baseline.text), analyse(response.text))
-    doubt = sequence.check_steps(whole) if "sequence" in names else None
+    steps = sequence.check_steps(whole) if "sequence" in names else None
+    if steps and (steps.kind == "contradiction" or "1." in baseline.text):
+        doubt: Finding | None = steps
+    else:
+        doubt = _edit(whole) if whole.similarity >= _KEPT_WHOLE else None
     if doubt and doubt.kind == "contradiction":
         return doubt
-    if doubt is None:
-        doubt = _edit(whole) if whole.similarity >= _KEPT_WHOLE else None
     asked = tuple(name for name in _GUARDS if name in names)
     there = {" ".join(each.text.split()).casefold() for each in response.statements}
     for statement in baseline.statements[:_MOST]:
@@ -80,14 +83,16 @@ def _counterpart(statement: Statement, response: Answer) -> Pair | None:
 
 def _edit(pair: Pair) -> Finding | None:
     gone, come = pair.changed
-    telling = [sorted(tokens - FUNCTION_WORDS | tokens & _WEIGHTY) for tokens in (gone, come)]
-    if telling[0] and telling[1]:
-        return Finding("wording", "doubt", f"{telling[0][0]!r} in the baseline became {telling[1][0]!r}")
-    if telling[0]:
-        return Finding("wording", "doubt", f"only the baseline has {telling[0][0]!r}")
-    weighty = [word for word in telling[1] if word in _LIMITING]
-    if weighty:
-        return Finding("wording", "doubt", f"only the response has {weighty[0]!r}")
+    old, new = (sorted(tokens - FUNCTION_WORDS | tokens & _WEIGHTY) for tokens in (gone, come))
+    if old and new:
+        became = f"{written(pair, old[0])!r} in the baseline became {written(pair, new[0], response=True)!r}"
+        return Finding("wording", "doubt", became)
+    if old:
+        return Finding("wording", "doubt", f"only the baseline has {written(pair, old[0])!r}")
+    limiting = [word for word in new if word in _LIMITING]
+    if limiting:
+        word = written(pair, limiting[0], response=True)
+        return Finding("wording", "doubt", f"only the response has {word!r}")
     if (
         not gone
         and not come

@@ -96,7 +96,8 @@ def one_sided_denial(baseline: Answer, response: Answer) -> Finding | None:
         answered = denials(two)
         for denial in denials(one):
             denied = denial.ahead or denial.back
-            if denied and not _is_shared(denial, answered):
+            spoken_of = any(_related(word, each) for word in denied for each in two.telling)
+            if spoken_of and not _is_shared(denial, answered):
                 return Finding("negation", "doubt", f"only the {which} denies {denied[0].text!r}")
     return None
 

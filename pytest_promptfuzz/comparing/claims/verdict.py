@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.by_words import same_words
 from pytest_promptfuzz.comparing.claims.bindings import exchanged
+from pytest_promptfuzz.comparing.claims.cells import changed_cell
 from pytest_promptfuzz.comparing.claims.contraries import contrary
 from pytest_promptfuzz.comparing.claims.counterparts import edited
 from pytest_promptfuzz.comparing.claims.figures import added_figure, changed_figure
@@ -16,7 +17,7 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.guards.pair import SHORT, Pair
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.reading.answer import read
-from pytest_promptfuzz.comparing.text import analyse
+from pytest_promptfuzz.comparing.text import analyse, shown
 from pytest_promptfuzz.embedding.embedder import cosine
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.embedding.embedder import Embedder
 
 _COMPARERS: dict[str, Callable[[Answer, Answer], Finding | None]] = {
+    "fields": changed_cell,
     "numbers": changed_figure,
     "names": changed_name,
     "roles": exchanged,
@@ -39,7 +41,10 @@ _COMPARERS: dict[str, Callable[[Answer, Answer], Finding | None]] = {
 _NOT_EQUAL = (Tier("exact", 0.0), Tier("normalised", 0.0))
 _KEPT = 0.9
 """Share of the baseline's words, in order, that an answer has which says the same and more."""
-SETTLE = "an entailment model, a judge or an assertion would settle it"
+SETTLE = (
+    "an entailment model (promptfuzz model install entailment), a judge, or assertions with compare=False would "
+    "settle it"
+)
 
 
 def is_prose(one: Text, two: Text) -> bool:
@@ -102,9 +107,9 @@ def compare_claims(first: str, second: str, profile: Profile, *, semantic: Embed
     if same:
         return Comparison("equivalent", max(pair.similarity, profile.equivalent_at), "token", same, tiers)
     gone, come = unmatched(one, two), unmatched(two, one)
-    added = _added(one, two) or (come[0] if come else None)
+    added = _added(one, two, come)
     if added and not doubts and not gone and _within(pair) >= _KEPT:
-        explanation = f"the response says what the baseline says, and adds {added!r}"
+        explanation = f"the response says what the baseline says, and adds {shown(added)}"
         return Comparison("minor", pair.similarity, "claims", explanation, tiers)
     if semantic is not None:
         meaning = cosine(*semantic.embed([first, second]))
@@ -129,9 +134,25 @@ def _findings(one: Answer, two: Answer, profile: Profile) -> Iterator[Finding]:
         yield found
 
 
-def _added(one: Answer, two: Answer) -> str | None:
+def _added(one: Answer, two: Answer, come: list[str]) -> str | None:
+    """The statement, or the word within one that was kept, by which the response says more.
+
+    A statement of its own that speaks of what the baseline speaks of may contradict it: then nothing is sure.
+    """
     figure = added_figure(one, two)
-    return figure.written if figure else added_name(one, two)
+    new = {*come, *([figure.written] if figure else []), *filter(None, [added_name(one, two)])}
+    if not new:
+        return None
+    known = {" ".join(each.text.split()).casefold() for each in one.statements}
+    for statement in two.statements:
+        telling = {token.key for token in statement.tokens if token.telling}
+        own = telling - one.keys
+        if not own or " ".join(statement.text.split()).casefold() in known:
+            continue
+        if len(own) < len(telling) and len(own) >= len(telling) / 2:
+            return None
+        return statement.text if own == telling else min(new)
+    return min(new)
 
 
 def _within(pair: Pair) -> float:

@@ -1,0 +1,76 @@
+"""Cells of tables and fields ("Contact: Anna") whose values changed places, or hold another figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.values.figures import agree
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from pytest_promptfuzz.comparing.reading.answer import Answer, Token
+    from pytest_promptfuzz.comparing.values.figures import Figure
+
+_LABEL, _VALUE = 6, 8
+"""Tokens up to which what stands before a colon is a label, and what stands behind it a value."""
+
+
+class _Cell(NamedTuple):
+    label: str
+    value: str
+    words: tuple[Hashable, ...]
+    figures: tuple[Figure, ...]
+
+
+def changed_cell(baseline: Answer, response: Answer) -> Finding | None:
+    """A cell that holds in the response what another held in the baseline, or another figure of the same measure."""
+    before, after = _cells(baseline), _cells(response)
+    changed = {key: (before[key], after[key]) for key in before if key in after}
+    changed = {key: (old, new) for key, (old, new) in changed.items() if old.words != new.words}
+    for old, new in changed.values():
+        if _other_figure(old.figures, new.figures):
+            return Finding("numbers", "contradiction", f"in {old.label!r}, {old.value} became {new.value}")
+    taken = {new.words: new for _, new in changed.values()}
+    for old, new in changed.values():
+        other = taken.get(old.words)
+        if other is not None and any(new.words == each.words for each, _ in changed.values()):
+            return Finding(
+                "fields", "contradiction", f"{old.value} of {old.label!r} and {new.value} changed places"
+            )
+    return None
+
+
+def _other_figure(old: tuple[Figure, ...], new: tuple[Figure, ...]) -> bool:
+    """Whether one of as many figures became another of its measure."""
+    if len(old) != len(new):
+        return False
+    return any(
+        one.measure == two.measure and (not agree(one, two) or one.negative != two.negative)
+        for one, two in zip(old, new, strict=True)
+    )
+
+
+def _cells(answer: Answer) -> dict[frozenset[Hashable], _Cell]:
+    """The labelled values of an answer by the words of their labels; none for a label that stands twice."""
+    found: dict[frozenset[Hashable], _Cell] = {}
+    twice: set[frozenset[Hashable]] = set()
+    for statement in answer.statements:
+        colon = next((token.at for token in statement.tokens if token.text == ":"), None)
+        if colon is None or not 0 < colon <= _LABEL:
+            continue
+        label, value = statement.tokens[:colon], statement.tokens[colon + 1 :]
+        if not value or len(value) > _VALUE:
+            continue
+        key = frozenset((*_words(label), ("under", statement.heading.casefold())))
+        if key in found:
+            twice.add(key)
+        text = statement.text.partition(":")
+        figures = tuple(token.figure for token in value if token.figure is not None)
+        found[key] = _Cell(text[0].strip(), text[2].strip(), _words(value), figures)
+    return {key: cell for key, cell in found.items() if key not in twice}
+
+
+def _words(tokens: list[Token]) -> tuple[Hashable, ...]:
+    return tuple(token.key for token in tokens if token.kind != "mark")
