@@ -74,7 +74,7 @@ _ORDERLY = expression(
     r"\bin (?:this|that|the following|the given|exactly this|descending|ascending) order\b|\bpodium\b"
     r"|\b(?:finished|arrived|ranked|came in|placed)\b[^.]{0,30}\border\b"
     r"|\b(?:fast|slow|tall|small|short|long|large|bigg|high|low|cheap|old|young|strong|earli|clos|near|great|rich|bus|b)i?est"
-    r"\b(?: [\w']+){0,3} (?:were|are|is|was|:)",
+    r"\b(?: [\w']+){0,3} (?:were|are|:)",
     re.IGNORECASE,
 )
 """What ranks, with what follows or stands before it."""

@@ -117,8 +117,8 @@ def insensitive_anyway(controls: Sequence[Trial], trials: Sequence[Trial]) -> Ju
         "inconclusive",
         "insensitive",
         f"{len(unchanged)} controls ({', '.join(kinds)}) should have changed the answer, and none did. Every answer of "
-        "this test is the same: it would pass whatever the prompt says. Compare the answer itself, or give an input "
-        f"that the answer depends on; {_OFF}.",
+        "this test is the same, as if the application did not use its prompt. If it does, compare the answer itself, "
+        f"or give an input that the answer depends on; {_OFF}.",
     )
 
 
