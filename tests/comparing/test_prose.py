@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz import compare
+from pytest_promptfuzz.comparing.claims.residue import unmatched
 from pytest_promptfuzz.comparing.profiles import profile_for
+from pytest_promptfuzz.comparing.reading.answer import read
 
 DECISION = (
     "**Decision: decline the refund, offer a voucher.**\n\n"
@@ -151,3 +153,81 @@ def test_an_added_sentence_about_the_same_thing_may_contradict() -> None:
 def test_a_sign_off_is_a_courtesy(sign_off) -> None:
     assert compare(QUAKE, QUAKE + sign_off, task="generation").outcome == "equivalent"
     assert compare(QUAKE + sign_off, QUAKE, task="generation").outcome == "equivalent"
+
+
+BOOKING = (
+    "The booking of Ms Lund from 3 May to 9 May is confirmed for two adults. The room costs €410 in all, of which €90 "
+    "were paid on 14 April. Parking at the house in Bergen is included."
+)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "response", "outcome", "explanation"),
+    [
+        # Another figure, nowhere near: most of the others are there.
+        (
+            BOOKING,
+            (
+                "Ms Lund, two adults, 3 May until 9 May: we confirm. You can leave your car at our house in Bergen. On 14 "
+                "April we received an advance of €90. All in all that makes a sum which is nothing but fair: €530."
+            ),
+            "deviation",
+            "€410 in the baseline became €530",
+        ),
+        # First letters stand for the name.
+        (
+            "The World Health Organization advised travellers in June to be vaccinated against measles before they leave home by ship.",
+            "In June the WHO advised that travellers be vaccinated against measles before their departure by ship.",
+            "undecided",
+            "",
+        ),
+        # A contrary, in other words around it.
+        (
+            "The council approved the budget for the new library on Monday after a debate of three hours.",
+            "On Monday, three hours of debate ended: the new library budget was rejected by the council.",
+            "deviation",
+            "'approved' in the baseline became 'rejected'",
+        ),
+        # A denial in one answer only.
+        (
+            "The warranty covers damage that the customer reports within a month, and the repair takes a week.",
+            "Customers who report damage within a month do not get it covered by the warranty; a repair takes a week.",
+            "undecided",
+            "only the response denies",
+        ),
+        # One word of a text that was kept.
+        (BOOKING, BOOKING.replace("Parking", "Laundry"), "undecided", "'parking' in the baseline became 'laundry'"),
+        # Other steps of a calculation.
+        (
+            "The interest on the loan is 18,250 × 8 % / 365 = 4.00 euros for each day that the customer pays late.",
+            "For each day that the customer pays late, the interest on the loan is 4.00 euros (1,460 / 365).",
+            "undecided",
+            "",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_told_in_other_words(baseline, response, outcome, explanation) -> None:
+    found = compare(baseline, response, task="generation")
+    assert found.outcome == outcome, found.explanation
+    assert explanation in found.explanation
+
+
+def test_forms_of_a_word_are_one_word() -> None:
+    one, two = read("They investigate the committee."), read("The committee is under investigation.")
+    assert unmatched(one, two) == unmatched(two, one) == []
+
+
+def test_first_letters_stand_for_a_name_in_either_answer() -> None:
+    long = "The World Trade Organization met in Geneva in June to talk about tariffs on steel and on cars."
+    short = "In June the WTO met in Geneva to talk about tariffs on steel and on cars, and on little else."
+    for one, two in ((long, short), (short, long)):
+        found = compare(one, two, task="generation")
+        assert (found.outcome, "became" in found.explanation) == ("undecided", False)
+
+
+def test_a_short_statement_of_a_text_that_was_kept_is_a_doubt() -> None:
+    other = QUAKE.replace("The airport is closed", "The museum was looted")
+    found = compare(f"{QUAKE} Ships wait.", f"{QUAKE} Trains wait.", task="generation")
+    assert (found.outcome, found.reason) == ("undecided", "claims")
+    assert "'ships' in the baseline became 'trains'" in found.explanation
+    assert compare(QUAKE, other, task="generation").outcome == "undecided"

@@ -31,6 +31,8 @@ _ADJECTIVES = {
 }
 """Names and the adjectives or letters that stand for them, where neither begins as the other does."""
 _ACRONYM = expression(r"\b[A-Z]{2,6}\b")
+_SMALL = frozenset({"of", "the", "and", "for"})
+"""Words that first letters leave out."""
 _IDENTIFIER = 4
 """Characters from which an identifier is told apart from the short name of a period or a part: Q3, A1."""
 _DERIVED = 3
@@ -91,12 +93,14 @@ def _in_letters(answer: Answer, name: str, other: Answer) -> bool:
     for statement in answer.statements:
         run: list[str] = []
         for token in (*statement.tokens, None):
+            if token is not None and token.low in _SMALL:
+                continue
             if token is not None and token.kind == "word" and token.is_capital:
                 run.append(token.low.removesuffix("'s"))
-            elif token is None or token.low not in {"of", "the", "and", "for"}:
-                if name in run and "".join(word[0] for word in run).upper() in letters:
-                    return True
-                run = []
+                continue
+            if name in run and "".join(word[0] for word in run).upper() in letters:
+                return True
+            run = []
     return False
 
 
