@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_promptfuzz.embedding.entailment import Verdict
@@ -46,7 +47,7 @@ class _Network(Protocol):
         ...
 
 
-class CrossEncoder:
+class CrossEncoder(ABC):
     """A cross-encoder with the labels entailment, neutral and contradiction, loaded at the first pair.
 
     Args:
@@ -78,11 +79,13 @@ class CrossEncoder:
 
     _backend = ""
 
+    @abstractmethod
     def _weights(self) -> list[Path]:
-        raise NotImplementedError
+        """The files of the model itself."""
 
+    @abstractmethod
     def _loaded(self) -> _Network:
-        raise NotImplementedError
+        """The model, read from its folder."""
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
         """A verdict for each pair of a premise and a hypothesis.

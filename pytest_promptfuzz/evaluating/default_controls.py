@@ -80,9 +80,8 @@ def controlling(job: Job, asked: Asked, trials: Sequence[Trial]) -> Epoch:
     spent = any(trial.error is not None and trial.error.kind == "budget" for trial in trials)
     if spent or all(trial.outcome == "error" for trial in trials):
         return found
-    judge = replace(
-        asked.judge, bench=None, embedder=None
-    )  # an answer that stays the same needs no model to see it
+    # An answer that stays the same needs no model to see it.
+    judge = replace(asked.judge, bench=None, embedder=None, entailment=None)
     for mutation in job.controls(prompt_of(case)):
         (run,) = yield [asked.control(mutation)]
         job.spent += spent_by(run, counts_runs=job.counts_runs) + Spent(controls=1)

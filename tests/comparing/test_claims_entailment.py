@@ -71,6 +71,16 @@ def test_a_claim_of_one_answer_that_is_open_is_minor_and_named() -> None:
 def test_open_claims_of_both_stay_undecided() -> None:
     found = judged(lambda premise, claim: OPEN if "Sundays" in claim else FOLLOWS)
     assert (found.outcome, found.reason) == ("undecided", "claims")
+    assert (found.tiers[-1].name, found.tiers[-1].similarity) == ("entailment", None)
+    assert "the entailment model cannot tell either; a judge" in found.explanation
+    assert "model install" not in found.explanation
+
+
+def test_what_is_too_long_to_compare_is_not_asked_about() -> None:
+    model = Scripted(lambda premise, claim: FOLLOWS)
+    one, two = (f"{word} and more of it. " * 9000 for word in ("Sea", "Sky"))
+    assert compare(one, two, task="generation", entailment=model).outcome != "equivalent"
+    assert model.asked == []
 
 
 def test_a_claim_is_held_against_the_statements_that_speak_of_it_in_their_order() -> None:

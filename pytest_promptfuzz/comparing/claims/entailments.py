@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.claims.residue import unmatched
+from pytest_promptfuzz.comparing.claims.verdict import LONGEST, SETTLE, WITHOUT_MODEL
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.reading.answer import read
 from pytest_promptfuzz.comparing.text import shown
 from pytest_promptfuzz.embedding.entailment import nine_cases
 
 if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.comparison import Outcome
     from pytest_promptfuzz.comparing.reading.answer import Answer, Statement
     from pytest_promptfuzz.embedding.entailment import Entailment
 
@@ -20,7 +23,9 @@ _FEWEST = 2
 """Words from which a statement is a claim; headings and marks are none."""
 _SURE = 0.9
 """Probability from which a claim follows or contradicts: an answer has many claims, and one of them decides."""
-_OUTCOMES = {"equivalent": 1.0, "minor": 0.8, "deviation": 0.0}
+_SIMILARITIES = {"equivalent": 1.0, "minor": 0.8, "deviation": 0.0}
+_OPEN = frozenset({"claims", "no-semantic-tier", "semantic"})
+"""Reasons of an undecided comparison of texts that were read, not given up as too long or of no kind."""
 
 
 def settled(first: str, second: str, found: Comparison, entailment: Entailment) -> Comparison:
@@ -31,6 +36,8 @@ def settled(first: str, second: str, found: Comparison, entailment: Entailment) 
     the other's left open: minor, one of them says more. Otherwise undecided. What has the same words of meaning in
     another arrangement is never made equivalent or minor: small models do not see it.
     """
+    if found.reason not in _OPEN or max(len(first), len(second)) > LONGEST:
+        return found
     one, two = read(first), read(second)
     ahead, back = _questions(two, one), _questions(one, two)
     if not ahead or not back:
@@ -46,10 +53,10 @@ def settled(first: str, second: str, found: Comparison, entailment: Entailment) 
         for each, verdict in zip(contradicted, turned, strict=True):
             if verdict.label(_SURE) == "contradiction":
                 return _told(found, "deviation", f"{shown(each.claim)} contradicts {shown(each.nearest)}")
-        return found
+        return _untold(found)
     follow = [verdict.label(_SURE) == "entailment" for verdict in verdicts]
     if not (unmatched(one, two) or unmatched(two, one)):
-        return found
+        return _untold(found)
     # The claim that follows least stands for its answer.
     weakest = [
         min(range(*span), key=lambda index: verdicts[index].entailment)
@@ -61,7 +68,7 @@ def settled(first: str, second: str, found: Comparison, entailment: Entailment) 
     if outcome == "minor":
         which, index = ("response", weakest[1]) if follow[weakest[0]] else ("baseline", weakest[0])
         return _told(found, outcome, f"only the {which} says {shown(asked[index].claim)}")
-    return found
+    return _untold(found)
 
 
 class _Question(NamedTuple):
@@ -95,7 +102,17 @@ def _text(statement: Statement) -> str:
     return f"{statement.heading}: {statement.text}" if statement.heading else statement.text
 
 
-def _told(found: Comparison, outcome: str, said: str) -> Comparison:
-    similarity = _OUTCOMES[outcome]
+def _told(found: Comparison, outcome: Outcome, said: str) -> Comparison:
+    similarity = _SIMILARITIES[outcome]
     tiers = (*found.tiers, Tier("entailment", similarity, said))
-    return Comparison(outcome, similarity, "entailment", said, tiers)  # type: ignore[arg-type]
+    return Comparison(outcome, similarity, "entailment", said, tiers)
+
+
+def _untold(found: Comparison) -> Comparison:
+    """What stays undecided, without the advice to ask the model that was asked."""
+    explanation = found.explanation
+    if explanation.endswith(SETTLE):
+        explanation = (
+            f"{explanation.removesuffix(SETTLE)}the entailment model cannot tell either; {WITHOUT_MODEL}"
+        )
+    return replace(found, explanation=explanation, tiers=(*found.tiers, Tier("entailment", None)))

@@ -7,28 +7,13 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.comparing.claims.names import missing_names, shared_names
 from pytest_promptfuzz.comparing.claims.places import same_place
 from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.values.figures import Figure, agree
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.reading.answer import Answer, Key, Token
 
-_COUNTING = frozenset(
-    {
-        "zone",
-        "year",
-        "line",
-        "step",
-        "grade",
-        "level",
-        "phase",
-        "tier",
-        "class",
-        "room",
-        "gate",
-        "page",
-        "chapter",
-    }
-)
+_COUNTING = word_set("zone year line step grade level phase tier class room gate page chapter")
 """Nouns that a number after them names one of: "zone 3"."""
 
 

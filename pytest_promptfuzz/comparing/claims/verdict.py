@@ -41,15 +41,13 @@ _COMPARERS: dict[str, Callable[[Answer, Answer], Finding | None]] = {
 _NOT_EQUAL = (Tier("exact", 0.0), Tier("normalised", 0.0))
 _KEPT = 0.9
 """Share of the baseline's words, in order, that an answer has which says the same and more."""
-SETTLE = (
-    "an entailment model (promptfuzz model install entailment), a judge, or assertions with compare=False would "
-    "settle it"
-)
+WITHOUT_MODEL = "a judge, or assertions with compare=False would settle it"
+SETTLE = f"an entailment model (promptfuzz model install entailment), {WITHOUT_MODEL}"
 
 
 def is_prose(one: Text, two: Text) -> bool:
     """Whether two answers are read claim by claim: both tables, or in English and longer than a short statement."""
-    if max(len(one.raw), len(two.raw)) > _LONGEST:
+    if max(len(one.raw), len(two.raw)) > LONGEST:
         return False
     if all(text.raw.count("\n|") >= _TABLE for text in (one, two)):
         return True
@@ -64,7 +62,7 @@ def _is_english(text: Text) -> bool:
     return len(answer.codes) < _IDENTIFIERS * len(answer.words)
 
 
-_LONGEST = 6_000
+LONGEST = 6_000
 """Characters: of longer answers, what they share at both ends is set aside first, see ``long``."""
 _ENGLISH = word_set(
     """the a an of to in is are was were be and or for with on at by from that this it its you your we they not no as
