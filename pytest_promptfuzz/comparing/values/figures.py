@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 
+from pytest_promptfuzz.comparing.word_lists import entries, when_used
 from pytest_promptfuzz.expressions import expression
 
 Measure = str
 """What a figure is of: ``number``, ``one``, ``ordinal``, ``money``, ``date``, ``clock``, ``weekday``, or a measure of
-``units.tsv``."""
+``data/units.tsv``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +93,16 @@ def _close(one: float | None, two: float | None) -> bool:
     return abs(one - two) <= 1e-6 * max(abs(one), abs(two), 1e-12)
 
 
-@cache
 def _units() -> dict[str, tuple[Measure, float]]:
     table: dict[str, tuple[Measure, float]] = {}
-    for line in files(__package__).joinpath("units.tsv").read_text(encoding="utf-8").splitlines():
-        if line and line[0] != "#":
-            measure, size, names = line.split("\t")
-            table |= dict.fromkeys(names.split(), (measure, float(size)))
+    for measure, size, names in entries(
+        "units.tsv", lambda measure, size, names: (measure, float(size), names)
+    ):
+        table |= dict.fromkeys(names.split(), (measure, size))
     return table
 
 
+_UNITS = when_used(_units)
 _CURRENCIES = {
     name: code
     for code, names in {
@@ -286,8 +285,7 @@ def _half_day(figure: Figure, half: str) -> Figure:
 
 def _measured(figure: Figure, unit: str) -> Figure | None:
     """A number with its unit; letters that are units in one case only are told by it."""
-    units = _units()
-    known = units.get(unit) or (units.get(unit.lower()) if len(unit) > 1 else None)
+    known = _UNITS.get(unit) or (_UNITS.get(unit.lower()) if len(unit) > 1 else None)
     if known is None or figure.amount is None:
         return None
     measure, size = known
@@ -375,7 +373,7 @@ def _complete(piece: Piece, reader: _Reader) -> None:
     if figure.measure == "ordinal":
         piece.become(figure)
         return
-    if reader.low() == "-" and reader.low(1) in _units():
+    if reader.low() == "-" and reader.low(1) in _UNITS:
         reader.at += 1
     unit, low, before = reader.text(), reader.low(), reader.at
     if low in {"am", "pm"} and figure.measure == "number":
