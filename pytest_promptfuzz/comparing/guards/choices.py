@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing import lexicon, opposites
+from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import written
+from pytest_promptfuzz.comparing.word_lists import entries, when_used
 from pytest_promptfuzz.comparing.words import canonical
 
 if TYPE_CHECKING:
@@ -18,23 +20,25 @@ must/should can/may can/could can/should can/might may/might may/could might/cou
 usually/often rarely/seldom many/several some/several many/most yearly/annually no/none
 double/twice doubled/twice triple/thrice tripled/thrice
 """
-_SPARED = frozenset(frozenset(canonical(word)[0] for word in pair.split("/")) for pair in _NEAR.split())
+_SPARED = when_used(
+    lambda: frozenset(frozenset(canonical(word)[0] for word in pair.split("/")) for pair in _NEAR.split())
+)
 
 
-def _sets(lines: str) -> dict[str, list[frozenset[str]]]:
+def _sets(*names: str) -> dict[str, list[frozenset[str]]]:
     table: dict[str, list[frozenset[str]]] = {}
-    for line in lines.splitlines():
-        members = frozenset(word if "-" in word else canonical(word)[0] for word in line.split())
+    for line in chain.from_iterable(entries(name, str.split) for name in names):
+        members = frozenset(word if "-" in word else canonical(word)[0] for word in line)
         for member in members:
             table.setdefault(member, []).append(members)
     return table
 
 
-_SETS = _sets(f"{opposites.EXCLUSIVE}\n{opposites.KINDS}")
-TRIGGERS = frozenset(_SETS)
-DECIDING = frozenset(_sets(opposites.EXCLUSIVE))
+_SETS = when_used(lambda: _sets("exclusive.txt", "kinds.txt"))
+TRIGGERS = when_used(lambda: frozenset(_SETS))
+DECIDING = when_used(lambda: frozenset(_sets("exclusive.txt")))
 """Words that decide an answer even where nothing stands in their place in the other text."""
-_HEDGES = frozenset(canonical(word)[0] for word in lexicon.HEDGES)
+_HEDGES = when_used(lambda: frozenset(canonical(word)[0] for word in lexicon.HEDGES))
 _FRAME = 0.6
 _NARROW = 2
 _LIGHT = frozenset({"a", "an", "the", "of"})

@@ -11,6 +11,7 @@ from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import TRIGGERS, written
 from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.word_lists import entries, when_used
 from pytest_promptfuzz.comparing.words import canonical, split_words
 from pytest_promptfuzz.expressions import expression
 
@@ -196,7 +197,9 @@ def _surely(first: str, second: str) -> bool:
 
 
 _ENGLISH = word_set("the a an is are was were of to and for with in on at by")
-_KNOWN = TRIGGERS | frozenset(canonical(word)[0] for word in lexicon.SYNONYMS.replace("|", " ").split())
+_KNOWN = when_used(
+    lambda: TRIGGERS | {canonical(word)[0] for group in entries("synonyms.txt", str.split) for word in group}
+)
 
 
 def _uncommon(text: Text, other: Text, name: str, new: str) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_promptfuzz.comparing import lexicon, opposites, scales, scales_abroad
+from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards import wide
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.tokens import written_as
+from pytest_promptfuzz.comparing.word_lists import entries, when_used
 from pytest_promptfuzz.comparing.words import canonical
 
 if TYPE_CHECKING:
@@ -31,33 +32,31 @@ automatically usually often still
 _WEAK = frozenset(canonical(word)[0] for word in _LIGHT.split())
 
 
-def _opposites() -> dict[str, list[tuple[str, int]]]:
+def _poles() -> dict[str, list[tuple[str, int]]]:
     poles: dict[str, list[tuple[str, int]]] = {}
-    pairs = opposites.OPPOSITES.replace("\n", "|").split("|")
-    lines = [
-        *(pair.replace(" ", " | ") for pair in pairs),
-        *f"{scales.ENGLISH}\n{scales_abroad.ABROAD}".splitlines(),
-    ]
-    for number, line in enumerate(lines):
-        sides = [
-            {form[0] for form in map(canonical, side.split()) if len(form) == 1} for side in line.split("|")
-        ]
+    for number, ends in enumerate(entries("scales.tsv", lambda one, other: (one.split(), other.split()))):
+        sides = [{form[0] for form in map(canonical, end) if len(form) == 1} for end in ends]
         shared = sides[0] & sides[1]
         if not (sides[0] - shared and sides[1] - shared):
             continue
-        name = f"{line.split()[0]}#{number}"
+        name = f"{ends[0][0]}#{number}"
         for sign, side in zip((1, -1), sides, strict=True):
             for form in sorted(side - shared):
                 poles.setdefault(form, []).append((name, sign))
     return poles
 
 
-_POLES = _opposites()
-_WORDS: dict[str, set[str]] = {}
+def _words() -> dict[str, set[str]]:
+    words: dict[str, set[str]] = {}
+    for word, choices in _POLES.items():
+        for name, _ in choices:
+            words.setdefault(name, set()).add(word)
+    return words
+
+
+_POLES = when_used(_poles)
+_WORDS = when_used(_words)
 """The words at both poles of each concept."""
-for _word, _choices in _POLES.items():
-    for _name, _ in _choices:
-        _WORDS.setdefault(_name, set()).add(_word)
 _USED_UP = frozenset(
     canonical(word)[0]
     for word in lexicon.word_set(
@@ -74,7 +73,7 @@ _ENDING = frozenset(
 )
 """Verbs that deny what follows them."""
 _DENYING = frozenset({"not"})
-TRIGGERS = lexicon.NEGATORS | frozenset(_POLES)
+TRIGGERS = when_used(lambda: lexicon.NEGATORS | frozenset(_POLES))
 
 
 def opposed(one: str, two: str) -> bool:
@@ -172,7 +171,7 @@ def check(pair: Pair) -> Finding | None:
         found = wide.check(pair)
         if found:
             return found
-    if pair.only_a.isdisjoint(TRIGGERS) and pair.only_b.isdisjoint(TRIGGERS) and not _recounted(pair):
+    if TRIGGERS.isdisjoint(pair.only_a) and TRIGGERS.isdisjoint(pair.only_b) and not _recounted(pair):
         return None
     doubt: Finding | None = None
     for side in pair.sides:
