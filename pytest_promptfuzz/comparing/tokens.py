@@ -8,6 +8,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.word_lists import entries, when_used
 from pytest_promptfuzz.comparing.words import MONTHS, canonical, chunks, plain_number, stem, words_of
 
 
@@ -90,7 +91,7 @@ def _rewritten(tokens: list[str]) -> list[str]:
     return tokens
 
 
-_MONTHS = frozenset(canonical(month)[0] for month in MONTHS)
+_MONTHS = when_used(lambda: frozenset(canonical(month)[0] for month in MONTHS))
 _DAYS = frozenset(map(str, range(1, 32)))
 
 
@@ -104,10 +105,10 @@ def _day_first(tokens: list[str]) -> list[str]:
     return result
 
 
-_MORE_THAN = {stem("more"): "at-most", stem("less"): "at-least", stem("fewer"): "at-least"}
-_OR_MORE = {stem("more"): "at-least", stem("less"): "at-most", stem("fewer"): "at-most"}
+_MORE_THAN = when_used(lambda: {stem("more"): "at-most", stem("less"): "at-least", stem("fewer"): "at-least"})
+_OR_MORE = when_used(lambda: {stem("more"): "at-least", stem("less"): "at-most", stem("fewer"): "at-most"})
 _ROUGHLY = frozenset({"about"})
-_BOUNDS = frozenset(_MORE_THAN) | _ROUGHLY
+_BOUNDS = when_used(lambda: frozenset(_MORE_THAN) | _ROUGHLY)
 _SCOPE = 6
 """Tokens between a "not" and the "more than" it belongs to."""
 
@@ -126,7 +127,7 @@ def _bounded(tokens: list[str]) -> list[str]:
         elif word in _OR_MORE and len(result) > 1 and result[-1] == "or" and result[-2][0].isdigit():
             result[-2:] = [_OR_MORE[word], result[-2]]
         elif word in _ROUGHLY and following[:1].isdigit():
-            result.append(_APPROXIMATELY)
+            result.append(canonical("approximately")[0])
         else:
             result.append(word)
         position += 1
@@ -135,7 +136,7 @@ def _bounded(tokens: list[str]) -> list[str]:
 
 def _phrase_table() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
     table: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
-    for phrase, target in lexicon.PHRASES.items():
+    for phrase, target in entries("phrases.tsv", lambda phrase, target="": (phrase.split(), target.split())):
         source = tuple(token for word in phrase for token in canonical(word))
         result = tuple(token if "-" in token else canonical(token)[0] for token in target)
         table.setdefault(source[0], []).append((source, result))
@@ -144,8 +145,10 @@ def _phrase_table() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
     return table
 
 
-_PHRASES = _phrase_table()
-_OPENINGS = frozenset((source[0], source[1]) for choices in _PHRASES.values() for source, _ in choices)
+_PHRASES = when_used(_phrase_table)
+_OPENINGS = when_used(
+    lambda: frozenset((source[0], source[1]) for choices in _PHRASES.values() for source, _ in choices)
+)
 
 
 def _rewrite(tokens: list[str]) -> list[str]:
@@ -207,22 +210,20 @@ def _is_number(token: str) -> bool:
 
 
 _MOST_DIGITS = 300
-_SMALLER = {
-    canonical(unit)[0]: (factor, smaller) for unit, (factor, smaller) in lexicon.IN_SMALLER_UNITS.items()
-}
+_SMALLER = when_used(
+    lambda: {canonical(unit)[0]: smaller for unit, smaller in lexicon.IN_SMALLER_UNITS.items()}
+)
 _CURRENCIES = frozenset({"dollar", "euro", "pound-sterling", "yen"})
 _METRES = "m"
 _HALVES = frozenset({"am", "pm", "uhr"})
-_LONG_MULTIPLIERS = {stem(word): value for word, value in lexicon.MULTIPLIERS.items() if len(word) > 3}
-_APPROXIMATELY = canonical("approximately")[0]
-_LARGER = {
-    canonical(unit)[0]: (factor, canonical(larger)[0])
-    for unit, (factor, larger) in lexicon.IN_LARGER_UNITS.items()
-}
-_AFTER_NUMBERS = (
-    frozenset(_LARGER)
-    | frozenset({"am", "pm", "uhr", "m"})
-    | frozenset(_LONG_MULTIPLIERS)
-    | frozenset(_SMALLER)
+_LONG_MULTIPLIERS = when_used(
+    lambda: {stem(word): value for word, value in lexicon.MULTIPLIERS.items() if len(word) > 3}
 )
-_REWRITTEN = _AFTER_NUMBERS | _BOUNDS | _MONTHS
+_LARGER = when_used(
+    lambda: {
+        canonical(unit)[0]: (factor, canonical(larger)[0])
+        for unit, (factor, larger) in lexicon.IN_LARGER_UNITS.items()
+    }
+)
+_AFTER_NUMBERS = when_used(lambda: frozenset({*_LARGER, *_HALVES, _METRES, *_LONG_MULTIPLIERS, *_SMALLER}))
+_REWRITTEN = when_used(lambda: _AFTER_NUMBERS | _BOUNDS | _MONTHS)

@@ -32,11 +32,6 @@ def entries(name: str, entry: Callable[..., T]) -> list[T]:
     return found
 
 
-def words(name: str) -> frozenset[str]:
-    """The words of a file that has one a line."""
-    return frozenset(entries(name, str))
-
-
 @cache
 def _lines(name: str) -> list[tuple[int, list[str]]]:
     lines = _FOLDER.joinpath(name).read_text(encoding="utf-8").splitlines()

@@ -8,8 +8,8 @@ from functools import lru_cache
 from itertools import chain
 
 from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.inflections import IRREGULAR
 from pytest_promptfuzz.comparing.notation import plainly
+from pytest_promptfuzz.comparing.word_lists import entries, when_used
 from pytest_promptfuzz.expressions import expression
 
 # A word, a number with its currency and percent sign, or one character of a script without spaces. A full stop,
@@ -104,7 +104,7 @@ def stem(word: str) -> str:
     >>> stem("approved") == stem("approve"), stem("cancelled") == stem("canceling"), stem("news")
     (True, True, 'news')
     """
-    known = IRREGULAR.get(word)
+    known = _IRREGULAR.get(word)
     if known is not None:
         word = known
         if word in _FIXED:
@@ -135,19 +135,19 @@ def stem(word: str) -> str:
     return word
 
 
-_FIXED = frozenset(word for word, form in IRREGULAR.items() if word == form)
+_IRREGULAR = when_used(lambda: dict(entries("inflections.tsv", lambda form, base: (form, base))))
+_FIXED = when_used(lambda: frozenset(word for word, form in _IRREGULAR.items() if word == form))
 
 
 def _groups() -> dict[str, str]:
     canonical: dict[str, str] = {}
-    for group in lexicon.SYNONYMS.replace("\n", "|").split("|"):
-        words = group.split()
-        for word in words:
-            canonical.setdefault(stem(word), stem(words[0]))
+    for group in entries("synonyms.txt", str.split):
+        for word in group:
+            canonical.setdefault(stem(word), stem(group[0]))
     return canonical
 
 
-_SYNONYMS = _groups()
+_SYNONYMS = when_used(_groups)
 
 
 _ENDINGS = ("'s", "'re", "'ve", "'ll", "'d", "'m")
@@ -192,10 +192,18 @@ def canonical(word: str) -> tuple[str, ...]:
     return (_form(root),)
 
 
-_NEGATABLE = frozenset(stem(word) for word in lexicon.NEGATABLE)
-_NOT_PREFIXED = lexicon.NOT_DENIALS | frozenset(
-    {"information", "interest", "united", "universal", "inform", "informed", "informs"}
-)
+_NEGATABLE = when_used(lambda: frozenset(map(stem, entries("negatable.txt", str))))
+_NOT_PREFIXED = when_used(lambda: frozenset(entries("not_denials.txt", str)))
+
+
+def canonical_set(words: str) -> frozenset[str]:
+    """The first canonical token of each word of a text, found when the set is first used."""
+    return when_used(lambda: frozenset(canonical(word)[0] for word in words.split()))
+
+
+def stem_set(words: str) -> frozenset[str]:
+    """The stem of each word of a text, found when the set is first used."""
+    return when_used(lambda: frozenset(map(stem, words.split())))
 
 
 def _form(word: str) -> str:
