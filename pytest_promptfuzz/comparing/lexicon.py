@@ -44,11 +44,6 @@ CONTRACTIONS: dict[str, tuple[str, ...]] = {
     "let's": ("let", "us"),
 }
 
-HEDGES = word_set(
-    "might may could possibly perhaps maybe probably likely allegedly reportedly supposedly seem appear"
-)
-"""Words that make a statement uncertain."""
-
 NUMBER_WORDS: dict[str, int] = when_used(
     lambda: dict(entries("number_words.tsv", lambda word, number: (word, int(number))))
 )

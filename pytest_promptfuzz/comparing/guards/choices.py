@@ -9,7 +9,7 @@ from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.word_lists import entries, when_used
-from pytest_promptfuzz.comparing.words import canonical
+from pytest_promptfuzz.comparing.words import canonical, canonical_set
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
@@ -38,7 +38,10 @@ _SETS = when_used(lambda: _sets("exclusive.txt", "kinds.txt"))
 TRIGGERS = when_used(lambda: frozenset(_SETS))
 DECIDING = when_used(lambda: frozenset(_sets("exclusive.txt")))
 """Words that decide an answer even where nothing stands in their place in the other text."""
-_HEDGES = when_used(lambda: frozenset(canonical(word)[0] for word in lexicon.HEDGES))
+_HEDGES = canonical_set(
+    "might may could possibly perhaps maybe probably likely allegedly reportedly supposedly seem appear"
+)
+"""Words that make a statement uncertain."""
 _FRAME = 0.6
 _NARROW = 2
 _LIGHT = frozenset({"a", "an", "the", "of"})

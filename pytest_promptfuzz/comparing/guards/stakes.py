@@ -16,14 +16,14 @@ from pytest_promptfuzz.comparing.guards.polarity import TRIGGERS as _POLARITY
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.word_lists import when_used
-from pytest_promptfuzz.comparing.words import canonical
+from pytest_promptfuzz.comparing.words import canonical_set
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.text import Text
 
 _DECIDING = when_used(lambda: (_CHOICES | lexicon.NEGATORS) - lexicon.FUNCTION_WORDS | CONDITIONS)
-_COMMON = when_used(lambda: frozenset(canonical(word)[0] for word in ("get", "give", "take")))
+_COMMON = canonical_set("get give take")
 _SCALES = when_used(lambda: _POLARITY - _DECIDING - lexicon.FUNCTION_WORDS - _COMMON)
 _TOGETHER = frozenset({"leave", "possible", "certain", "assured", "right", "grace", "ban", "spared"})
 """What "can" and "may" say alike, what a tense may say as well, and what only counts against its opposite."""
