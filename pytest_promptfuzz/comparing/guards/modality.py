@@ -7,56 +7,30 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import written
-from pytest_promptfuzz.comparing.lexicon import word_set
-from pytest_promptfuzz.comparing.words import canonical
+from pytest_promptfuzz.comparing.word_lists import entries, when_used
+from pytest_promptfuzz.comparing.words import canonical, canonical_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_promptfuzz.comparing.guards.pair import Pair
 
-_WORDS = {
-    "duty": """must shall necessary required mandatory compulsory obligatory obliged obligation muss müssen musst
-        verpflichtet pflicht erforderlich doit doivent obligé obligée tenu tenue devez faut obligatoire debe deben debes
-        obligatorio obligatoria obligado deve devono devi obbligatorio obbligatoria moet moeten verplicht""",
-    "advice": """should ought recommended advisable advised suggested encouraged sollte sollten solltest empfohlen
-        devrait devraient devriez recommandé recommandée debería deberían recomendado recomienda
-        dovrebbe dovrebbero consigliato raadzaam aanbevolen""",
-    "leave": """optional voluntary may can could discretion welcome wish prefer kann können darf dürfen freiwillig peut
-        peuvent pouvez facultatif facultative puede pueden puedes opcional voluntario voluntaria può
-        possono facoltativo facoltativa kan kunnen mag mogen vrijwillig freigestellt permitted allowed
-        entitled""",
-    "certain": """will certain certainly definitely guaranteed guarantee sure surely undoubtedly always prove proven
-        sicher bestimmt garantiert wird werden certainement garanti sera seguro garantizado será
-        garantito sarà zeker gegarandeerd zal shall confirmed establish establishes""",
-    "possible": """might may could possibly perhaps maybe probably likely chance hope try attempt aim endeavor
-        endeavour strive allege alleged suspected rumored suggest suggests seem appear allegedly
-        reportedly supposedly vielleicht möglicherweise könnte könnten wahrscheinlich eventuell
-        womöglich peut-être probablement pourrait pourraient éventuellement quizás quizá
-        probablemente podría podrían forse probabilmente potrebbe potrebbero misschien
-        waarschijnlijk mogelijk zou""",
-    "assured": "certainly definitely guaranteed guarantee undoubtedly prove proven confirmed",
-    "right": "entitled entitlement guaranteed",
-    "grace": "discretion discretionary goodwill",
-    "ban": "forbidden prohibited verboten untersagt interdit interdite prohibido prohibida vietato vietata verboden",
-}
-_FORCES: dict[str, frozenset[str]] = {}
-for _name, _text in _WORDS.items():
-    for _word in _text.split():
-        _form = canonical(_word)
-        if len(_form) == 1:
-            _FORCES[_form[0]] = _FORCES.get(_form[0], frozenset()) | {_name}
-_TRIGGERS = frozenset(_FORCES)
-_PERMITS = frozenset({"can", "may", "could"})
-_NOT_YET = frozenset({"if", "unless", "whether"})
+
+def _forces_of_words() -> dict[str, frozenset[str]]:
+    table: dict[str, frozenset[str]] = {}
+    for name, word in entries("forces.tsv", lambda name, word: (name, word)):
+        form = canonical(word)
+        if len(form) == 1:
+            table[form[0]] = table.get(form[0], frozenset()) | {name}
+    return table
+
+
+_FORCES = when_used(_forces_of_words)
 _FRAME = 0.55
 _EQUAL_FRAME = 0.8
-_SPARED = frozenset(
-    canonical(word)[0]
-    for word in word_set(
-        """need required necessary obliged obligation mandatory compulsory muss müssen musst verpflichtet erforderlich
-        obligé obligée tenu tenue obligado verplicht"""
-    )
+_SPARED = canonical_set(
+    """need required necessary obliged obligation mandatory compulsory muss müssen musst verpflichtet erforderlich
+    obligé obligée tenu tenue obligado verplicht"""
 )
 """Words of duty whose denial leaves one free; to deny another one is to forbid."""
 _FREELY = frozenset({"must"})
@@ -98,7 +72,7 @@ def forces(tokens: Sequence[str]) -> dict[str, str]:
 def check(pair: Pair) -> Finding | None:
     """Whether a duty became a choice, or a certainty a possibility."""
     gone, come = pair.changed
-    if _TRIGGERS.isdisjoint(gone) and _TRIGGERS.isdisjoint(come):
+    if _FORCES.keys().isdisjoint(gone) and _FORCES.keys().isdisjoint(come):
         return None
     for side in pair.sides:
         found = _statement(side)
@@ -109,7 +83,7 @@ def check(pair: Pair) -> Finding | None:
 
 def _statement(side: Pair) -> Finding | None:
     gone, come = side.changed
-    if _TRIGGERS.isdisjoint(gone) and _TRIGGERS.isdisjoint(come):
+    if _FORCES.keys().isdisjoint(gone) and _FORCES.keys().isdisjoint(come):
         return None
     if "may" in gone | come and _is_month(side):
         return None
