@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.comparing import lexicon, same_dates
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.text import analyse
-from pytest_promptfuzz.comparing.words import canonical
+from pytest_promptfuzz.comparing.word_lists import when_used
+from pytest_promptfuzz.comparing.words import canonical, canonical_set
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -52,27 +53,37 @@ def _units() -> dict[str, tuple[int, int]]:
 
 
 _UNITS = _units()
-_TOKEN_UNITS = {
-    canonical(name)[0]: unit for name, unit in _UNITS.items() if " " not in name and name.isalpha()
-}
-_AREAS = frozenset({"km²", "m²", "sqm", *(canonical(each)[0] for each in ("square", "hectare", "ha"))})
-_FRACTION = frozenset(
-    {"half", *(canonical(each)[0] for each in ("quarter", "fifth", "tenth", "four", "five", "ten"))}
+_TOKEN_UNITS = when_used(
+    lambda: {canonical(name)[0]: unit for name, unit in _UNITS.items() if " " not in name and name.isalpha()}
 )
-_TIMES = frozenset(token for token, (dimension, _) in _TOKEN_UNITS.items() if dimension == _UNITS["hour"][0])
-_TOKENS = frozenset(_TOKEN_UNITS) | _AREAS | _FRACTION | {"%"}
-_COUNTS = {
-    word: value for word, value in lexicon.NUMBER_WORDS.items() if word.isascii() and 1 <= value <= 20
-} | {"a": 1, "an": 1}
-_WORDED = "|".join(sorted(_COUNTS, key=len, reverse=True))
-_AMOUNT = (
-    rf"(?:\d+(?: and a half| ?½)|\d[\d,]*(?:\.\d+)?|half an?|(?<!and )(?<!half )(?:a|three) quarters? of an"
-    rf"|(?:{_WORDED}) and a half|{_WORDED})"
+_AREAS = canonical_set("km² m² sqm square hectare ha")
+_FRACTION = canonical_set("half quarter fifth tenth four five ten")
+_TIMES = when_used(
+    lambda: frozenset(token for token, unit in _TOKEN_UNITS.items() if unit[0] == _UNITS["hour"][0])
 )
+_TOKENS = when_used(lambda: frozenset({*_TOKEN_UNITS, *_AREAS, *_FRACTION, "%"}))
+_COUNTS = when_used(
+    lambda: (
+        {word: value for word, value in lexicon.NUMBER_WORDS.items() if word.isascii() and 1 <= value <= 20}
+        | {"a": 1, "an": 1}
+    )
+)
+
+
+def _amounts() -> str:
+    worded = "|".join(sorted(_COUNTS, key=len, reverse=True))
+    return (
+        rf"(?:\d+(?: and a half| ?½)|\d[\d,]*(?:\.\d+)?|half an?|(?<!and )(?<!half )(?:a|three) quarters? of an"
+        rf"|(?:{worded}) and a half|{worded})"
+    )
+
+
 _NAMES = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
 _QUANTITY = expression(
-    rf"(?<![\w.,])(?:(?P<low>{_AMOUNT})(?: ?[-–] ?| to ))?(?P<high>{_AMOUNT})[ \u00a0\u202f-]?"
-    rf"(?P<unit>{_NAMES})(?![\w²³])",
+    lambda: (
+        rf"(?<![\w.,])(?:(?P<low>{_amounts()})(?: ?[-–] ?| to ))?(?P<high>{_amounts()})[ \u00a0\u202f-]?"
+        rf"(?P<unit>{_NAMES})(?![\w²³])"
+    ),
     re.IGNORECASE,
 )
 _FRACTIONS = "|".join(sorted(_SHARES, key=len, reverse=True))
@@ -93,8 +104,10 @@ _TIME = "|".join(
     )
 )
 _LASTING = expression(
-    rf"(?<![\w.,])(?P<much>{_AMOUNT})[ \u00a0-]?(?P<large>{_TIME})\b"
-    rf"(?:(?:,? and|,)? ?(?P<more>{_AMOUNT})[ \u00a0-]?(?P<small>{_TIME}|s)\b| and a (?P<part>half|quarter)\b)",
+    lambda: (
+        rf"(?<![\w.,])(?P<much>{_amounts()})[ \u00a0-]?(?P<large>{_TIME})\b"
+        rf"(?:(?:,? and|,)? ?(?P<more>{_amounts()})[ \u00a0-]?(?P<small>{_TIME}|s)\b| and a (?P<part>half|quarter)\b)"
+    ),
     re.IGNORECASE,
 )
 """One and a half hours as "1 hour 30 minutes", "an hour and a half"."""
