@@ -14,7 +14,7 @@ from pytest_promptfuzz.comparing.guards import wide
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.tokens import written_as
 from pytest_promptfuzz.comparing.word_lists import entries, when_used
-from pytest_promptfuzz.comparing.words import canonical
+from pytest_promptfuzz.comparing.words import canonical, canonical_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 _REACH = 5
 _SKIPPED = lexicon.FUNCTION_WORDS - {"yes", "no"}
 _UNSIGNED = _SKIPPED | lexicon.NEGATORS
-_LIGHT = """
+_WEAK = canonical_set("""
 currently yet ever even any anyone anything more longer always available possible able fully completely entirely
 automatically usually often still
-"""
-_WEAK = frozenset(canonical(word)[0] for word in _LIGHT.split())
+""")
 
 
 def _poles() -> dict[str, list[tuple[str, int]]]:
@@ -57,20 +56,15 @@ def _words() -> dict[str, set[str]]:
 _POLES = when_used(_poles)
 _WORDS = when_used(_words)
 """The words at both poles of each concept."""
-_USED_UP = frozenset(
-    canonical(word)[0]
-    for word in lexicon.word_set(
-        """filled full fully sold gone used spent taken expired exhausted finished ended over before until empty emptied
-        depleted unavailable closed missing lost lapsed passed elapsed exceeded booked allocated ran runs instead
-        refrain stop avoid prevent prevents blocked ceased discontinued withdrawn dropped still remain remains
-        except besides ausverkauft vergriffen ausgebucht vergeben abgelaufen épuisé complet complète expiré agotado
-        agotada lleno completo vencido esaurito esaurita scaduto uitverkocht vol verlopen"""
-    )
+_USED_UP = canonical_set(
+    """filled full fully sold gone used spent taken expired exhausted finished ended over before until empty emptied
+    depleted unavailable closed missing lost lapsed passed elapsed exceeded booked allocated ran runs instead
+    refrain stop avoid prevent prevents blocked ceased discontinued withdrawn dropped still remain remains
+    except besides ausverkauft vergriffen ausgebucht vergeben abgelaufen épuisé complet complète expiré agotado
+    agotada lleno completo vencido esaurito esaurita scaduto uitverkocht vol verlopen"""
 )
 """Words that say without a "not" that something is no more, or did not come to be."""
-_ENDING = frozenset(
-    canonical(word)[0] for word in lexicon.word_set("stop cease quit fail refuse free forbidden banned")
-)
+_ENDING = canonical_set("stop cease quit fail refuse free forbidden banned")
 """Verbs that deny what follows them."""
 _DENYING = frozenset({"not"})
 TRIGGERS = when_used(lambda: lexicon.NEGATORS | frozenset(_POLES))
