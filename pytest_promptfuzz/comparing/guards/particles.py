@@ -8,7 +8,8 @@ from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.lexicon import word_set
-from pytest_promptfuzz.comparing.words import canonical
+from pytest_promptfuzz.comparing.word_lists import when_used
+from pytest_promptfuzz.comparing.words import canonical_set
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
@@ -20,18 +21,14 @@ _SHORT_FRAME = 0.4
 """The same of statements as short as "I doubt it" and "I am sure of it"."""
 
 
-def _tokens(words: str) -> frozenset[str]:
-    return frozenset(token for word in words.split() for token in canonical(word))
-
-
-_PLACES = _tokens(
+_PLACES = canonical_set(
     """on in under over into onto from to before after with without for against about through between behind beside
-    above below inside outside near until during within since toward towards up down off across beneath"""
-) | {"out"}
+    above below inside outside near until during within since toward towards up down off out across beneath"""
+)
 """Prepositions that say another thing each. Not "of", "at" and "by", which stand for many."""
 
 _ENDS = tuple(
-    (_tokens(one), _tokens(two))
+    (canonical_set(one), canonical_set(two))
     for one, two in (
         ("for with", "against"),
         ("into in inside onto", "out outside off"),
@@ -43,9 +40,13 @@ _ENDS = tuple(
     )
 )
 _OWNERS = ("my mine", "your yours", "his", "her hers", "our ours", "their theirs", "its")
-_OWNER = {token: index for index, words in enumerate(_OWNERS) for token in _tokens(words)}
+_OWNER = when_used(
+    lambda: {token: index for index, words in enumerate(_OWNERS) for token in canonical_set(words)}
+)
 _TIMES = ("is are am", "was were", "will shall")
-_TIME = {token: index for index, words in enumerate(_TIMES) for token in _tokens(words)}
+_TIME = when_used(
+    lambda: {token: index for index, words in enumerate(_TIMES) for token in canonical_set(words)}
+)
 _BESIDE = word_set("a an the of be been")
 """What may stand beside a small word where it changed: "out of", "will be"."""
 
@@ -166,9 +167,9 @@ def _doubted(side: Pair) -> Finding | None:
 
 _LIGHT = word_set("a an the")
 _SHORTEST = 3
-_NEARLY = _tokens("almost nearly virtually practically")
-_WHOLE = _tokens("all every everyone everybody everything each none nobody nothing")
-_DOUBTS = _tokens("doubt doubts doubted")
-_SURE = _tokens(
+_NEARLY = canonical_set("almost nearly virtually practically")
+_WHOLE = canonical_set("all every everyone everybody everything each none nobody nothing")
+_DOUBTS = canonical_set("doubt doubts doubted")
+_SURE = canonical_set(
     "sure certain confident convinced believe believes know knows think thinks positive expect trust"
 )
