@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon, same_dates
 from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.word_lists import when_used
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _replaced(pair: Pair) -> Finding | None:
     return None
 
 
-_KNOWN_UNITS = frozenset(lexicon.UNITS.values()) | {"day", "month", "minute", "hour"}
+_KNOWN_UNITS = when_used(lambda: frozenset({*lexicon.UNITS.values(), "day", "month", "minute", "hour"}))
 
 
 def _unit(tokens: Sequence[str], index: int) -> str:
