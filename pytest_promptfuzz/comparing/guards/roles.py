@@ -10,7 +10,7 @@ from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import opposed, written
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.order import parts_moved, rotated, voiced
-from pytest_promptfuzz.comparing.words import canonical
+from pytest_promptfuzz.comparing.words import canonical_set
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _harmless(before: str, first: list[str], between: list[str], second: list[st
 
 _COPULA = word_set("is are was were")
 _ALL = word_set("all every each some no not only any most many few")
-_EXCEPTING = frozenset({"except", *canonical("excepted"), *canonical("excluded"), *canonical("excluding")})
+_EXCEPTING = canonical_set("except excepted excluded excluding")
 
 
 def _is_amount(part: list[str]) -> bool:
