@@ -10,7 +10,7 @@ from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.order import IMPERATIVES, ordered
 from pytest_promptfuzz.comparing.text import analyse
-from pytest_promptfuzz.comparing.words import split_words, stem
+from pytest_promptfuzz.comparing.words import split_words, stem, stem_set
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -18,25 +18,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.text import Text
 
 _NUMBER = expression(r"(\d{1,2})[.)]\s+(?=\S)")
-_ORDERED = frozenset(
-    map(
-        stem,
-        [
-            "recipe",
-            "rank",
-            "step",
-            "top",
-            "then",
-            "procedure",
-            "instruction",
-            "order",
-            "priority",
-            "first",
-            "next",
-            "place",
-        ],
-    )
-)
+_ORDERED = stem_set("recipe rank step top then procedure instruction order priority first next place")
 _LEAD = expression(r"\b(?:how to|in order to)\b|\A\W*to \w+", re.IGNORECASE)
 _SAME_ITEM = 0.5
 
