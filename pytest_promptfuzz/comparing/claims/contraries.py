@@ -10,18 +10,15 @@ from pytest_promptfuzz.comparing.claims.places import around
 from pytest_promptfuzz.comparing.guards.choices import excluded_by
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import opposed
-from pytest_promptfuzz.comparing.words import canonical
+from pytest_promptfuzz.comparing.words import canonical_set
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.reading.answer import Answer, Token
 
-_LOOSE = frozenset(
-    canonical(word)[0]
-    for word in lexicon.word_set(
-        """only all any entire whole sell sold buy purchase give take enter exit before after until together alone twice
-        half leave stay must may can receive get send start begin end finish continue stop connect separate live die
-        afford affordable cost"""
-    )
+_LOOSE = canonical_set(
+    """only all any entire whole sell sold buy purchase give take enter exit before after until together alone twice
+    half leave stay must may can receive get send start begin end finish continue stop connect separate live die
+    afford affordable cost"""
 )
 """Words that a rewording may use for their contraries, as "before" and "after" with the parts turned round."""
 _BESIDE = 2
