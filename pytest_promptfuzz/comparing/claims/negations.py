@@ -7,29 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.lexicon import word_set
-from pytest_promptfuzz.comparing.words import stem
+from pytest_promptfuzz.comparing.words import stem, stem_set
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.reading.answer import Answer, Statement, Token
 
-_DENYING = frozenset(
-    map(
-        stem,
-        (
-            "refuse",
-            "fail",
-            "deny",
-            "reject",
-            "lack",
-            "avoid",
-            "prevent",
-            "exclude",
-            "forbid",
-            "prohibit",
-            "refrain",
-        ),
-    )
-)
+_DENYING = stem_set("refuse fail deny reject lack avoid prevent exclude forbid prohibit refrain")
 """Verbs that deny what follows them."""
 _NO_DENIAL = {("not", "only"), ("not", "just"), ("not", "hesitate")} | {
     ("no", word)
