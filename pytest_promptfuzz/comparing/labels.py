@@ -13,6 +13,7 @@ from pytest_promptfuzz.comparing.guards.polarity import signed
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.comparing.tokens import canonical_words
+from pytest_promptfuzz.comparing.word_lists import when_used
 from pytest_promptfuzz.comparing.words import canonical
 from pytest_promptfuzz.expressions import expression
 
@@ -44,15 +45,12 @@ _WIDE_CHARACTERS = 6
 LONGEST = 2000
 """Characters up to which an answer may be a label."""
 
-_DEGREES = frozenset(
-    token
-    for word in word_set(
-        """very highly extremely somewhat slightly mostly partly partially semi rather quite fairly strongly
-        weakly mildly possible potential possibly potentially probable probably likely suspected not non un
-        almost nearly low high medium more less most least anything far false fake pseudo free pre ex anti former"""
-    )
-    for token in (word, canonical(word)[0])
+_OF_DEGREE = word_set(
+    """very highly extremely somewhat slightly mostly partly partially semi rather quite fairly strongly
+    weakly mildly possible potential possibly potentially probable probably likely suspected not non un
+    almost nearly low high medium more less most least anything far false fake pseudo free pre ex anti former"""
 )
+_DEGREES = when_used(lambda: _OF_DEGREE | {canonical(word)[0] for word in _OF_DEGREE})
 _MODALS = word_set("may must should will cannot can might could would")
 _SUBJECTS = word_set("i he she we they you")
 _EDGES = " \t\r\n.!?,;:\"'`*_()[]{}<>。！？"
