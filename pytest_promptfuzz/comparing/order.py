@@ -9,7 +9,7 @@ from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.long import shared_ends
 from pytest_promptfuzz.comparing.tokens import canonical_words
-from pytest_promptfuzz.comparing.words import stem
+from pytest_promptfuzz.comparing.words import stem, stem_set
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -95,17 +95,14 @@ def _tells_what_to_do(text: Text) -> bool:
     return len(lines) > 1 and sum(stem(line[0]) in IMPERATIVES for line in lines) * 2 > len(lines)
 
 
-IMPERATIVES = frozenset(
-    stem(word)
-    for word in word_set(
-        """chop fry mash peel roast season slice spread sprinkle toss add adjust allow apply attach bake beat begin
-        boil bring browse build call check choose clean clear click close combine configure connect cook cool
-        copy create cut delete disconnect download drag drain drop enable enter fill find fold follow go heat
-        hold insert install keep launch leave let lift log mix move navigate open paste place plug pour preheat
-        press pull push put reboot remove repeat replace restart rinse run save scroll select send serve set sign
-        simmer start stir stop submit switch take tap test tighten turn type unplug unscrew update upload use
-        verify wait wash whisk wipe write mount lower raise loosen"""
-    )
+IMPERATIVES = stem_set(
+    """chop fry mash peel roast season slice spread sprinkle toss add adjust allow apply attach bake beat begin
+    boil bring browse build call check choose clean clear click close combine configure connect cook cool
+    copy create cut delete disconnect download drag drain drop enable enter fill find fold follow go heat
+    hold insert install keep launch leave let lift log mix move navigate open paste place plug pour preheat
+    press pull push put reboot remove repeat replace restart rinse run save scroll select send serve set sign
+    simmer start stir stop submit switch take tap test tighten turn type unplug unscrew update upload use
+    verify wait wash whisk wipe write mount lower raise loosen"""
 )
 """What steps begin with."""
 
