@@ -10,6 +10,7 @@ from pytest_promptfuzz.comparing.courtesy import substance
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.reading.statements import statements
 from pytest_promptfuzz.comparing.values.figures import Figure, Piece, pieces
+from pytest_promptfuzz.comparing.word_lists import when_used
 from pytest_promptfuzz.comparing.words import canonical
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _GENERAL = word_set(
     per plus not one two his him her hers its"""
 )
 _FUNCTION = lexicon.FUNCTION_WORDS | lexicon.NEGATORS
-_GENERAL_STEMS = _GENERAL | {form[0] for form in map(canonical, _GENERAL) if form}
+_GENERAL_STEMS = when_used(lambda: _GENERAL | {form[0] for form in map(canonical, _GENERAL) if form})
 
 
 class Token:
