@@ -10,11 +10,14 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from pytest_promptfuzz.expressions import expression
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 _FOLDER = files("pytest_promptfuzz.comparing").joinpath("data")
+_NAME = expression("<([A-Z]+)>")
 
 
 def entries(name: str, entry: Callable[..., T]) -> list[T]:
@@ -30,6 +33,15 @@ def entries(name: str, entry: Callable[..., T]) -> list[T]:
         except (TypeError, ValueError) as error:
             raise ValueError(f"{_FOLDER.joinpath(name)}, line {number}: {error}") from error
     return found
+
+
+def alternatives(name: str, kind: str) -> str:
+    """One regular expression of the lines of a kind; ``<NAME>`` in them stands for those of the kind ``NAME``."""
+    lines: dict[str, list[str]] = {}
+    for each, line in entries(name, lambda each, line: (each, line)):
+        lines.setdefault(each, []).append(line)
+    joined = {each: f"(?:{'|'.join(some)})" for each, some in lines.items()}
+    return _NAME.sub(lambda found: joined[found[1]], joined[kind])
 
 
 @cache
