@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timezone
 
+from pytest_promptfuzz.comparing.word_lists import entries, when_used
 from pytest_promptfuzz.expressions import expression
 
 _ISO = expression(
@@ -21,27 +22,13 @@ _WEEKDAY = expression(
 )
 _LONGEST = 60
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan januar janvier enero ene gennaio gen januari janeiro",
-            "february feb februar février févr febrero febbraio februari fevereiro",
-            "march mar märz mrz mars marzo maart mrt março",
-            "april apr avril avr abril aprile",
-            "may mai mayo maggio mag mei maio",
-            "june jun juni juin junio giugno giu junho",
-            "july jul juli juillet juil julio luglio lug julho",
-            "august aug août agosto ago augustus",
-            "september sep sept septembre septiembre settembre set setembro",
-            "october oct oktober okt octobre octubre ottobre ott outubro",
-            "november nov novembre noviembre novembro",
-            "december dec dezember dez décembre déc diciembre dic dicembre dezembro",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
+_MONTHS = when_used(
+    lambda: {
+        name: number
+        for number, names in enumerate(entries("months.txt", str.split), start=1)
+        for name in names
+    }
+)
 
 
 def read_dates(text: str) -> list[datetime]:
