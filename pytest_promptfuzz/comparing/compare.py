@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pytest_promptfuzz.comparing import jsontext, long, quirx
 from pytest_promptfuzz.comparing.claims.entailments import settled as settled_by_entailment
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
-from pytest_promptfuzz.comparing.formats import check_format
+from pytest_promptfuzz.comparing.formats.answer_formats import check_format
+from pytest_promptfuzz.comparing.formats.code import answer_under_renaming, compare_code
+from pytest_promptfuzz.comparing.formats.sql import compare_sql
 from pytest_promptfuzz.comparing.labelled import compare_label_data
 from pytest_promptfuzz.comparing.languages import check_language, compare_languages
 from pytest_promptfuzz.comparing.named import unknown_profile
@@ -23,10 +25,8 @@ from pytest_promptfuzz.comparing.profiles import (
     profile_for,
     with_options,
 )
-from pytest_promptfuzz.comparing.programs import compare_code, compare_sql
 from pytest_promptfuzz.comparing.reformatted import How, compare_formats
 from pytest_promptfuzz.comparing.relations import check_relation, under
-from pytest_promptfuzz.comparing.renaming import answer_under_renaming
 from pytest_promptfuzz.comparing.schema import Schema, held_to, read_schema
 from pytest_promptfuzz.comparing.structured import compare_json, compare_json_texts, worst
 from pytest_promptfuzz.comparing.textual import compare_texts

@@ -11,8 +11,9 @@ import unicodedata
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.comparing import code, jsontext, labels, sql
+from pytest_promptfuzz.comparing import jsontext, labels
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.formats import code, sql
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.structured import compare_json, worst
 from pytest_promptfuzz.comparing.text import analyse, shown

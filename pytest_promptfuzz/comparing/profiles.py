@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from pytest_promptfuzz.comparing import code, jsontext, labels, sql
+from pytest_promptfuzz.comparing import jsontext, labels
+from pytest_promptfuzz.comparing.formats import code, sql
 from pytest_promptfuzz.comparing.text import NORMALISERS, analyse
 from pytest_promptfuzz.errors import UsageError, nearest
 
@@ -165,7 +166,7 @@ def _flag(name: str, value: Any) -> bool:
 def _dialect(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise UsageError(f"{name}={value!r:.80} must be the name of an SQL dialect, such as 'postgres'")
-    from pytest_promptfuzz.comparing.canonical_sql import check_dialect
+    from pytest_promptfuzz.comparing.formats.sql import check_dialect
 
     return check_dialect(value)
 

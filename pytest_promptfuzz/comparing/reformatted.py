@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.comparing import labels
 from pytest_promptfuzz.comparing.alignment import Alignment, as_list, canonical_key, leaves, number_of
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
-from pytest_promptfuzz.comparing.formats import NAMES, STRICT, Answer, NotConforming, read
+from pytest_promptfuzz.comparing.formats.answer_formats import NAMES, STRICT, Answer, NotConforming, read
 from pytest_promptfuzz.comparing.guards import refusals
 from pytest_promptfuzz.comparing.lexicon import NEGATORS
 from pytest_promptfuzz.comparing.long import undecided

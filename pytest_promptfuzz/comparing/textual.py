@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import guards, labels
+from pytest_promptfuzz.comparing.answer_kinds import kind_of_answer
 from pytest_promptfuzz.comparing.by_meaning import by_meaning
 from pytest_promptfuzz.comparing.by_words import by_words, same_words
 from pytest_promptfuzz.comparing.claims.verdict import compare_claims, is_prose
@@ -12,7 +13,6 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Tier, decided
 from pytest_promptfuzz.comparing.guards import literal
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.guards.wording import FRAME
-from pytest_promptfuzz.comparing.kinds import kind_of_answer
 from pytest_promptfuzz.comparing.same_values import agreed
 from pytest_promptfuzz.comparing.stated import declared
 from pytest_promptfuzz.comparing.text import NORMALISERS, Text, analyse, kept_apart, shown

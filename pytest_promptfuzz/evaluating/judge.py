@@ -168,7 +168,7 @@ def _promised(mutation: Mutation) -> dict[str, Any]:
     """What a mutation under another relation than invariance asks of the answer, as ``compare`` takes it."""
     # Few plans have such mutations: the others do without what reads formats, languages and programs.
     if mutation.relation == "format":
-        from pytest_promptfuzz.comparing.formats import requested_format
+        from pytest_promptfuzz.comparing.formats.answer_formats import requested_format
 
         return {"requested_format": requested_format(mutation.operators)}
     if mutation.relation == "language":

@@ -10,8 +10,8 @@ import sqlite3
 
 import pytest
 
-from pytest_promptfuzz.comparing import canonical_sql
 from pytest_promptfuzz.comparing.compare import compare
+from pytest_promptfuzz.comparing.formats import sql
 from pytest_promptfuzz.comparing.profiles import profile_for
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 
@@ -190,8 +190,7 @@ def test_a_dialect_can_be_named():
 
 
 def test_without_the_library_the_answer_says_what_would_help(monkeypatch):
-    monkeypatch.setattr(canonical_sql, "installed", lambda: False)
-    canonical_sql.canonical.cache_clear()
+    monkeypatch.setattr(sql, "installed", lambda: False)
     first, second = (
         "SELECT t.a FROM t JOIN u ON t.id = u.id WHERE u.k > 1",
         "SELECT x.a FROM u y, t x WHERE y.k > 1 AND x.id = y.id",
@@ -201,4 +200,3 @@ def test_without_the_library_the_answer_says_what_would_help(monkeypatch):
     assert found.explanation.endswith("the extra 'sql' can tell in more cases")
     with pytest.raises(ConfigurationError, match=r"pip install 'pytest-promptfuzz\[sql\]'"):
         profile_for("sql", sql_dialect="postgres")
-    canonical_sql.canonical.cache_clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.sql import tokens, unnamed
+from pytest_promptfuzz.comparing.formats.sql import tokens, unnamed
 
 SQL = [
     ("SELECT a FROM t WHERE n > 3", "select a from t where 3 < n;", "equivalent"),

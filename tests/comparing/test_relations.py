@@ -14,7 +14,13 @@ from language_pairs import LANGUAGE_PAIRS, SENTENCES
 from pytest_promptfuzz.comparing import markup, outline, yamltext
 from pytest_promptfuzz.comparing.alignment import Alignment, canonical_key, number_of
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.formats import FORMATS, NotConforming, detect, read, requested_format
+from pytest_promptfuzz.comparing.formats.answer_formats import (
+    FORMATS,
+    NotConforming,
+    detect,
+    read,
+    requested_format,
+)
 from pytest_promptfuzz.comparing.languages import requested_language
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.languages import language_of, language_tag, surely

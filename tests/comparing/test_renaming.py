@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.renaming import answer_under_renaming, under_renaming
+from pytest_promptfuzz.comparing.formats.code import answer_under_renaming, under_renaming
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.targets.model import Response
 

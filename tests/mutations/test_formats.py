@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 from mutation_samples import PROMPTS, TRIAGE, draft_of
 
-from pytest_promptfuzz.comparing.formats import FORMATS, requested_format
+from pytest_promptfuzz.comparing.formats.answer_formats import FORMATS, requested_format
 from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
 from pytest_promptfuzz.mutations.planner import plan
 from pytest_promptfuzz.mutations.registry import builtin

@@ -1,13 +1,160 @@
-"""SQL queries in a normal form: letter case, white space, aliases and optional words set aside."""
+"""SQL queries compared by what they ask for: in a normal form, then in the canonical form of ``sqlglot``."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
+from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing.code import plain_decimal
+from pytest_promptfuzz.comparing.formats.code import (
+    Change,
+    answer,
+    changes_between,
+    in_words,
+    likeness_of,
+    plain_decimal,
+)
 from pytest_promptfuzz.comparing.lexicon import word_set
-from pytest_promptfuzz.comparing.text import strip_fence
+from pytest_promptfuzz.comparing.text import shown, strip_fence
+from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
 from pytest_promptfuzz.expressions import expression
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.comparison import Comparison
+
+_FEW_CHANGES = 2
+_SMALL = 4
+_SAME_FRAME = 0.5
+
+
+def installed() -> bool:
+    """Whether ``sqlglot`` is there."""
+    return importlib.util.find_spec("sqlglot") is not None
+
+
+def check_dialect(name: str) -> str:
+    """The name of a dialect that ``sqlglot`` reads.
+
+    Raises:
+        UsageError: It knows none of that name.
+        ConfigurationError: It is not installed.
+    """
+    if not installed():
+        raise ConfigurationError(
+            "sql_dialect= needs the library sqlglot: pip install 'pytest-promptfuzz[sql]'"
+        )
+    from sqlglot.dialects.dialect import Dialects
+
+    known = [each.value for each in Dialects if each.value]
+    if name not in known:
+        raise UsageError(f"sql_dialect={name!r:.80} is unknown. {nearest(name, known)}")
+    return name
+
+
+def compare_sql(first: str, second: str, *, dialect: str | None = None) -> Comparison | None:
+    """Compare two queries in normal form, and where that leaves it open in the canonical form of ``sqlglot``.
+
+    Another statement, another name, value or operator in an equal frame, and a condition that is left out are a
+    deviation. Queries of different forms are undecided, as they may return the same rows.
+
+    Args:
+        first: The baseline.
+        second: The response.
+        dialect: In which dialect ``sqlglot`` reads them; ``None`` takes what a query shows.
+
+    Returns:
+        ``None`` where neither answer is a query.
+    """
+    query_a, query_b = statement(first), statement(second)
+    if query_a is None and query_b is None:
+        return None
+    if query_a is None or query_b is None:
+        which, other, text = (
+            ("response", "baseline", second) if query_b is None else ("baseline", "response", first)
+        )
+        return answer(
+            "deviation", 0.0, "sql-format", f"the {other} is SQL, the {which} is not: {shown(text)}"
+        )
+    found, changes = _by_tokens(tokens(query_a), tokens(query_b))
+    if found.outcome != "equivalent" and not _other_value(changes):
+        found = _by_canonical_form(query_a, query_b, dialect) or found
+    if (query_a == first) != (query_b == second) and found.outcome == "equivalent":
+        return answer("minor", 1.0, "sql-wrapped", "the query is equal, but stands within other text")
+    return found
+
+
+def _by_tokens(one: list[str], two: list[str]) -> tuple[Comparison, list[Change]]:
+    """What the normal forms of two queries show, and what differs in them."""
+    if one == two:
+        said = "the queries are equal but for case, space, optional words and order"
+        return answer("equivalent", 1.0, "sql", said), []
+    one, two = unnamed(one), unnamed(two)
+    if one == two:
+        return answer("minor", 0.95, "sql", "the queries are equal, but name their columns otherwise"), []
+    changes = changes_between(one, two)
+    likeness = likeness_of(one, two, changes)
+    words = in_words(changes[0])
+    if one[:1] != two[:1]:
+        verbs = (one[0].upper() if one else "nothing", two[0].upper() if two else "nothing")
+        return answer("deviation", 0.0, "sql", f"{verbs[0]} became {verbs[1]}"), changes
+    if len(changes) == 1 and _sorting(changes[0], one, two):
+        said = f"only one of the queries sorts its rows: {words}"
+        return answer("minor", likeness, "sql", said), changes
+    if _few(changes, likeness):
+        return answer("deviation", likeness, "sql", f"the queries differ: {words}"), changes
+    mend = "" if installed() else "; the extra 'sql' can tell in more cases"
+    said = (
+        f"the queries are written differently (first: {words}) and may still return the same rows; run them against a "
+        f"small database in the test and compare the rows{mend}"
+    )
+    return answer("undecided", likeness, "sql-form", said), changes
+
+
+def _other_value(changes: list[Change]) -> bool:
+    """Whether one value stands in another's place, and not only elsewhere: no rewriting makes that the same."""
+    gone, come = ({token for change in changes for token in change[side]} for side in (0, 1))
+    return any(
+        len(old) == len(new) == 1
+        and all(each[0].isdigit() or each[0] == "'" for each in (old[0], new[0]))
+        and (old[0] not in come or new[0] not in gone)
+        for old, new in changes
+    )
+
+
+def _by_canonical_form(first: str, second: str, dialect: str | None) -> Comparison | None:
+    """That two queries are the same however they are written; ``None`` where that does not show."""
+    if not installed():
+        return None
+    from pytest_promptfuzz.comparing.formats.sql_trees import canonical
+
+    for names in (True, False):
+        forms = [canonical(bare(each), dialect=dialect, names=names) for each in (first, second)]
+        if forms[0] is None or forms[0] != forms[1]:
+            continue
+        if names:
+            return answer(
+                "equivalent", 1.0, "sql-canonical", "the queries are written differently and ask for the same"
+            )
+        said = "the queries ask for the same, but name their columns otherwise"
+        return answer("minor", 0.95, "sql-canonical", said)
+    return None
+
+
+def _sorting(change: Change, one: list[str], two: list[str]) -> bool:
+    """Whether the only difference is an ``ORDER BY`` at the end."""
+    extra = [*change[0], *change[1]]
+    whole = one if change[0] else two
+    return not all(change) and extra[:2] == ["order", "by"] and whole[-len(extra) :] == extra
+
+
+def _few(changes: list[Change], likeness: float) -> bool:
+    """Whether few small changes in an equal frame differ: these change what is asked for."""
+    return (
+        likeness >= _SAME_FRAME
+        and len(changes) <= _FEW_CHANGES
+        and all(len(old) <= _SMALL and len(new) <= _SMALL for old, new in changes)
+    ) or (len(changes) == 1 and likeness >= _SAME_FRAME and not all(changes[0]))
+
 
 _TOKEN = expression(
     r"(?P<comment>--[^\n]*|/\*.*?\*/)"

@@ -1,0 +1,611 @@
+"""Programs compared by what they do: syntax trees, tokens, comments, and names that a prompt changed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rapidfuzz.distance import Indel
+
+from pytest_promptfuzz.comparing import guards
+from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
+from pytest_promptfuzz.comparing.formats import python_code
+from pytest_promptfuzz.comparing.guards import refusals
+from pytest_promptfuzz.comparing.guards.pair import Pair
+from pytest_promptfuzz.comparing.long import shared_ends
+from pytest_promptfuzz.comparing.text import analyse, shown, strip_fence
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.targets.model import Response
+
+_SHOWN = 12
+
+_MOST = 5000
+"""Tokens between what two programs share at both ends up to which they are aligned."""
+
+Change = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def compare_code(first: str, second: str) -> Comparison | None:
+    """Compare two programs as ``_programs`` does, and where they are the same what their comments oblige one to.
+
+    A comment that contradicts its counterpart is a deviation where one of them says what must or must not be, else
+    minor; such an obligation that only one program has is minor too.
+
+    Returns:
+        ``None`` where one of the answers is a sentence, and the other no more than a line: these are compared as texts.
+    """
+    found = _no_program(first, second)
+    if found:
+        return found
+    if any(map(_is_prose, (first, second))) and "\n" not in first.strip() + second.strip():
+        return None
+    found = _programs(first, second)
+    if found.outcome != "equivalent":
+        return found
+    one, two = (" ".join(comments(block(each))) for each in (first, second))
+    if one == two or not (_OBLIGES.search(one) or _OBLIGES.search(two)):
+        return found
+    if not one or not two:
+        which = "baseline" if one else "response"
+        said = f"the programs are equal; only the {which} says in a comment {shown(one or two)}"
+        return answer("minor", 0.9, "code-comment", said)
+    pair = Pair(analyse(one), analyse(two))
+    findings = guards.run(pair, guards.CHECKS)
+    if findings and findings[-1].kind == "contradiction":
+        said = f"the programs are equal, but a comment is not: {findings[-1].explanation}"
+        return answer("deviation", 0.0, "code-comment", said)
+    if findings:
+        said = f"the programs are equal; of their comments, {findings[-1].explanation}"
+        return answer("minor", 0.9, "code-comment", said)
+    return found
+
+
+def _no_program(first: str, second: str) -> Comparison | None:
+    """A refusal, or a program that breaks off, against a whole program."""
+    declined = _declines(first), _declines(second)
+    if declined[0] != declined[1]:
+        which, text = ("baseline", first) if declined[0] else ("response", second)
+        return answer(
+            "deviation", 0.0, "guard:refusal", f"only the {which} declines the request: {shown(text)}"
+        )
+    one, two = block(first), block(second)
+    for which, whole, start in (("response", one, two), ("baseline", two, one)):
+        if _cut_off(whole, start):
+            said = f"the {which} breaks off after {shown(start[-_SHOWN_END:])}"
+            return answer("deviation", len(start) / len(whole), "guard:sequence", said)
+    return None
+
+
+_SHOWN_END = 40
+
+_OBLIGES = expression(
+    r"\b(?:must|mustn't|shall|should|shouldn't|never|always|only|required?|requires|forbidden|allowed|do not|don't"
+    r"|cannot|can't|may not|not safe|unsafe|thread-?safe|deprecated|not|no|mandatory|optional"
+    r"|muss|darf|nicht|nie|doit|jamais|debe|nunca)\b",
+    re.IGNORECASE,
+)
+
+
+def _programs(first: str, second: str) -> Comparison:
+    """Compare two programs: by syntax tree where both are Python, else token by token.
+
+    An operator, a value or a negation changed in an equal frame is a deviation; names that changed alike throughout
+    are minor; programs written otherwise are undecided, as they may do the same.
+    """
+    one, two = block(first), block(second)
+    tree = python_code.dumped(one)
+    if tree is not None and tree == python_code.dumped(two):
+        return answer("equivalent", 1.0, "code", "the programs have the same syntax tree")
+    tokens_a, tokens_b = tokens(one), tokens(two)
+    if tokens_a == tokens_b:
+        return answer(
+            "equivalent", 1.0, "code", "the programs are equal but for comments, space and style of quotes"
+        )
+    form = python_code.canonical_form(one)
+    if form is not None and form == python_code.canonical_form(two):
+        said = "the programs are written differently and do the same"
+        return answer("equivalent", 1.0, "code-canonical", said)
+    changes = changes_between(tokens_a, tokens_b)
+    likeness = likeness_of(tokens_a, tokens_b, changes)
+    renamed = renaming(tokens_a, tokens_b)
+    if renamed:
+        names = ", ".join(f"{old} became {new}" for old, new in renamed[:3])
+        return answer("minor", 0.95, "code", f"the programs differ in names only: {names}")
+    if surely_differ(tokens_a, tokens_b, changes):
+        return answer("deviation", likeness, "code", f"the programs differ: {in_words(changes[0])}")
+    argument = other_argument(one, two)
+    if argument:
+        old, new = argument
+        return answer("deviation", likeness, "code", f"the commands differ: {old} became {new}")
+    by_line = changes_between(lines(one), lines(two))
+    difference = by_line[0] if by_line else changes[0]
+    words = f"{shown(' '.join(difference[0]))} became {shown(' '.join(difference[1]))}"
+    return answer(
+        "undecided",
+        likeness,
+        "code-form",
+        f"the programs differ (first: {words}) and may still do the same; run them in the test and compare",
+    )
+
+
+def answer(outcome: Outcome, likeness: float, reason: str, explanation: str) -> Comparison:
+    similarity = None if outcome == "undecided" else likeness
+    return Comparison(outcome, similarity, reason, explanation, (Tier("structure", likeness),))
+
+
+def likeness_of(one: list[str], two: list[str], changes: list[Change]) -> float:
+    """Indel similarity, 0..1: the share of the tokens that no change touches."""
+    whole = len(one) + len(two)
+    return 1 - sum(len(old) + len(new) for old, new in changes) / whole if whole else 1.0
+
+
+def in_words(change: Change) -> str:
+    old, new = (_line([token for token in each if token[0] != "\n"]) for each in change)
+    if not old and not new:
+        return "a line is indented otherwise"
+    if not new:
+        return f"{old} is in the baseline only"
+    if not old:
+        return f"{new} is in the response only"
+    return f"{old} became {new}"
+
+
+def changes_between(one: list[str], two: list[str]) -> list[Change]:
+    start, end = shared_ends(one, two)
+    one, two = one[start : len(one) - end], two[start : len(two) - end]
+    if max(len(one), len(two)) > _MOST:
+        return [(tuple(one), tuple(two))]
+    changes: list[Change] = []
+    before_a = before_b = 0
+    for block in Indel.opcodes(one, two).as_matching_blocks():
+        gone, come = tuple(one[before_a : block.a]), tuple(two[before_b : block.b])
+        if gone or come:
+            changes.append((gone, come))
+        before_a, before_b = block.a + block.size, block.b + block.size
+    return changes
+
+
+def _line(tokens: list[str]) -> str:
+    return " ".join(tokens[:_SHOWN]) + (" …" if len(tokens) > _SHOWN else "")
+
+
+def _cut_off(whole: str, start: str) -> bool:
+    """Whether a program is the beginning of another one and breaks off within a statement, a string or a bracket."""
+    begun = start.rstrip()
+    if not begun or len(begun) >= len(whole.rstrip()) or not whole.startswith(begun):
+        return False
+    if python_code.dumped(whole) is not None:
+        return python_code.dumped(begun) is None
+    return bool(_DANGLING.search(begun)) or any(
+        begun.count(left) > begun.count(right) for left, right in ("()", "[]", "{}")
+    )
+
+
+def _declines(text: str) -> bool:
+    """Whether an answer declines to give a program: a refusal, and no program that prints one."""
+    return (
+        bool(refusals.declines(analyse(text))) and python_code.tree_of(text) is None and not looks_like(text)
+    )
+
+
+def _is_prose(text: str) -> bool:
+    """Whether an answer to a task about programs is a sentence about one."""
+    return len(text.split()) >= _SENTENCE and bool(_PROSE.match(text.strip())) and not looks_like(text)
+
+
+_DANGLING = expression(
+    r"(?:\b(?:by|where|and|or|from|select|on|join|set|values|in|not)|[=,+(\[{&|<>])\Z", re.IGNORECASE
+)
+"""What no program in any language ends with."""
+_SENTENCE = 4
+_PROSE = expression(r"\A[A-Z\"'`][^{};=<>\n]*[.!?]\Z")
+
+
+_FENCED = expression(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
+_STARTS = expression(
+    r"^\s*(?:def \w+\(|class \w+[(:]|import \w+|from [\w.]+ import "
+    r"|function\s*\w*\(|(?:const|let|var) \w+ ?=|#include|public |package \w)",
+    re.MULTILINE,
+)
+_LANGUAGE = expression(
+    r"\A\s*```(?:python|py|javascript|js|typescript|ts|java|c|cpp|csharp|cs|go|rust|ruby|php|swift|kotlin|bash|sh|r|scala)"
+    r"[ \t]*\n",
+    re.IGNORECASE,
+)
+
+
+def block(text: str) -> str:
+    """The program in an answer: the only fenced block, else the whole text."""
+    inner = strip_fence(text)
+    if inner is not text:
+        return inner
+    found = _FENCED.findall(text)
+    if found:
+        return found[0] if len(found) == 1 else text
+    return _without_talk(text)
+
+
+_BLANK = expression(r"\n[ \t]*\n")
+_LEADING = expression(r"\A[A-Z][\w' ,’-]{2,120}:\Z")
+_CLOSING = expression(r"\A[A-Z][a-z'’]*(?:[ ,'’-]+[\w'’-]+){2,30}[.!?]\Z")
+
+
+def _without_talk(text: str) -> str:
+    """A program without a line such as "This does it:" above it and "Hope that helps!" below it, each a paragraph."""
+    parts = _BLANK.split(text.strip())
+    if len(parts) == 1 or len(parts[-1]) > _TALK < len(parts[0]):
+        return text
+    start = 1 if len(parts[0]) <= _TALK and _LEADING.match(parts[0]) else 0
+    end = len(parts) - 1 if len(parts[-1]) <= _TALK and _CLOSING.match(parts[-1]) else len(parts)
+    return "\n\n".join(parts[start:end]) if start < end and end - start < len(parts) else text
+
+
+_TALK = 200
+"""Characters up to which a paragraph beside a program is taken for talk."""
+
+
+def looks_like(text: str) -> bool:
+    """Whether an answer is mostly program text."""
+    return bool(_LANGUAGE.match(text)) or bool(_STARTS.match(strip_fence(text)))
+
+
+def lines(program: str) -> list[str]:
+    """The lines of a program without trailing space and blank lines."""
+    return [line.rstrip() for line in program.strip("\n").splitlines() if line.strip()]
+
+
+_TOKEN = expression(
+    r"(?P<comment>/\*.*?\*/|(?<![:\w])//[^\n]*|(?:(?<=\s)|\A)#(?![\w\[])[^\n]*)"
+    r"|(?P<string>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
+    r"|(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<line>\n[ \t]*)"
+    r"|(?P<sign>=>|->|[=!]==?|[<>]=|&&|\|\||\+\+|--|\*\*|//|::|[+*/%&|^-]=|[^\s\w])",
+    re.DOTALL,
+)
+
+
+def tokens(program: str) -> list[str]:
+    """The tokens of a program in any language, without comments; strings in one style of quotes.
+
+    Where indentation has a meaning, a token that begins with a line feed stands for the depth of the next line. In
+    languages with braces, semicolons, the parentheses of a sole arrow parameter and trailing commas say nothing.
+    """
+    tree = python_code.tree_of(program)
+    if tree is not None:
+        program = ast.unparse(tree)
+    indented = tree is not None or not _BRACES.search(program)
+    found: list[str] = []
+    depths = [0]
+    for each in _TOKEN.finditer(program.strip()):
+        kind, text = each.lastgroup, each[0]
+        if kind == "comment":
+            continue
+        if kind == "line":
+            if indented:
+                if found and found[-1][0] == "\n":
+                    found.pop()
+                width = len(text.expandtabs(4)) - 1
+                while width < depths[-1]:
+                    depths.pop()
+                if width > depths[-1]:
+                    depths.append(width)
+                found.append("\n" + "  " * (len(depths) - 1))
+        elif kind == "string" and (text[0] == "'" and '"' not in text and "\\" not in text):
+            found.append(f'"{text[1:-1]}"')
+        elif kind == "number":
+            found.append(plain_decimal(text))
+        else:
+            found.append(text)
+    return found if tree is not None else _plainer(found)
+
+
+def comments(program: str) -> list[str]:
+    """What the comments and the docstrings of a program say, in order, each without its signs."""
+    if not any(sign in program for sign in _SIGNS):
+        return []
+    found = []
+    for each in _REMARK.finditer(program):
+        if each["doc"] is not None or each["remark"] is not None:
+            said = " ".join(line.strip(" \t*/#\"'") for line in (each["doc"] or each["remark"]).splitlines())
+            found.append(said.strip())
+    return found
+
+
+_SIGNS = ("#", "//", "/*", '"""', "'''", "--")
+_REMARK = expression(
+    r"(?:(?<=:\n)|\A|(?<=\n))[ \t]*(?P<doc>\"{3}.*?\"{3}|'{3}.*?'{3})"
+    r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+    r"|(?P<remark>/\*.*?\*/|(?<![:\w])//[^\n]*|(?:(?<=\s)|\A)(?:#(?![\w\[])|--[ \t])[^\n]*)",
+    re.DOTALL,
+)
+
+
+_BRACES = expression(r"[{};]\s*$|=>", re.MULTILINE)
+
+
+def plain_decimal(number: str) -> str:
+    """A number as a program writes it, without the zeros at its end: ``2.50`` is ``2.5``, and ``1.00`` is ``1.0``."""
+    whole, point, rest = number.partition(".")
+    if not point or not whole.isdigit() or not rest.isdigit():
+        return number
+    return f"{whole}.{rest.rstrip('0') or '0'}"
+
+
+def _plainer(found: list[str]) -> list[str]:
+    result: list[str] = []
+    loops = "for" in found
+    for index, word in enumerate(found):
+        following = found[index + 1] if index + 1 < len(found) else ""
+        if word == ";" and following[:1] in {"", "\n", "}"}:
+            continue
+        if word == ";" and not loops:
+            continue
+        if word == "," and following in {"}", "]", ")"}:
+            continue
+        if word == "=>" and len(result) > 2 and result[-1] == ")" and result[-3] == "(":
+            result[-3:] = [result[-2]]
+        result.append(word)
+    return result
+
+
+_BINDING = frozenset({"def", "function", "func", "fn", "const", "let", "var", "for", "lambda", "class", "as"})
+
+
+def renaming(first: list[str], second: list[str]) -> list[tuple[str, str]]:
+    """The names that changed, each to another one throughout, where nothing else changed; else an empty list.
+
+    Only names a program binds itself count: what it calls or reads from elsewhere may not be renamed.
+    """
+    if len(first) != len(second):
+        return []
+    forth: dict[str, str] = {}
+    back: dict[str, str] = {}
+    for index, (old, new) in enumerate(zip(first, second, strict=True)):
+        if old != new and not (old.isidentifier() and new.isidentifier()):
+            return []
+        if old.isidentifier() and (forth.setdefault(old, new) != new or back.setdefault(new, old) != old):
+            return []
+        if old != new and index and first[index - 1] == ".":
+            return []
+    changed = [(old, new) for old, new in forth.items() if old != new]
+    bound = _bound(first)
+    return changed if all(old in bound for old, _ in changed) else []
+
+
+def _bound(sequence: list[str]) -> set[str]:
+    found: set[str] = set()
+    parameters = 0
+    for index, word in enumerate(sequence):
+        previous = sequence[index - 1] if index else ""
+        following = sequence[index + 1] if index + 1 < len(sequence) else ""
+        if parameters:
+            parameters += (word == "(") - (word == ")")
+        elif word == "(" and index > 1 and sequence[index - 2] in _BINDING:
+            parameters = 1
+        if word.isidentifier() and (
+            previous in _BINDING
+            or following in {"=", "=>"}
+            or (parameters and previous in {"(", ",", "*", "**"})
+        ):
+            found.add(word)
+    return found
+
+
+_OPERATORS = (
+    frozenset({"all", "any"}),
+    frozenset({"min", "max", "sum", "len"}),
+    frozenset({"startswith", "endswith"}),
+    frozenset({"upper", "lower"}),
+    frozenset({"floor", "ceil"}),
+    frozenset({"break", "continue"}),
+    frozenset({"encode", "decode"}),
+    frozenset({"add", "remove"}),
+    frozenset({"push", "pop"}),
+    frozenset({"get", "post", "put", "patch", "delete"}),
+    frozenset({"<", "<=", ">", ">=", "==", "!=", "===", "!=="}),
+    frozenset({"+", "-", "*", "/", "//", "%", "**"}),
+    frozenset({"+=", "-=", "*=", "/="}),
+    frozenset({"and", "or"}),
+    frozenset({"&&", "||"}),
+    frozenset({"True", "False"}),
+    frozenset({"true", "false"}),
+)
+_NEGATIONS = ({"not"}, {"!"}, {"-"})
+_QUOTES = "\"'"
+
+
+def surely_differ(
+    first: list[str], second: list[str], changes: Sequence[tuple[Sequence[str], Sequence[str]]]
+) -> bool:
+    """Whether small changes in an equal frame cannot leave a program doing the same.
+
+    One operator, number or string literal for another, a negation more or less, a line indented otherwise, one name
+    for another that both programs use, or the sides of a minus exchanged. ``x += 1`` for
+    ``x = x + 1`` is none of these.
+    """
+    if _exchanged(first, second):
+        return True
+    shared = {*first} & {*second}
+    kinds = {_kind(old, new, shared) for old, new in changes}
+    return len(changes) <= _FEW and len(kinds) == 1 and "" not in kinds
+
+
+_FEW = 2
+_ORDERED = frozenset({"-", "/", "//", "%", "**", "<", "<=", ">", ">=", "<<", ">>"})
+
+
+def _exchanged(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether all that differs is that ``a - b`` became ``b - a``."""
+    apart = [index for index, (old, new) in enumerate(zip(first, second, strict=False)) if old != new]
+    if len(first) != len(second) or len(apart) != 2:
+        return False
+    one, two = apart
+    return (
+        two == one + 2
+        and first[one + 1] in _ORDERED
+        and [first[one], first[two]] == [second[two], second[one]]
+    )
+
+
+def _kind(old: Sequence[str], new: Sequence[str], shared: set[str]) -> str:
+    if not old or not new:
+        return "negation" if len(old) + len(new) == 1 and {*old, *new} in _NEGATIONS else ""
+    if len(old) != 1 or len(new) != 1:
+        return ""
+    one, two = old[0], new[0]
+    if one[0] == "\n" == two[0]:
+        return "indentation"
+    same_class = any(one in group and two in group for group in _OPERATORS)
+    numbers = one[0].isdigit() and two[0].isdigit()
+    if same_class or numbers or (one[0] in _QUOTES and two[0] in _QUOTES):
+        return "value"
+    return "name" if one.isidentifier() and two.isidentifier() and {one, two} <= shared else ""
+
+
+def other_argument(first: str, second: str) -> tuple[str, str] | None:
+    """The one argument that differs between two command lines of the same program; an option is none."""
+    one, two = first.split(), second.split()
+    if (
+        len(one) != len(two)
+        or len(one) < _SHORTEST
+        or one[0] != two[0]
+        or "\n" in first.strip() + second.strip()
+    ):
+        return None
+    if not one[0].isalpha() or any(python_code.tree_of(each) is not None for each in (first, second)):
+        return None
+    apart = [
+        (old, new) for old, new in zip(one, two, strict=True) if old.strip(_QUOTES) != new.strip(_QUOTES)
+    ]
+    return apart[0] if len(apart) == 1 and not any(each[0] == "-" for each in apart[0]) else None
+
+
+_SHORTEST = 3
+
+
+_WORD = expression(r"\w+")
+_CODE = expression(r"```[^\n`]*\n(.*?)(?:```|\Z)|(`{1,2})([^`\n]+)\2", re.DOTALL)
+_TEXTS = expression(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*")
+_KEYWORD = expression(r"\s*=(?!=)")
+_OPENS_ARGUMENT = expression(r"[(,]\s*\Z")
+_LEAD = 24
+
+
+def under_renaming(baseline: str, response: str, renaming: Mapping[str, str]) -> str:
+    """The response with the changed names mapped back, so that it can be compared with the baseline.
+
+    A new name is mapped back wherever it stands as a whole word. Where the response's code uses an old name for
+    something of its own beside the new one, that gets a number, so that two variables never fall together.
+
+    Args:
+        baseline: What was answered to the prompt with the old names.
+        response: What was answered to the prompt with the new ones.
+        renaming: Old name to new name, each an identifier; no new name twice.
+
+    Raises:
+        UsageError: ``renaming`` is no such mapping.
+
+    >>> under_renaming("total is the sum", "my_total is the sum", {"total": "my_total"})
+    'total is the sum'
+    """
+    back = _inverse(renaming)
+    found = {*_WORD.findall(response)}
+    present = back.keys() & found
+    if not present:
+        return response
+    clashing = {back[new] for new in present} & (found - back.keys())
+    taken = found | back.keys() | {*back.values(), *_WORD.findall(baseline)}
+    apart = {name: _fresh(name, taken) for name in sorted(clashing)}
+    free = _code_in(response) if apart else []
+
+    def restored(match: re.Match[str]) -> str:
+        word = match[0]
+        if word in back:
+            return back[word]
+        own = word in apart and any(start <= match.start() < end for start, end in free)
+        return apart[word] if own and _is_variable(response, *match.span()) else word
+
+    return _WORD.sub(restored, response)
+
+
+def answer_under_renaming(baseline: Any, answer: Any, renaming: Mapping[str, str]) -> Any:
+    """Any answer with the names mapped back: text, a ``Response``, or lists and mappings that hold text.
+
+    Args:
+        baseline: What it will be compared with.
+        answer: What came back for the changed prompt. It is not modified; what is no text stays as it is.
+        renaming: As for :func:`under_renaming`; empty gives the answer itself.
+
+    Raises:
+        UsageError: As :func:`under_renaming`.
+    """
+    if not renaming:
+        return answer
+    text = baseline if isinstance(baseline, str) else baseline.text if isinstance(baseline, Response) else ""
+    return _restored(text, answer, renaming)
+
+
+def _restored(baseline: str, value: Any, renaming: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return under_renaming(baseline, value, renaming)
+    if isinstance(value, Response):
+        calls = tuple(
+            replace(call, arguments=_restored(baseline, call.arguments, renaming))
+            for call in value.tool_calls
+        )
+        return replace(value, text=under_renaming(baseline, value.text, renaming), tool_calls=calls)
+    if type(value) in {list, tuple}:
+        return type(value)(_restored(baseline, each, renaming) for each in value)
+    if type(value) is dict:
+        keys = [_restored(baseline, key, renaming) for key in value]
+        keys = keys if len({*keys}) == len(keys) else list(value)
+        return {
+            key: _restored(baseline, each, renaming) for key, each in zip(keys, value.values(), strict=True)
+        }
+    return value
+
+
+def _inverse(renaming: Mapping[str, str]) -> dict[str, str]:
+    if not isinstance(renaming, Mapping):
+        raise UsageError(f"renaming is {type(renaming).__name__}; give a mapping of old names to new ones.")
+    back: dict[str, str] = {}
+    for old, new in renaming.items():
+        for name in (old, new):
+            if not (isinstance(name, str) and name.isidentifier()):
+                raise UsageError(f"renaming: {name!r} is no identifier; give a mapping of names to names.")
+        if new in back:
+            raise UsageError(f"renaming: {back[new]!r} and {old!r} would both be {new!r}; give each its own.")
+        back[new] = old
+    return back
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    number = 2
+    while f"{name}_{number}" in taken:
+        number += 1
+    taken.add(f"{name}_{number}")
+    return f"{name}_{number}"
+
+
+def _code_in(response: str) -> list[tuple[int, int]]:
+    """Where code stands in an answer, without its strings and comments."""
+    spans = [match.span(1 if match[1] is not None else 3) for match in _CODE.finditer(response)]
+    if not spans and looks_like(response):
+        spans = [(0, len(response))]
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        position = start
+        for text in _TEXTS.finditer(response, start, end):
+            found.append((position, text.start()))
+            position = text.end()
+        found.append((position, end))
+    return found
+
+
+def _is_variable(text: str, start: int, end: int) -> bool:
+    """Whether a name is neither an attribute nor a keyword argument."""
+    lead = text[max(0, start - _LEAD) : start]
+    return not lead.endswith(".") and not (_KEYWORD.match(text, end) and _OPENS_ARGUMENT.search(lead))
