@@ -139,11 +139,11 @@ def test_what_may_return_other_rows_is_never_equivalent(first, second, databases
         # dialects
         ("SELECT TOP 5 [a] FROM [t] ORDER BY a DESC", "SELECT a FROM t ORDER BY a DESC LIMIT 5", "equivalent"),
         ("SELECT `a` FROM `t` LIMIT 5", 'SELECT "a" FROM t FETCH FIRST 5 ROWS ONLY', "equivalent"),
-        ("SELECT a FROM t LIMIT 5", "SELECT a FROM t FETCH FIRST 5 ROWS WITH TIES", "deviation"),
+        ("SELECT a FROM t LIMIT 5", "SELECT a FROM t FETCH FIRST 5 ROWS WITH TIES", "undecided"),
         ("SELECT TOP 5 a FROM t", "SELECT TOP 5 PERCENT a FROM t", "deviation"),
         ("SELECT a::int FROM t", "SELECT CAST(a AS INT) FROM t", "equivalent"),
         ("SELECT a FROM t WHERE EXTRACT(YEAR FROM d) = 2024", "SELECT a FROM t WHERE YEAR(d) = 2024", "equivalent"),
-        ("SELECT a FROM t WHERE EXTRACT(YEAR FROM d) = 2024", "SELECT a FROM t WHERE MONTH(d) = 2024", "deviation"),
+        ("SELECT a FROM t WHERE EXTRACT(YEAR FROM d) = 2024", "SELECT a FROM t WHERE MONTH(d) = 2024", "undecided"),
         ('SELECT "A" FROM t WHERE b IN (1)', "SELECT a FROM t WHERE b = 1", "undecided"),
         # names of columns
         ("SELECT a, SUM(b) AS s FROM t GROUP BY a HAVING s > 5", "SELECT a, SUM(b) AS total FROM t GROUP BY 1 HAVING SUM(b) > 5", "minor"),
@@ -158,7 +158,7 @@ def test_what_may_return_other_rows_is_never_equivalent(first, second, databases
         ("SELECT a FROM t WHERE b IN (1)", "Here you are:\n```sql\nSELECT a FROM t WHERE b = 1;\n```", "minor"),
         ("SELECT a FROM t WHERE b IN (1)", "```sql\nSELECT a FROM t WHERE b = 1;\n```", "equivalent"),
         ("SELECT a FROM t WHERE b IN (1)", "SELECT a FROM t WHERE b = 1; DROP TABLE t", "deviation"),
-        ("SELECT a FROM t WHERE b IN (1)", "SELECT a FROM t WHERE b == == 1", "deviation"),
+        ("SELECT a FROM t WHERE b IN (1)", "SELECT a FROM t WHERE b == == 1", "undecided"),
     ],
 )  # fmt: skip
 def test_what_a_small_database_cannot_show(first, second, outcome):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from rapidfuzz.distance import Indel
@@ -15,6 +18,7 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.formats import python_code
 from pytest_promptfuzz.comparing.guards import refusals
 from pytest_promptfuzz.comparing.guards.pair import Pair
+from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.long import shared_ends
 from pytest_promptfuzz.comparing.text import analyse, shown, strip_fence
 from pytest_promptfuzz.errors import UsageError
@@ -38,9 +42,14 @@ def compare_code(first: str, second: str) -> Comparison | None:
     Returns:
         ``None`` where one of the answers is a sentence, and the other no more than a line: these are compared as texts.
     """
-    found = _no_program(first, second)
-    if found:
-        return found
+    declined = _declines(first), _declines(second)
+    if declined[0] != declined[1]:
+        which, text = ("baseline", first) if declined[0] else ("response", second)
+        said = f"only the {which} declines the request: {shown(text)}"
+        return answer("deviation", 0.0, "guard:refusal", said)
+    broken = cut_off(block(first), block(second))
+    if broken:
+        return broken
     if any(map(_is_prose, (first, second))) and "\n" not in first.strip() + second.strip():
         return None
     found = _programs(first, second)
@@ -64,24 +73,6 @@ def compare_code(first: str, second: str) -> Comparison | None:
     return found
 
 
-def _no_program(first: str, second: str) -> Comparison | None:
-    """A refusal, or a program that breaks off, against a whole program."""
-    declined = _declines(first), _declines(second)
-    if declined[0] != declined[1]:
-        which, text = ("baseline", first) if declined[0] else ("response", second)
-        return answer(
-            "deviation", 0.0, "guard:refusal", f"only the {which} declines the request: {shown(text)}"
-        )
-    one, two = block(first), block(second)
-    for which, whole, start in (("response", one, two), ("baseline", two, one)):
-        if _cut_off(whole, start):
-            said = f"the {which} breaks off after {shown(start[-_SHOWN_END:])}"
-            return answer("deviation", len(start) / len(whole), "guard:sequence", said)
-    return None
-
-
-_SHOWN_END = 40
-
 _OBLIGES = expression(
     r"\b(?:must|mustn't|shall|should|shouldn't|never|always|only|required?|requires|forbidden|allowed|do not|don't"
     r"|cannot|can't|may not|not safe|unsafe|thread-?safe|deprecated|not|no|mandatory|optional"
@@ -91,10 +82,10 @@ _OBLIGES = expression(
 
 
 def _programs(first: str, second: str) -> Comparison:
-    """Compare two programs: by syntax tree where both are Python, else token by token.
+    """Compare two programs: by syntax tree and canonical form where both are Python, else token by token.
 
-    An operator, a value or a negation changed in an equal frame is a deviation; names that changed alike throughout
-    are minor; programs written otherwise are undecided, as they may do the same.
+    Names that changed alike throughout are minor. What is sure to do something else is a deviation; programs written
+    otherwise are undecided, as they may do the same.
     """
     one, two = block(first), block(second)
     tree = python_code.dumped(one)
@@ -102,37 +93,40 @@ def _programs(first: str, second: str) -> Comparison:
         return answer("equivalent", 1.0, "code", "the programs have the same syntax tree")
     tokens_a, tokens_b = tokens(one), tokens(two)
     if tokens_a == tokens_b:
-        return answer(
-            "equivalent", 1.0, "code", "the programs are equal but for comments, space and style of quotes"
-        )
+        said = "the programs are equal but for comments, space and style of quotes"
+        return answer("equivalent", 1.0, "code", said)
     form = python_code.canonical_form(one)
     if form is not None and form == python_code.canonical_form(two):
         said = "the programs are written differently and do the same"
         return answer("equivalent", 1.0, "code-canonical", said)
-    changes = changes_between(tokens_a, tokens_b)
-    likeness = likeness_of(tokens_a, tokens_b, changes)
-    renamed = renaming(tokens_a, tokens_b)
-    if renamed:
+    (numbered_a, names_a), (numbered_b, names_b) = _numbered(tokens_a), _numbered(tokens_b)
+    renamed = [pair for pair in zip(names_a.values(), names_b.values(), strict=False) if pair[0] != pair[1]]
+    if numbered_a == numbered_b:
         names = ", ".join(f"{old} became {new}" for old, new in renamed[:3])
         return answer("minor", 0.95, "code", f"the programs differ in names only: {names}")
-    if surely_differ(tokens_a, tokens_b, changes):
-        return answer("deviation", likeness, "code", f"the programs differ: {in_words(changes[0])}")
-    argument = other_argument(one, two)
+    likeness = likeness_of(tokens_a, tokens_b, changes_between(tokens_a, tokens_b))
+    changes = changes_between(numbered_a, numbered_b)
+    moved = sorted(lines(one)) == sorted(lines(two))  # statements in another order may do the same
+    framed = likeness > _SAME_FRAME and not moved
+    if framed and (sides_exchanged(numbered_a, numbered_b) or _all_proven(changes)):
+        old, new = (
+            tuple(names.get(word, word) for word in side)
+            for names, side in zip((names_a, names_b), changes[0], strict=True)
+        )
+        return answer("deviation", likeness, "code", f"the programs differ: {in_words((old, new))}")
+    argument = _other_argument(one, two)
     if argument:
-        old, new = argument
-        return answer("deviation", likeness, "code", f"the commands differ: {old} became {new}")
+        old_word, new_word = argument
+        return answer("deviation", likeness, "code", f"the commands differ: {old_word} became {new_word}")
     by_line = changes_between(lines(one), lines(two))
     difference = by_line[0] if by_line else changes[0]
     words = f"{shown(' '.join(difference[0]))} became {shown(' '.join(difference[1]))}"
-    return answer(
-        "undecided",
-        likeness,
-        "code-form",
-        f"the programs differ (first: {words}) and may still do the same; run them in the test and compare",
-    )
+    said = f"the programs differ (first: {words}) and may still do the same; run them in the test and compare"
+    return answer("undecided", likeness, "code-form", said)
 
 
 def answer(outcome: Outcome, likeness: float, reason: str, explanation: str) -> Comparison:
+    """A comparison that the structure of two answers decides."""
     similarity = None if outcome == "undecided" else likeness
     return Comparison(outcome, similarity, reason, explanation, (Tier("structure", likeness),))
 
@@ -144,6 +138,7 @@ def likeness_of(one: list[str], two: list[str], changes: list[Change]) -> float:
 
 
 def in_words(change: Change) -> str:
+    """What changed, for a person."""
     old, new = (_line([token for token in each if token[0] != "\n"]) for each in change)
     if not old and not new:
         return "a line is indented otherwise"
@@ -155,6 +150,7 @@ def in_words(change: Change) -> str:
 
 
 def changes_between(one: list[str], two: list[str]) -> list[Change]:
+    """The shortest list of changes that turns one sequence into another."""
     start, end = shared_ends(one, two)
     one, two = one[start : len(one) - end], two[start : len(two) - end]
     if max(len(one), len(two)) > _MOST:
@@ -173,16 +169,25 @@ def _line(tokens: list[str]) -> str:
     return " ".join(tokens[:_SHOWN]) + (" …" if len(tokens) > _SHOWN else "")
 
 
-def _cut_off(whole: str, start: str) -> bool:
-    """Whether a program is the beginning of another one and breaks off within a statement, a string or a bracket."""
-    begun = start.rstrip()
-    if not begun or len(begun) >= len(whole.rstrip()) or not whole.startswith(begun):
-        return False
-    if python_code.dumped(whole) is not None:
-        return python_code.dumped(begun) is None
-    return bool(_DANGLING.search(begun)) or any(
-        begun.count(left) > begun.count(right) for left, right in ("()", "[]", "{}")
-    )
+def cut_off(one: str, two: str) -> Comparison | None:
+    """That one of two programs is the beginning of the other and breaks off within a statement or a bracket."""
+    for which, whole, start in (("response", one, two), ("baseline", two, one)):
+        begun = start.rstrip()
+        if not begun or len(begun) >= len(whole.rstrip()) or not whole.startswith(begun):
+            continue
+        if python_code.dumped(whole) is not None:
+            broken = python_code.dumped(begun) is None
+        else:
+            broken = bool(_DANGLING.search(begun)) or any(
+                begun.count(left) > begun.count(right) for left, right in ("()", "[]", "{}")
+            )
+        if broken:
+            said = f"the {which} breaks off after {shown(start[-_SHOWN_END:])}"
+            return answer("deviation", len(start) / len(whole), "guard:sequence", said)
+    return None
+
+
+_SHOWN_END = 40
 
 
 def _declines(text: str) -> bool:
@@ -198,7 +203,7 @@ def _is_prose(text: str) -> bool:
 
 
 _DANGLING = expression(
-    r"(?:\b(?:by|where|and|or|from|select|on|join|set|values|in|not)|[=,+(\[{&|<>])\Z", re.IGNORECASE
+    r"(?:\b(?:by|where|and|or|from|select|on|join|set|values|in|not)|[=,.+(\[{&|<>])\Z", re.IGNORECASE
 )
 """What no program in any language ends with."""
 _SENTENCE = 4
@@ -351,106 +356,149 @@ def _plainer(found: list[str]) -> list[str]:
     return result
 
 
-_BINDING = frozenset({"def", "function", "func", "fn", "const", "let", "var", "for", "lambda", "class", "as"})
+_BINDING = frozenset(
+    {"def", "function", "func", "fn", "const", "let", "var", "for", "lambda", "class", "as", "mut"}
+)
+_CONTROL = frozenset({"if", "for", "while", "switch", "catch", "return"})
 
 
-def renaming(first: list[str], second: list[str]) -> list[tuple[str, str]]:
-    """The names that changed, each to another one throughout, where nothing else changed; else an empty list.
+def _numbered(sequence: list[str]) -> tuple[list[str], dict[str, str]]:
+    """A program's tokens with the names it binds itself numbered, and these names by their numbers.
 
-    Only names a program binds itself count: what it calls or reads from elsewhere may not be renamed.
+    What it calls or reads from elsewhere keeps its name.
     """
-    if len(first) != len(second):
-        return []
-    forth: dict[str, str] = {}
-    back: dict[str, str] = {}
-    for index, (old, new) in enumerate(zip(first, second, strict=True)):
-        if old != new and not (old.isidentifier() and new.isidentifier()):
-            return []
-        if old.isidentifier() and (forth.setdefault(old, new) != new or back.setdefault(new, old) != old):
-            return []
-        if old != new and index and first[index - 1] == ".":
-            return []
-    changed = [(old, new) for old, new in forth.items() if old != new]
-    bound = _bound(first)
-    return changed if all(old in bound for old, _ in changed) else []
+    bound = _bound(sequence)
+    numbers: dict[str, str] = {}
+
+    def number(name: str) -> str:
+        return numbers.setdefault(name, f"${len(numbers) + 1}") if name in bound else name
+
+    found = []
+    for at, (word, following) in enumerate(pairwise([*sequence, ""])):
+        if word[0] in _QUOTES:
+            found.append(_INSERTED.sub(lambda match: match[1] + number(match[2]), word))
+        elif (at and sequence[at - 1] == ".") or following[:1] in {*_QUOTES}:
+            found.append(word)
+        else:
+            found.append(number(word))
+    return found, {each: name for name, each in numbers.items()}
+
+
+_INSERTED = expression(r"([{$]\{?)([^\W\d]\w*)")
 
 
 def _bound(sequence: list[str]) -> set[str]:
+    """The names that a program binds: parameters, variables, loops, its own functions and classes."""
+    closing = _partners(sequence)
+    padded = ["", "", "", *sequence, "", ""]
     found: set[str] = set()
-    parameters = 0
-    for index, word in enumerate(sequence):
-        previous = sequence[index - 1] if index else ""
-        following = sequence[index + 1] if index + 1 < len(sequence) else ""
-        if parameters:
-            parameters += (word == "(") - (word == ")")
-        elif word == "(" and index > 1 and sequence[index - 2] in _BINDING:
-            parameters = 1
-        if word.isidentifier() and (
+    opened: list[str] = []
+    leading = ""  # the word that a list of names follows: for, lambda
+    for at, word in enumerate(sequence):
+        before, previous, following, next_but_one = (padded[at + place] for place in (1, 2, 4, 5))
+        if word in {"(", "[", "{"}:
+            after = sequence[closing[at] + 1] if closing.get(at, -1) + 1 in range(1, len(sequence)) else ""
+            named = previous.isidentifier() and previous not in _CONTROL
+            if word == "(" and (before in _BINDING or previous in _BINDING):
+                opened.append("parameters")
+            elif word == "(" and (after == "=>" or (after == "{" and named)):
+                opened.append("typed")
+            else:
+                opened.append(word)
+        elif word in {")", "]", "}"} and opened:
+            opened.pop()
+        if word in {"for", "lambda"}:
+            leading = word
+        elif word in {"in", "of", ":", "=", ";", "{"} or word[0] == "\n":
+            leading = ""
+        if not word.isidentifier() or previous == ".":
+            continue
+        inside = opened[-1] if opened else ""
+        if (
             previous in _BINDING
-            or following in {"=", "=>"}
-            or (parameters and previous in {"(", ",", "*", "**"})
+            or following == "=>"
+            or (following == "=" and inside != "(")
+            or (following, next_but_one) == (":", "=")
+            or (leading and (previous in {",", "("} or previous == leading))
+            or (inside == "parameters" and previous in {"(", ",", "*", "**"})
+            or (inside == "typed" and following in {",", ")", "="})
+            or (following == ":" and padded[at : at + 2] == ["for", "("])
+            or (previous == "|" and following in {"|", ","})
         ):
             found.add(word)
+    return found - _BINDING
+
+
+def _partners(sequence: list[str]) -> dict[int, int]:
+    """Where each opening bracket is closed."""
+    found, opened = {}, []
+    for at, word in enumerate(sequence):
+        if word in {"(", "[", "{"}:
+            opened.append(at)
+        elif word in {")", "]", "}"} and opened:
+            found[opened.pop()] = at
     return found
 
 
-_OPERATORS = (
-    frozenset({"all", "any"}),
-    frozenset({"min", "max", "sum", "len"}),
-    frozenset({"startswith", "endswith"}),
-    frozenset({"upper", "lower"}),
-    frozenset({"floor", "ceil"}),
-    frozenset({"break", "continue"}),
-    frozenset({"encode", "decode"}),
-    frozenset({"add", "remove"}),
-    frozenset({"push", "pop"}),
-    frozenset({"get", "post", "put", "patch", "delete"}),
-    frozenset({"<", "<=", ">", ">=", "==", "!=", "===", "!=="}),
-    frozenset({"+", "-", "*", "/", "//", "%", "**"}),
-    frozenset({"+=", "-=", "*=", "/="}),
-    frozenset({"and", "or"}),
-    frozenset({"&&", "||"}),
-    frozenset({"True", "False"}),
-    frozenset({"true", "false"}),
-)
+_RIVALS = tuple(
+    map(
+        word_set,
+        (
+            "break continue", "True False", "true false", "and or", "&& ||",
+            "< <= > >= == !=", "+ - * / // % **", "+= -= *= /=",
+        ),
+    )
+)  # fmt: skip
+"""Words and signs of which one for another does something else."""
+_ALIKE = tuple(
+    map(
+        word_set,
+        (
+            "let const var", "int long short Integer", "float double", "substr substring slice",
+            "public private protected", "info log debug", "print println printf puts echo", "String string str",
+            "list List Sequence Iterable Array",
+        ),
+    )
+)  # fmt: skip
+"""Words of which one may stand for another in a program that does the same."""
 _NEGATIONS = ({"not"}, {"!"}, {"-"})
 _QUOTES = "\"'"
+_ORDERED = frozenset({"-", "/", "//", "%", "**", "<", "<=", ">", ">=", "<<", ">>"})
+_COMPARED = frozenset({"<", "<=", ">", ">="})
+_FEW = 2
+_SAME_FRAME = 0.5
 
 
-def surely_differ(
-    first: list[str], second: list[str], changes: Sequence[tuple[Sequence[str], Sequence[str]]]
-) -> bool:
+def _all_proven(changes: list[Change]) -> bool:
     """Whether small changes in an equal frame cannot leave a program doing the same.
 
-    One operator, number or string literal for another, a negation more or less, a line indented otherwise, one name
-    for another that both programs use, or the sides of a minus exchanged. ``x += 1`` for
-    ``x = x + 1`` is none of these.
+    One operator, number, text or name from elsewhere for another, a negation more or less, a line indented otherwise.
+    ``x += 1`` for ``x = x + 1`` is none of these, nor are two names for two others: they may go together.
     """
-    if _exchanged(first, second):
-        return True
-    shared = {*first} & {*second}
-    kinds = {_kind(old, new, shared) for old, new in changes}
-    return len(changes) <= _FEW and len(kinds) == 1 and "" not in kinds
+    kinds = {_kind(old, new) for old, new in changes}
+    distinct = {*changes}
+    mirrored = distinct == {(new, old) for old, new in changes}
+    most = 1 if kinds == {"name"} and not mirrored else _FEW
+    return len(distinct) <= most and len(kinds) == 1 and "" not in kinds and not shifted_bound(changes)
 
 
-_FEW = 2
-_ORDERED = frozenset({"-", "/", "//", "%", "**", "<", "<=", ">", ">=", "<<", ">>"})
+def shifted_bound(changes: list[Change]) -> bool:
+    """Whether a comparison and its number changed together: ``> 17`` may be ``>= 18``."""
+    both = {word for change in changes for side in change for word in side}
+    return not _COMPARED.isdisjoint(both) and any(word[0].isdigit() for word in both)
 
 
-def _exchanged(first: Sequence[str], second: Sequence[str]) -> bool:
+def sides_exchanged(first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether all that differs is that ``a - b`` became ``b - a``."""
-    apart = [index for index, (old, new) in enumerate(zip(first, second, strict=False)) if old != new]
-    if len(first) != len(second) or len(apart) != 2:
+    apart = [at for at, (old, new) in enumerate(zip(first, second, strict=False)) if old != new]
+    if len(first) != len(second) or len(apart) != 2 or apart[1] != apart[0] + 2:
         return False
     one, two = apart
-    return (
-        two == one + 2
-        and first[one + 1] in _ORDERED
-        and [first[one], first[two]] == [second[two], second[one]]
-    )
+    return first[one + 1] in _ORDERED and (first[one], first[two]) == (second[two], second[one])
 
 
-def _kind(old: Sequence[str], new: Sequence[str], shared: set[str]) -> str:
+def _kind(old: Sequence[str], new: Sequence[str]) -> str:
+    """What kind of change is sure to do something else; empty where it is not."""
     if not old or not new:
         return "negation" if len(old) + len(new) == 1 and {*old, *new} in _NEGATIONS else ""
     if len(old) != 1 or len(new) != 1:
@@ -458,32 +506,57 @@ def _kind(old: Sequence[str], new: Sequence[str], shared: set[str]) -> str:
     one, two = old[0], new[0]
     if one[0] == "\n" == two[0]:
         return "indentation"
-    same_class = any(one in group and two in group for group in _OPERATORS)
-    numbers = one[0].isdigit() and two[0].isdigit()
-    if same_class or numbers or (one[0] in _QUOTES and two[0] in _QUOTES):
+    if any(one in group and two in group for group in _RIVALS):
         return "value"
-    return "name" if one.isidentifier() and two.isidentifier() and {one, two} <= shared else ""
+    if one[0].isdigit() and two[0].isdigit():
+        return "value"
+    if one[0] in _QUOTES and two[0] in _QUOTES:
+        return "value" if _other_text(one, two) else ""
+    alike = one.casefold() in two.casefold() or two.casefold() in one.casefold()
+    alike = alike or any(one in group and two in group for group in _ALIKE)
+    if one[0] == "$" == two[0]:
+        return "name"
+    return "name" if one.isidentifier() and two.isidentifier() and not alike else ""
 
 
-def other_argument(first: str, second: str) -> tuple[str, str] | None:
-    """The one argument that differs between two command lines of the same program; an option is none."""
-    one, two = first.split(), second.split()
-    if (
-        len(one) != len(two)
-        or len(one) < _SHORTEST
-        or one[0] != two[0]
-        or "\n" in first.strip() + second.strip()
-    ):
+def _other_text(one: str, two: str) -> bool:
+    """Whether two texts in a program differ in more than the words of a message, its case or its marks."""
+    words_a, words_b = ([*_WORD.findall(each.casefold())] for each in (one, two))
+    most = max(len(words_a), len(words_b))
+    return most < _SENTENCE or (words_a != words_b and len({*words_a} & {*words_b}) * 2 >= most)
+
+
+def _other_argument(first: str, second: str) -> tuple[str, str] | None:
+    """The one argument that differs between command lines, in whatever order; no option and no program is one."""
+    if any(python_code.tree_of(each) is not None or not _COMMANDS.match(each) for each in (first, second)):
         return None
-    if not one[0].isalpha() or any(python_code.tree_of(each) is not None for each in (first, second)):
+    one, two = _arguments(first), _arguments(second)
+    if min(one.total(), two.total()) < _SHORTEST:
         return None
-    apart = [
-        (old, new) for old, new in zip(one, two, strict=True) if old.strip(_QUOTES) != new.strip(_QUOTES)
-    ]
-    return apart[0] if len(apart) == 1 and not any(each[0] == "-" for each in apart[0]) else None
+    gone, come = [*(one - two).elements()], [*(two - one).elements()]
+    options = [[each for each in side if each[0] == "-"] for side in (gone, come)]
+    old, new = ([each for each in side if each[0] != "-"] for side in (gone, come))
+    if len(old) != 1 or len(new) != 1 or old[0] in new[0] or new[0] in old[0]:
+        return None
+    calls = {" ".join(line.split()[:2]) for each in (first, second) for line in each.splitlines()}
+    called = any(each.endswith(f" {word}") or each == word for each in calls for word in (*old, *new))
+    programs = {each.partition(" ")[0] for each in calls}
+    return None if (called and any(options)) or {*old, *new} & programs else (old[0], new[0])
 
 
 _SHORTEST = 3
+_COMMANDS = expression(
+    r"\A(?:#!.*\n)?(?!(?:const|let|var|function|public|import|from|func|fn|def|class|return)\b)[a-z][\w.-]* +[^=\s(:]"
+)
+
+
+def _arguments(program: str) -> Counter[str]:
+    """The words of command lines, without quotes and what a path may have at its ends."""
+    try:
+        words = shlex.split(program.replace("\\\n", " "), comments=True)
+    except ValueError:
+        words = program.split()
+    return Counter(word.removeprefix("./").rstrip("/;") or word for word in words if word)
 
 
 _WORD = expression(r"\w+")

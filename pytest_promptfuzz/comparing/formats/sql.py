@@ -1,18 +1,26 @@
-"""SQL queries compared by what they ask for: in a normal form, then in the canonical form of ``sqlglot``."""
+"""SQL queries compared by what they ask for: in a normal form, then in the canonical form of ``sqlglot``.
+
+What is a deviation is proven: another table, column, value, operator, aggregate, order or kind of join. Queries that
+are merely written differently are undecided.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.formats.code import (
     Change,
     answer,
     changes_between,
+    cut_off,
     in_words,
     likeness_of,
     plain_decimal,
+    shifted_bound,
+    sides_exchanged,
 )
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.text import shown, strip_fence
@@ -22,9 +30,8 @@ from pytest_promptfuzz.expressions import expression
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.comparison import Comparison
 
-_FEW_CHANGES = 2
-_SMALL = 4
 _SAME_FRAME = 0.5
+_MOST_CHANGES = 2
 
 
 def installed() -> bool:
@@ -52,10 +59,7 @@ def check_dialect(name: str) -> str:
 
 
 def compare_sql(first: str, second: str, *, dialect: str | None = None) -> Comparison | None:
-    """Compare two queries in normal form, and where that leaves it open in the canonical form of ``sqlglot``.
-
-    Another statement, another name, value or operator in an equal frame, and a condition that is left out are a
-    deviation. Queries of different forms are undecided, as they may return the same rows.
+    """Compare two queries in normal form, then in canonical form, then by what is sure to differ.
 
     Args:
         first: The baseline.
@@ -75,39 +79,46 @@ def compare_sql(first: str, second: str, *, dialect: str | None = None) -> Compa
         return answer(
             "deviation", 0.0, "sql-format", f"the {other} is SQL, the {which} is not: {shown(text)}"
         )
-    found, changes = _by_tokens(tokens(query_a), tokens(query_b))
-    if found.outcome != "equivalent" and not _other_value(changes):
-        found = _by_canonical_form(query_a, query_b, dialect) or found
+    found = cut_off(bare(query_a), bare(query_b)) or _queries(query_a, query_b, dialect)
     if (query_a == first) != (query_b == second) and found.outcome == "equivalent":
         return answer("minor", 1.0, "sql-wrapped", "the query is equal, but stands within other text")
     return found
 
 
-def _by_tokens(one: list[str], two: list[str]) -> tuple[Comparison, list[Change]]:
-    """What the normal forms of two queries show, and what differs in them."""
+def _queries(query_a: str, query_b: str, dialect: str | None) -> Comparison:
+    one, two = tokens(query_a), tokens(query_b)
     if one == two:
         said = "the queries are equal but for case, space, optional words and order"
-        return answer("equivalent", 1.0, "sql", said), []
+        return answer("equivalent", 1.0, "sql", said)
     one, two = unnamed(one), unnamed(two)
     if one == two:
-        return answer("minor", 0.95, "sql", "the queries are equal, but name their columns otherwise"), []
+        found = _by_canonical_form(query_a, query_b, dialect)
+        said = "the queries are equal, but name their columns otherwise"
+        return found or answer("minor", 0.95, "sql", said)
     changes = changes_between(one, two)
-    likeness = likeness_of(one, two, changes)
-    words = in_words(changes[0])
-    if one[:1] != two[:1]:
-        verbs = (one[0].upper() if one else "nothing", two[0].upper() if two else "nothing")
-        return answer("deviation", 0.0, "sql", f"{verbs[0]} became {verbs[1]}"), changes
+    found = None if _other_value(changes) else _by_canonical_form(query_a, query_b, dialect)
+    if found:
+        return found
+    likeness, words = likeness_of(one, two, changes), in_words(changes[0])
+    verbs = [[word for last, word in pairwise([";", *each]) if last == ";"] for each in (one, two)]
+    if verbs[0] != verbs[1]:
+        said = " became ".join(", ".join(each).upper() or "nothing" for each in verbs)
+        return answer("deviation", 0.0, "sql", said)
     if len(changes) == 1 and _sorting(changes[0], one, two):
-        said = f"only one of the queries sorts its rows: {words}"
-        return answer("minor", likeness, "sql", said), changes
-    if _few(changes, likeness):
-        return answer("deviation", likeness, "sql", f"the queries differ: {words}"), changes
+        return answer("minor", likeness, "sql", f"only one of the queries sorts its rows: {words}")
+    if likeness >= _SAME_FRAME and (sides_exchanged(one, two) or _all_proven(changes, one, two)):
+        return answer("deviation", likeness, "sql", f"the queries differ: {words}")
+    exchanged = _exchanged(one, two)
+    if exchanged:
+        return answer(
+            "deviation", likeness, "sql", f"the queries differ: {exchanged[0]} became {exchanged[1]}"
+        )
     mend = "" if installed() else "; the extra 'sql' can tell in more cases"
     said = (
         f"the queries are written differently (first: {words}) and may still return the same rows; run them against a "
         f"small database in the test and compare the rows{mend}"
     )
-    return answer("undecided", likeness, "sql-form", said), changes
+    return answer("undecided", likeness, "sql-form", said)
 
 
 def _other_value(changes: list[Change]) -> bool:
@@ -115,7 +126,8 @@ def _other_value(changes: list[Change]) -> bool:
     gone, come = ({token for change in changes for token in change[side]} for side in (0, 1))
     return any(
         len(old) == len(new) == 1
-        and all(each[0].isdigit() or each[0] == "'" for each in (old[0], new[0]))
+        and _is_literal(old[0])
+        and _is_literal(new[0])
         and (old[0] not in come or new[0] not in gone)
         for old, new in changes
     )
@@ -128,15 +140,13 @@ def _by_canonical_form(first: str, second: str, dialect: str | None) -> Comparis
     from pytest_promptfuzz.comparing.formats.sql_trees import canonical
 
     for names in (True, False):
-        forms = [canonical(bare(each), dialect=dialect, names=names) for each in (first, second)]
-        if forms[0] is None or forms[0] != forms[1]:
-            continue
-        if names:
-            return answer(
-                "equivalent", 1.0, "sql-canonical", "the queries are written differently and ask for the same"
-            )
-        said = "the queries ask for the same, but name their columns otherwise"
-        return answer("minor", 0.95, "sql-canonical", said)
+        one, two = (canonical(bare(each), dialect=dialect, names=names) for each in (first, second))
+        if one is not None and one == two and names:
+            said = "the queries are written differently and ask for the same"
+            return answer("equivalent", 1.0, "sql-canonical", said)
+        if one is not None and one == two:
+            said = "the queries ask for the same, but name their columns otherwise"
+            return answer("minor", 0.95, "sql-canonical", said)
     return None
 
 
@@ -147,13 +157,126 @@ def _sorting(change: Change, one: list[str], two: list[str]) -> bool:
     return not all(change) and extra[:2] == ["order", "by"] and whole[-len(extra) :] == extra
 
 
-def _few(changes: list[Change], likeness: float) -> bool:
-    """Whether few small changes in an equal frame differ: these change what is asked for."""
-    return (
-        likeness >= _SAME_FRAME
-        and len(changes) <= _FEW_CHANGES
-        and all(len(old) <= _SMALL and len(new) <= _SMALL for old, new in changes)
-    ) or (len(changes) == 1 and likeness >= _SAME_FRAME and not all(changes[0]))
+_AGGREGATES = frozenset({"count", "sum", "avg", "min", "max"})
+_RIVALS = (
+    frozenset({"<", "<=", ">", ">=", "=", "<>"}),
+    frozenset({"+", "-", "*", "/", "%"}),
+    frozenset({"and", "or"}),
+    frozenset({"=", "is"}),
+    frozenset({"all", "any"}),
+    frozenset({"left", "right", "full", "cross"}),
+    frozenset({"union", "intersect", "except"}),
+    frozenset({"upper", "lower"}),
+    frozenset({"year", "month", "day"}),
+    frozenset({"floor", "ceil"}),
+    frozenset({"rank", "dense_rank", "row_number", "ntile"}),
+    frozenset({"lead", "lag"}),
+    _AGGREGATES,
+)
+"""Words and signs of which one for another asks for something else."""
+_DECISIVE = frozenset({"not", "distinct", "desc", "left", "right", "full", "all", "percent", "ties", ")"})
+"""What asks for something else where one query has it alone; a bracket goes with the function before it."""
+_CLAUSES = frozenset({"where", "and", "or", "having", "union", "intersect", "except", "set", ","})
+_PSEUDO = word_set(
+    """year month day week hour minute second interval date time timestamp current_date current_timestamp
+    current_time localtime localtimestamp sysdate text int integer varchar numeric decimal float"""
+)
+"""Words that look like columns."""
+
+
+def _all_proven(changes: list[Change], one: list[str], two: list[str]) -> bool:
+    """Whether all that differs in an equal frame is sure to ask for something else.
+
+    A bound that moved together with its sign (``> 17``, ``>= 18``) is not, nor is one more column that rows are grouped
+    by: the columns before it may settle it.
+    """
+    (rest_a, grouped_a), (rest_b, grouped_b) = _grouping(one), _grouping(two)
+    if rest_a == rest_b and (grouped_a < grouped_b or grouped_b < grouped_a):
+        return False
+    if len(changes) > _MOST_CHANGES or shifted_bound(changes):
+        return False
+    names = [_tables(one) | _tables(two), _columns(one) | _columns(two), _given(one) & _given(two)]
+    ordered = "order" in one and "order" in two
+    return all(_is_proven(change, names, ordered=ordered) for change in changes)
+
+
+def _grouping(sequence: list[str]) -> tuple[list[str], set[str]]:
+    """A query without the columns that it groups by, and these."""
+    if sequence.count("group") != 1:
+        return sequence, set()
+    start = sequence.index("group")
+    end = next((at for at, word in enumerate(sequence) if at > start + 1 and word in _AFTER), len(sequence))
+    return [*sequence[:start], *sequence[end:]], {*sequence[start:end]}
+
+
+def _is_proven(change: Change, named: list[set[str]], *, ordered: bool) -> bool:
+    old, new = change
+    if not old or not new:
+        extra = old or new
+        piece = extra[0] in _CLAUSES or extra[-1] in {"and", "or", ","} or extra[0] in _AGGREGATES
+        limited = ordered and extra[0] in {"limit", "offset"}
+        moved = "=" in extra and {*extra} <= named[1] | {"="}  # SET a = b, SET b = a
+        return piece or limited or moved or not _DECISIVE.isdisjoint({extra[0], extra[-1]})
+    if ("distinct" in old) != ("distinct" in new):
+        return True
+    if len(old) == len(new) == 1 and (
+        any(old[0] in group and new[0] in group for group in _RIVALS)
+        or (_is_literal(old[0]) and _is_literal(new[0]))
+    ):
+        return True
+    return any(all({*each} <= names | {",", ".", "*"} for each in change) for names in named)
+
+
+def _exchanged(one: list[str], two: list[str]) -> tuple[str, str] | None:
+    """What stands for something else however a query is written: a table, a value, an aggregate or a column."""
+    values_a, values_b = _values(one), _values(two)
+    for key in sorted(values_a.keys() & values_b.keys()):
+        old, new = sorted(values_a[key] - values_b[key]), sorted(values_b[key] - values_a[key])
+        if old and new and old[0][0].isdigit() == new[0][0].isdigit() and old[0][:-1] not in new[0]:
+            return " ".join([*key, old[0]]), " ".join([*key, new[0]])
+    for facts in (_tables, _aggregates, _columns):
+        old, new = sorted(facts(one) - facts(two)), sorted(facts(two) - facts(one))
+        if old and new:
+            return ", ".join(old), ", ".join(new)
+    return None
+
+
+def _tables(sequence: list[str]) -> set[str]:
+    """The tables a query names, without the queries that ``WITH`` names."""
+    before = {"from", "join", "into", "update"}
+    found = {word for last, word in pairwise(sequence) if last in before and _is_name(word)}
+    return found - {each for each, following in pairwise(sequence) if following == "as"} - _given(sequence)
+
+
+def _given(sequence: list[str]) -> set[str]:
+    """The names that a query gives: after ``AS``, after a name, a bracket or ``END``."""
+    return {
+        word
+        for last, word in pairwise(sequence)
+        if _is_name(word) and (last in {"as", ")", "end"} or (_is_name(last) and last not in _PSEUDO))
+    }
+
+
+def _columns(sequence: list[str]) -> set[str]:
+    told = {word for word, following in pairwise([*sequence, ""]) if following in {"(", ".", "as"}}
+    names = {word for word in sequence if _is_name(word)}
+    return names - told - _tables(sequence) - _given(sequence) - _PSEUDO
+
+
+def _aggregates(sequence: list[str]) -> set[str]:
+    """The one aggregate of a query; none where it has several, or counts by ``CASE``."""
+    found = {*sequence} & _AGGREGATES
+    return found if len(found) == 1 and "case" not in sequence else set()
+
+
+def _values(sequence: list[str]) -> dict[tuple[str, str], set[str]]:
+    """The values that columns are compared with, by column and sign."""
+    found: dict[tuple[str, str], set[str]] = {}
+    columns = _columns(sequence)
+    for column, sign, value in zip(sequence, sequence[1:], sequence[2:], strict=False):
+        if column in columns and sign in {*_MIRRORED, "like"} and _is_literal(value):
+            found.setdefault((column, sign), set()).add(value)
+    return found
 
 
 _TOKEN = expression(
@@ -260,22 +383,23 @@ def tokens(text: str) -> list[str]:
             inner = value[1:-1]
             result.append(inner.lower() if inner.isidentifier() and inner == inner.lower() else value)
         elif kind == "word":
-            word = value.lower()
-            result.append(_BOOLEANS.get(word, word))
+            result.append(_SAME.get(value.lower(), value.lower()))
         elif kind == "number":
             result.append(plain_decimal(value))
         else:
             result.append("<>" if value == "!=" else value)
-    for at in range(len(result) - 3):
+    for at in range(len(result) - 2, -1, -1):
         if result[at : at + 4] == ["count", "(", "1", ")"]:
             result[at + 2] = "*"
+        elif result[at] in _PSEUDO and result[at + 1 : at + 3] == ["(", ")"]:
+            del result[at + 1 : at + 3]
     while result and result[-1] == ";":
         result.pop()
     result = _sorted_members([token for token in result if token not in {"inner", "outer", "asc"}])
-    return _sorted_conditions(_sorted_sides(_without_aliases(result)))
+    return _sorted_parts(_sorted_conditions(_sorted_sides(_bounds(_without_aliases(result)))))
 
 
-_BOOLEANS = {"true": "1", "false": "0"}
+_SAME = {"true": "1", "false": "0", "now": "current_timestamp", "curdate": "current_date"}
 _CONDITION = frozenset({"where", "on", "having"})
 _BEFORE = _CONDITION | {"and", "or", "("}
 _AFTER = word_set(
@@ -303,6 +427,38 @@ def _sorted_sides(sequence: list[str]) -> list[str]:
         if (_is_value(left), left) > (_is_value(right), right):
             result[start:end] = [*right, _MIRRORED[sign], *left]
     return result
+
+
+def _bounds(sequence: list[str]) -> list[str]:
+    """``x BETWEEN 1 AND 5`` as two comparisons, where ``x`` is a name."""
+    result = list(sequence)
+    for at in reversed([at for at, word in enumerate(sequence) if word == "between"]):
+        start, end = at, at + 1
+        while start and _operand(result[start - 1]):
+            start -= 1
+        low, high = result[end : end + 1], result[end + 2 : end + 3]
+        plain = start < at and all(each and _operand(each[0]) for each in (low, high))
+        before, after = result[start - 1] if start else "", "".join(result[end + 3 : end + 4])
+        if plain and before in _BEFORE and after in _AFTER and result[end + 1] == "and":
+            name = result[start:at]
+            result[start : end + 3] = [*name, ">=", *low, "and", *name, "<=", *high]
+    return result
+
+
+def _sorted_parts(sequence: list[str]) -> list[str]:
+    """The queries that ``UNION`` joins in one order, where they show the same columns and nothing sorts the rows."""
+    if "union" not in sequence or not {"(", "order", "limit", "intersect", "except"}.isdisjoint(sequence):
+        return sequence
+    parts: list[list[str]] = [[]]
+    for word in sequence:
+        if word == "union":
+            parts.append([])
+        parts[-1].append(word)
+    parts[0] = [*parts[1][: 2 if parts[1][1] == "all" else 1], *parts[0]]
+    if len({tuple(part[: part.index("from")]) for part in parts if "from" in part}) != 1:
+        return sequence
+    joined = [word for part in sorted(parts) for word in part]
+    return joined[joined.index("select") :]
 
 
 def _is_value(side: list[str]) -> bool:
