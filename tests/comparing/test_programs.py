@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
 from pytest_promptfuzz.comparing.compare import compare
@@ -88,3 +92,59 @@ def test_programs(first: str, second: str, outcome: str) -> None:
 def test_a_columns_name_gives_way_to_its_expression() -> None:
     named = tokens("SELECT a, SUM(b) AS total FROM t GROUP BY a ORDER BY total DESC")
     assert unnamed(named) == tokens("SELECT a, SUM(b) FROM t GROUP BY a ORDER BY SUM(b) DESC")
+
+
+PROVEN = [
+    # named whatever way the query is written
+    ("sql", "SELECT name FROM e WHERE d IN (SELECT id FROM d WHERE city = 'Berlin')", "SELECT e.name FROM e JOIN d ON e.d = d.id WHERE d.city = 'Bonn'", "'Berlin' became city = 'Bonn'"),
+    ("sql", "SELECT a FROM t WHERE b BETWEEN 1 AND 3", "SELECT a FROM t WHERE b > 1 AND b < 3", "<= became <"),
+    ("sql", "SELECT AVG(pay) FROM staff", "SELECT AVG(c.pay) AS mean FROM contractors c", "staff became contractors"),
+    ("sql", "SELECT SUM(n) FROM t JOIN u ON u.id = t.id WHERE t.k = 1", "SELECT AVG(x.n) AS s FROM u, t x WHERE x.k = 1 AND x.id = u.id", "sum became avg"),
+    ("sql", "SELECT a FROM t WHERE b = 1", "SELECT a FROM t WHERE b =", "breaks off"),
+    # with other names
+    ("code", "xs = [row['a'] for row in f(rows)]", "xs = [r['b'] for r in f(rows)]", '"a" became "b"'),
+    ("code", "const names = users.map(user => user.name);", "const names = users.map((u) => u.email);", "name became email"),
+    ("code", 'for file in *.jpg; do\n  convert "$file"\ndone', 'for f in *.png; do\n  convert "$f"\ndone', "jpg became png"),
+    ("code", "find . -name '*.log' -delete", 'find . -type f -name "*.txt" -delete', "*.log became *.txt"),
+]  # fmt: skip
+OPEN = [
+    ("sql", "SELECT * FROM t WHERE paid = FALSE", "SELECT * FROM t WHERE NOT paid"),
+    ("sql", "SELECT a FROM t WHERE n > 17", "SELECT a FROM t WHERE n >= 18"),
+    ("sql", "SELECT SUM(a) FROM t GROUP BY id", "SELECT SUM(a) FROM t GROUP BY id, name"),
+    ("sql", "SELECT name FROM t JOIN u ON u.t = t.id", "SELECT t.name FROM t JOIN u ON u.t = t.id"),
+    ("sql", "SELECT a FROM t", "SELECT a FROM t LIMIT 100"),
+    ("code", "if (a == b) { run(); }", "if (a === b) { run(); }"),
+    ("code", "docker run -d web:1", "docker run --detach web:1"),
+    ("code", "git checkout -b x", "git switch -c x"),
+    ("code", "cd src/ && make all", "cd src && make all"),
+    ("code", "raise ValueError('the rate must lie between 0 and 1')", "raise ValueError('expected some number up to 1')"),
+    ("code", "save(a)\nload(b)", "load(b)\nsave(a)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("task", "first", "second", "said"), PROVEN)
+def test_a_proven_difference_is_named(task: str, first: str, second: str, said: str) -> None:
+    found = compare(first, second, task=task)
+    assert found.outcome == "deviation" == compare(second, first, task=task).outcome, found.explanation
+    assert said in found.explanation
+
+
+@pytest.mark.parametrize(("task", "first", "second"), OPEN)
+def test_what_is_not_proven_is_undecided(task: str, first: str, second: str) -> None:
+    for one, two in ((first, second), (second, first)):
+        found = compare(one, two, task=task)
+        assert found.outcome == "undecided", found.explanation
+
+
+@pytest.mark.parametrize("half", ["open", "frozen"])
+def test_rates_of_queries_and_programs(half: str) -> None:
+    """128 pairs each, half of them harmless; what is frozen was written and set apart before any rule was."""
+    path = Path(__file__).parent / "data" / f"programs_{half}.jsonl"
+    outcomes = Counter()
+    for line in path.read_text(encoding="utf-8").splitlines():
+        pair = json.loads(line)
+        for one, two in ((pair["a"], pair["b"]), (pair["b"], pair["a"])):
+            outcomes[pair["expect"], compare(one, two, task=pair["task"]).outcome] += 1
+    assert outcomes["altered", "equivalent"] == 0
+    assert outcomes["altered", "deviation"] >= 0.65 * 128
+    assert outcomes["harmless", "deviation"] <= 0.05 * 128

@@ -527,21 +527,23 @@ def _other_text(one: str, two: str) -> bool:
 
 
 def _other_argument(first: str, second: str) -> tuple[str, str] | None:
-    """The one argument that differs between command lines, in whatever order; no option and no program is one."""
+    """The argument that stands for another in command lines, in whatever order; no option and no program is one."""
     if any(python_code.tree_of(each) is not None or not _COMMANDS.match(each) for each in (first, second)):
         return None
     one, two = _arguments(first), _arguments(second)
     if min(one.total(), two.total()) < _SHORTEST:
         return None
     gone, come = [*(one - two).elements()], [*(two - one).elements()]
-    options = [[each for each in side if each[0] == "-"] for side in (gone, come)]
-    old, new = ([each for each in side if each[0] != "-"] for side in (gone, come))
-    if len(old) != 1 or len(new) != 1 or old[0] in new[0] or new[0] in old[0]:
-        return None
-    calls = {" ".join(line.split()[:2]) for each in (first, second) for line in each.splitlines()}
-    called = any(each.endswith(f" {word}") or each == word for each in calls for word in (*old, *new))
-    programs = {each.partition(" ")[0] for each in calls}
-    return None if (called and any(options)) or {*old, *new} & programs else (old[0], new[0])
+    same_options = {option for option, _ in gone} == {option for option, _ in come}
+    calls = {word for each in (first, second) for line in each.splitlines() for word in line.split()[:2]}
+    programs = {line.split()[0] for each in (first, second) for line in each.splitlines() if line.strip()}
+    for option in dict.fromkeys(option for option, _ in gone):
+        old, new = ([word for named, word in side if named == option] for side in (gone, come))
+        if len(old) != 1 or len(new) != 1 or old[0] in new[0] or new[0] in old[0]:
+            continue
+        if {old[0], new[0]}.isdisjoint(programs if same_options else calls):
+            return old[0], new[0]
+    return None
 
 
 _SHORTEST = 3
@@ -550,13 +552,15 @@ _COMMANDS = expression(
 )
 
 
-def _arguments(program: str) -> Counter[str]:
-    """The words of command lines, without quotes and what a path may have at its ends."""
+def _arguments(program: str) -> Counter[tuple[str, str]]:
+    """The words of command lines and the option before each, without quotes and what a path may have at its ends."""
     try:
         words = shlex.split(program.replace("\\\n", " "), comments=True)
     except ValueError:
         words = program.split()
-    return Counter(word.removeprefix("./").rstrip("/;") or word for word in words if word)
+    words = [word.removeprefix("./").rstrip("/;") or word for word in words if word]
+    options = ["", *(word if word[0] == "-" else "" for word in words)]
+    return Counter((option, word) for option, word in zip(options, words, strict=False) if word[0] != "-")
 
 
 _WORD = expression(r"\w+")
