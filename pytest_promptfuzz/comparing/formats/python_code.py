@@ -15,6 +15,7 @@ import sys
 import typing
 import warnings
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeGuard
 
 from pytest_promptfuzz.comparing.lexicon import word_set
@@ -105,19 +106,14 @@ def _canonical(tree: ast.Module) -> str | None:
     bound = {name for node in ast.walk(tree) for name in _binds(node)}
     if _roots(tree) <= sys.stdlib_module_names:  # a framework may read what it is given
         _without_annotations(tree, bound)
-    for node in ast.walk(tree):
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(node, field, None)
-            if isinstance(block, list):
-                setattr(
-                    node, field, _statements(block, last=isinstance(node, _FUNCTIONS) and field == "body")
-                )
+    for node, block in _blocks(tree):
+        block[:] = _statements(block, last=isinstance(node, _FUNCTIONS) and block is node.body)
     for node in ast.walk(tree):
         if isinstance(node, _FUNCTIONS):
             _spelled_out(node, _BUILTIN - bound)
     tree = _Expressions().visit(tree)
     tree.body = _in_order(_imports(tree.body, names, tree))
-    return ast.dump(_renamed(tree))
+    return ast.dump(_Renaming().visit(tree))
 
 
 def _names_in(node: ast.AST) -> Iterator[str]:
@@ -140,6 +136,16 @@ def _binds(node: ast.AST) -> Iterator[str]:
         yield node.arg
     elif isinstance(node, _FUNCTIONS) or (isinstance(node, ast.ExceptHandler) and node.name):
         yield str(node.name)
+
+
+def _binds_otherwise(node: ast.AST) -> Iterator[str]:
+    """The classes and modules that a node binds, and the names that it takes from elsewhere."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from ((each.asname or each.name).partition(".")[0] for each in node.names)
+    elif isinstance(node, (ast.Global, ast.Nonlocal)):
+        yield from node.names
+    elif isinstance(node, ast.ClassDef):
+        yield node.name
 
 
 def _roots(tree: ast.Module) -> set[str]:
@@ -213,7 +219,7 @@ def _statements(block: list[ast.stmt], *, last: bool) -> list[ast.stmt]:
 def _spelled_out(function: ast.FunctionDef | ast.AsyncFunctionDef, builtin: frozenset[str]) -> None:
     """``x += 1`` as ``x = x + 1`` where ``x`` is a number or a text whenever it is bound."""
     immutable = _immutable(function, builtin)
-    for block in _blocks(function):
+    for _, block in _blocks(function):
         for index, each in enumerate(block):
             target = getattr(each, "target", None)
             if isinstance(each, ast.AugAssign) and isinstance(target, ast.Name) and target.id in immutable:
@@ -225,41 +231,26 @@ def _spelled_out(function: ast.FunctionDef | ast.AsyncFunctionDef, builtin: froz
 def _immutable(function: ast.FunctionDef | ast.AsyncFunctionDef, builtin: frozenset[str]) -> set[str]:
     """A function's names that only ever hold numbers and texts."""
     values: dict[str, list[ast.expr]] = {}
-    bound = {
-        each.arg
-        for node in ast.walk(function)
-        if isinstance(node, ast.arguments)
-        for each in _arguments_of(node)
-    }
     plain: set[int] = set()
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            values.setdefault(node.targets[0].id, []).append(node.value)
-            plain.add(id(node.targets[0]))
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            values.setdefault(node.target.id, []).append(node.value)
-            plain.add(id(node.target))
-        elif (
-            isinstance(node, ast.For)
-            and _is_call(node.iter, builtin & {"range"})
-            and isinstance(node.target, ast.Name)
-        ):
-            values.setdefault(node.target.id, []).append(ast.Constant(value=0))
-            plain.add(id(node.target))
-        elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            bound |= {*node.names}
-        elif isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler)):
-            bound.add(str(node.name))
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            bound |= {(each.asname or each.name).partition(".")[0] for each in node.names}
-        elif isinstance(node, ast.Match):
+        if isinstance(node, ast.Match):
             return set()
-    stored = {
-        node.id
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value: ast.expr | None = None
+        if isinstance(node, ast.AugAssign) or (isinstance(node, ast.Assign) and len(node.targets) == 1):
+            value = node.value
+        elif isinstance(node, ast.For) and _is_call(node.iter, builtin & {"range"}):
+            value = ast.Constant(value=0)
+        if isinstance(target, ast.Name) and value:
+            values.setdefault(target.id, []).append(value)
+            plain.add(id(target))
+    bound = {
+        name
         for node in ast.walk(function)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in plain
+        if id(node) not in plain
+        for name in (*_binds(node), *_binds_otherwise(node))
     }
-    found = values.keys() - bound - stored
+    found = values.keys() - bound
     while True:
         kept = {name for name in found if all(_is_value(each, found, builtin) for each in values[name])}
         if kept == found:
@@ -291,31 +282,28 @@ def _imports(body: list[ast.stmt], names: set[str], tree: ast.Module) -> list[as
         getattr(node, "annotation", None) or getattr(node, "returns", None) for node in ast.walk(tree)
     )
     found: list[ast.stmt] = []
-    run: list[ast.Import | ast.ImportFrom] = []
-    for each in (*body, None):
-        if isinstance(each, (ast.Import, ast.ImportFrom)):
+    for _, run in groupby(body, key=lambda each: isinstance(each, (ast.Import, ast.ImportFrom))):
+        imports: list[ast.Import | ast.ImportFrom] = []
+        for each in run:
+            if not isinstance(each, (ast.Import, ast.ImportFrom)):
+                found.append(each)
+                continue
             for alias in each.names:
                 single = copy.copy(each)
                 single.names = [alias]
                 module = (each.module or "") if isinstance(each, ast.ImportFrom) else alias.name
-                name = (alias.asname or alias.name).partition(".")[0]
-                idle = alias.name in _TYPING.get(module, ()) and (
-                    not annotated if module == "__future__" else name not in used
-                )
-                if not (idle and "__all__" not in names):
-                    run.append(single)
-            continue
-        found += _sorted_run(run)
-        run = []
-        if each is not None:
-            found.append(each)
+                name = next(_binds_otherwise(single))
+                unused = not annotated if module == "__future__" else name not in used
+                if not (alias.name in _TYPING.get(module, ()) and unused and "__all__" not in names):
+                    imports.append(single)
+        found += _sorted_run(imports)
     return found
 
 
 def _sorted_run(run: list[ast.Import | ast.ImportFrom]) -> list[ast.Import | ast.ImportFrom]:
     modules = [each.module or "" if isinstance(each, ast.ImportFrom) else each.names[0].name for each in run]
     roots = {each.partition(".")[0] for each in modules}
-    bound = [(each.names[0].asname or each.names[0].name).partition(".")[0] for each in run]
+    bound = [name for each in run for name in _binds_otherwise(each)]
     relative = any(isinstance(each, ast.ImportFrom) and each.level for each in run)
     quiet = roots <= sys.stdlib_module_names - _LOUD and not relative and "*" not in bound
     return sorted(run, key=ast.dump) if quiet and len({*bound}) == len(bound) else run
@@ -324,26 +312,21 @@ def _sorted_run(run: list[ast.Import | ast.ImportFrom]) -> list[ast.Import | ast
 def _in_order(body: list[ast.stmt]) -> list[ast.stmt]:
     """Functions that stand together in one order, where defining them runs nothing."""
     found: list[ast.stmt] = []
-    run: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
-    for each in (*body, None):
-        if isinstance(each, _FUNCTIONS) and _is_inert(each):
-            run.append(each)
-            continue
-        names = [function.name for function in run]
-        if len({*names}) == len(names):
-            run.sort(key=lambda function: function.name)
-        found += run
-        run = []
-        if each is not None:
-            found.append(each)
+    for inert, run in groupby(body, key=_is_inert):
+        stood = [*run]
+        names = [getattr(each, "name", "") for each in stood]
+        if inert and len({*names}) == len(names):
+            stood.sort(key=lambda each: getattr(each, "name", ""))
+        found += stood
     return found
 
 
-def _is_inert(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    arguments = function.args
-    annotations = [function.returns, *(each.annotation for each in _arguments_of(arguments))]
-    defaults = [*arguments.defaults, *(each for each in arguments.kw_defaults if each)]
-    return not function.decorator_list and not defaults and not any(annotations)
+def _is_inert(statement: ast.stmt) -> bool:
+    if not isinstance(statement, _FUNCTIONS) or statement.decorator_list:
+        return False
+    arguments = statement.args
+    annotations = [statement.returns, *(each.annotation for each in _arguments_of(arguments))]
+    return not arguments.defaults and not any(arguments.kw_defaults) and not any(annotations)
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -436,32 +419,28 @@ def _assigned(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     for node in ast.walk(function):
         if isinstance(node, ast.ClassDef):
             return  # in a class they are kept
-    for block in _blocks(function):
+    for _, block in _blocks(function):
         for index, each in enumerate(block):
             if isinstance(each, ast.AnnAssign) and each.value and isinstance(each.target, ast.Name):
                 block[index] = ast.Assign(targets=[each.target], value=each.value, lineno=each.lineno)
 
 
-def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The lists of statements in a tree, each of which can be changed."""
+def _blocks(tree: ast.AST) -> Iterator[tuple[ast.AST, list[ast.stmt]]]:
+    """The lists of statements in a tree, each of which can be changed, and whose they are."""
     for node in ast.walk(tree):
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
             if isinstance(block, list):
-                yield block
+                yield node, block
 
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def _renamed(tree: ast.Module) -> ast.Module:
-    """The program with the local variables of functions and comprehensions numbered; parameters keep their names."""
-    found: ast.Module = _Renaming().visit(tree)
-    return found
-
-
 class _Renaming(ast.NodeTransformer):
+    """Numbers the local variables of functions and comprehensions; parameters keep their names."""
+
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._number = 0
@@ -486,12 +465,6 @@ class _Renaming(ast.NodeTransformer):
             node.name = self._names.get(node.name, node.name)
         return self.generic_visit(node)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return self._function(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        return self._function(node)
-
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         node.name = self._names.get(node.name, node.name)
         node.decorator_list = [self.visit(each) for each in node.decorator_list]
@@ -507,6 +480,8 @@ class _Renaming(ast.NodeTransformer):
         self._names = outer
         return node
 
+    visit_FunctionDef = visit_AsyncFunctionDef = _function  # noqa: N815
+
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         outer, parameters = self._names, self._parameters(node.args)
         self._names = {**outer, **{each: each for each in parameters}}
@@ -517,8 +492,7 @@ class _Renaming(ast.NodeTransformer):
     def _parameters(self, arguments: ast.arguments) -> list[str]:
         """Rename within defaults and annotations, which stand outside; return the parameters' names."""
         self.generic_visit(arguments)
-        found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        return [each.arg for each in (*found, arguments.vararg, arguments.kwarg) if each]
+        return [each.arg for each in _arguments_of(arguments)]
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         node.name = self._names.get(node.name, node.name)
@@ -531,18 +505,6 @@ class _Renaming(ast.NodeTransformer):
         self._names = outer
         return node
 
-    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
-        return self._comprehension(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
-        return self._comprehension(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
-        return self._comprehension(node)
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
-        return self._comprehension(node)
-
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> ast.AST:
         first = self.visit(node.generators[0].iter)  # evaluated outside
         outer = self._names
@@ -553,6 +515,8 @@ class _Renaming(ast.NodeTransformer):
         node.generators[0].iter = first
         self._names = outer
         return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815
 
 
 def _is_seen(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -570,21 +534,17 @@ def _declared(body: Sequence[ast.stmt]) -> tuple[set[str], set[str]]:
         elif isinstance(node, ast.Nonlocal):
             nonlocals |= {*node.names}
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            outside |= {(each.asname or each.name).partition(".")[0] for each in node.names}
+            outside |= {*_binds_otherwise(node)}
     return outside, nonlocals
 
 
 def _bound(body: Sequence[ast.stmt]) -> list[str]:
     """The names that a scope binds, in the order in which they stand there."""
-    found: list[str] = []
-    for node in _within(body):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.append(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or (
-            isinstance(node, ast.ExceptHandler) and node.name
-        ):
-            found.append(str(node.name))
-    return found
+    return [
+        name
+        for node in _within(body)
+        for name in ([node.name] if isinstance(node, ast.ClassDef) else _binds(node))
+    ]
 
 
 def _stored(target: ast.expr) -> list[str]:

@@ -424,7 +424,7 @@ def _sorted_sides(sequence: list[str]) -> list[str]:
         left, right = result[start:at], result[at + 1 : end]
         if before not in _BEFORE or after not in _AFTER or not left or not right:
             continue
-        if (_is_value(left), left) > (_is_value(right), right):
+        if (_is_literal(left[0]), left) > (_is_literal(right[0]), right):
             result[start:end] = [*right, _MIRRORED[sign], *left]
     return result
 
@@ -447,7 +447,9 @@ def _bounds(sequence: list[str]) -> list[str]:
 
 def _sorted_parts(sequence: list[str]) -> list[str]:
     """The queries that ``UNION`` joins in one order, where they show the same columns and nothing sorts the rows."""
-    if "union" not in sequence or not {"(", "order", "limit", "intersect", "except"}.isdisjoint(sequence):
+    if "union" not in sequence or not {"(", "order", "limit", "fetch", "intersect", "except"}.isdisjoint(
+        sequence
+    ):
         return sequence
     parts: list[list[str]] = [[]]
     for word in sequence:
@@ -455,14 +457,10 @@ def _sorted_parts(sequence: list[str]) -> list[str]:
             parts.append([])
         parts[-1].append(word)
     parts[0] = [*parts[1][: 2 if parts[1][1] == "all" else 1], *parts[0]]
-    if len({tuple(part[: part.index("from")]) for part in parts if "from" in part}) != 1:
+    if len({tuple(part[: (part.index("from") if "from" in part else None)]) for part in parts}) != 1:
         return sequence
     joined = [word for part in sorted(parts) for word in part]
     return joined[joined.index("select") :]
-
-
-def _is_value(side: list[str]) -> bool:
-    return side[0][0].isdigit() or side[0][0] == "'"
 
 
 def _operand(word: str) -> bool:
@@ -550,47 +548,28 @@ def unnamed(sequence: list[str]) -> list[str]:
 
 
 def _without_aliases(sequence: list[str]) -> list[str]:
+    """Tables for their aliases, and no name of an only table before columns; nothing where a table occurs twice."""
+    padded = [*sequence, "", "", ""]
     tables: list[str] = []
     aliases: dict[str, str] = {}
-    kept: list[str] = []
-    index = 0
-    while index < len(sequence):
-        token = sequence[index]
-        kept.append(token)
-        index += 1
-        if token not in {"from", "join"} or index >= len(sequence) or not _is_name(sequence[index]):
-            continue
-        table = sequence[index]
-        tables.append(table)
-        kept.append(table)
-        index += 1
-        at = index + 1 if index < len(sequence) and sequence[index] == "as" else index
-        if at < len(sequence) and _is_name(sequence[at]):
-            aliases[sequence[at]] = table
-            kept.extend(sequence[index : at + 1])
-            index = at + 1
-    if len(set(tables)) != len(tables):
-        return kept
-    return _renamed(kept, aliases, tables)
-
-
-def _renamed(sequence: list[str], aliases: dict[str, str], tables: list[str]) -> list[str]:
+    for at, word in enumerate(sequence):
+        if word in {"from", "join"} and _is_name(padded[at + 1]):
+            tables.append(padded[at + 1])
+            alias = padded[at + 3] if padded[at + 2] == "as" else padded[at + 2]
+            if _is_name(alias):
+                aliases[alias] = padded[at + 1]
+    if len({*tables}) != len(tables):
+        return sequence
+    only = tables[0] if len(tables) == 1 else None
     result: list[str] = []
-    dots = {"."}
-    introducing = {"as"}
-    for index, word in enumerate(sequence):
-        following = sequence[index + 1] if index + 1 < len(sequence) else ""
-        previous = sequence[index - 1] if index else ""
-        if word in aliases and following != "." and (previous in tables or previous in introducing):
-            continue
-        if word in introducing and (following in aliases or following != "("):
-            continue
+    for previous, word, following in zip(["", *sequence], sequence, padded[1:], strict=False):
+        introduced = word in aliases and following != "." and (previous in tables or previous == "as")
+        spoken = word == "as" and (following in aliases or following != "(")
         name = aliases.get(word, word) if following == "." else word
-        if len(tables) == 1 and following == "." and name == tables[0]:
-            continue
-        if len(tables) == 1 and word in dots and aliases.get(previous, previous) == tables[0]:
-            continue
-        result.append(name)
+        owner = following == "." and name == only
+        dot = word == "." and only is not None and aliases.get(previous, previous) == only
+        if not (introduced or spoken or owner or dot):
+            result.append(name)
     return result
 
 
