@@ -19,7 +19,7 @@ TABLES = {"t": "id a b d", "u": "id a k", "emp": "id name mgr pay"}
 
 SAME = [
     ("SELECT a FROM t UNION SELECT a FROM u", "SELECT a FROM u UNION SELECT a FROM t"),
-    ("SELECT a FROM t UNION ALL SELECT a FROM u", "SELECT x.a FROM u x UNION ALL SELECT a FROM t"),
+    ("SELECT a FROM t UNION ALL SELECT a FROM u", "SELECT a FROM u UNION ALL SELECT a FROM t"),
     ("SELECT a FROM t WHERE d = 1 OR b BETWEEN 1 AND 3", "SELECT a FROM t WHERE 1 = d OR (b <= 3 AND b >= 1)"),
     ("SELECT a FROM t WHERE b IN (1, 2)", "SELECT a FROM t WHERE b = 2 OR b = 1"),
     ("SELECT a FROM t WHERE b IN (1)", "SELECT a FROM t WHERE b = 1"),
@@ -60,7 +60,7 @@ SAME = [
 OTHER = [
     ("SELECT a FROM t UNION SELECT a FROM u UNION ALL SELECT a FROM t", "SELECT a FROM t UNION ALL SELECT a FROM u UNION SELECT a FROM t"),
     ("SELECT a FROM t UNION ALL SELECT b FROM t", "SELECT b FROM t UNION ALL SELECT d FROM t"),
-    ("SELECT a FROM t WHERE NOT b BETWEEN 1 AND 3", "SELECT a FROM t WHERE NOT b >= 1 AND b <= 3"),
+    ("SELECT a FROM t WHERE NOT b BETWEEN 1 AND 2", "SELECT a FROM t WHERE NOT b >= 1 AND b <= 2"),
     ("SELECT a FROM t WHERE b IN (1, 2)", "SELECT a FROM t WHERE b = 2 AND b = 1"),
     ("SELECT a FROM t WHERE b NOT IN (1, 2)", "SELECT a FROM t WHERE b <> 1 OR NOT b = 2"),
     ("SELECT a FROM t WHERE b BETWEEN 1 AND 3", "SELECT a FROM t WHERE b > 1 AND b < 3"),

@@ -18,7 +18,6 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.formats import python_code
 from pytest_promptfuzz.comparing.guards import refusals
 from pytest_promptfuzz.comparing.guards.pair import Pair
-from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.long import shared_ends
 from pytest_promptfuzz.comparing.text import analyse, shown, strip_fence
 from pytest_promptfuzz.errors import UsageError
@@ -440,26 +439,14 @@ def _partners(sequence: list[str]) -> dict[int, int]:
     return found
 
 
-_RIVALS = tuple(
-    map(
-        word_set,
-        (
-            "break continue", "True False", "true false", "and or", "&& ||",
-            "< <= > >= == !=", "+ - * / // % **", "+= -= *= /=",
-        ),
-    )
-)  # fmt: skip
+_RIVALS = """
+    break continue | True False | true false | and or | && || | < <= > >= == != | + - * / // % ** | += -= *= /=
+"""
 """Words and signs of which one for another does something else."""
-_ALIKE = tuple(
-    map(
-        word_set,
-        (
-            "let const var", "int long short Integer", "float double", "substr substring slice",
-            "public private protected", "info log debug", "print println printf puts echo", "String string str",
-            "list List Sequence Iterable Array",
-        ),
-    )
-)  # fmt: skip
+_ALIKE = """
+    let const var | int long short Integer | float double | substr substring slice | public private protected
+    | info log debug | print println printf puts echo | String string str | list List Sequence Iterable Array
+"""
 """Words of which one may stand for another in a program that does the same."""
 _NEGATIONS = ({"not"}, {"!"}, {"-"})
 _QUOTES = "\"'"
@@ -506,17 +493,22 @@ def _kind(old: Sequence[str], new: Sequence[str]) -> str:
     one, two = old[0], new[0]
     if one[0] == "\n" == two[0]:
         return "indentation"
-    if any(one in group and two in group for group in _RIVALS):
+    if _together(one, two, _RIVALS):
         return "value"
     if one[0].isdigit() and two[0].isdigit():
         return "value"
     if one[0] in _QUOTES and two[0] in _QUOTES:
         return "value" if _other_text(one, two) else ""
-    alike = one.casefold() in two.casefold() or two.casefold() in one.casefold()
-    alike = alike or any(one in group and two in group for group in _ALIKE)
     if one[0] == "$" == two[0]:
         return "name"
+    alike = (
+        one.casefold() in two.casefold() or two.casefold() in one.casefold() or _together(one, two, _ALIKE)
+    )
     return "name" if one.isidentifier() and two.isidentifier() and not alike else ""
+
+
+def _together(one: str, two: str, groups: str) -> bool:
+    return any(one in group and two in group for group in map(str.split, groups.split(" | ")))
 
 
 def _other_text(one: str, two: str) -> bool:
