@@ -98,6 +98,7 @@ PROVEN = [
     # named whatever way the query is written
     ("sql", "SELECT name FROM e WHERE d IN (SELECT id FROM d WHERE city = 'Berlin')", "SELECT e.name FROM e JOIN d ON e.d = d.id WHERE d.city = 'Bonn'", "'Berlin' became city = 'Bonn'"),
     ("sql", "SELECT a FROM t WHERE b BETWEEN 1 AND 3", "SELECT a FROM t WHERE b > 1 AND b < 3", "<= became <"),
+    ("sql", "SELECT a FROM t WHERE b BETWEEN 1 AND 3", "SELECT a FROM t WHERE b NOT BETWEEN 1 AND 3", "not between"),
     ("sql", "SELECT AVG(pay) FROM staff", "SELECT AVG(c.pay) AS mean FROM contractors c", "staff became contractors"),
     ("sql", "SELECT SUM(n) FROM t JOIN u ON u.id = t.id WHERE t.k = 1", "SELECT AVG(x.n) AS s FROM u, t x WHERE x.k = 1 AND x.id = u.id", "sum became avg"),
     ("sql", "SELECT a FROM t WHERE b = 1", "SELECT a FROM t WHERE b =", "breaks off"),
@@ -113,6 +114,7 @@ OPEN = [
     ("sql", "SELECT SUM(a) FROM t GROUP BY id", "SELECT SUM(a) FROM t GROUP BY id, name"),
     ("sql", "SELECT name FROM t JOIN u ON u.t = t.id", "SELECT t.name FROM t JOIN u ON u.t = t.id"),
     ("sql", "SELECT a FROM t", "SELECT a FROM t LIMIT 100"),
+    ("sql", "SELECT x(a) FROM t WHERE NOT y(b) = 2", "SELECT x(a) FROM t WHERE y(b, 0) <> 2"),
     ("code", "if (a == b) { run(); }", "if (a === b) { run(); }"),
     ("code", "docker run -d web:1", "docker run --detach web:1"),
     ("code", "git checkout -b x", "git switch -c x"),

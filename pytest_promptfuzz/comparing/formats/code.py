@@ -471,7 +471,7 @@ def _all_proven(changes: list[Change]) -> bool:
 
 def shifted_bound(changes: list[Change]) -> bool:
     """Whether a comparison and its number changed together: ``> 17`` may be ``>= 18``."""
-    both = {word for change in changes for side in change for word in side}
+    both = {side[0] for change in changes for side in change if len(side) == 1}
     return not _COMPARED.isdisjoint(both) and any(word[0].isdigit() for word in both)
 
 

@@ -187,13 +187,14 @@ _PSEUDO = word_set(
 def _all_proven(changes: list[Change], one: list[str], two: list[str]) -> bool:
     """Whether all that differs in an equal frame is sure to ask for something else.
 
-    A bound that moved together with its sign (``> 17``, ``>= 18``) is not, nor is one more column that rows are grouped
-    by: the columns before it may settle it.
+    A bound that moved together with its sign (``> 17``, ``>= 18``) is not, nor a ``NOT`` for another sign, nor one more
+    column that rows are grouped by: the columns before it may settle it.
     """
     (rest_a, grouped_a), (rest_b, grouped_b) = _grouping(one), _grouping(two)
     if rest_a == rest_b and (grouped_a < grouped_b or grouped_b < grouped_a):
         return False
-    if len(changes) > _MOST_CHANGES or shifted_bound(changes):
+    negated = any(set(old + new) == {"not"} for old, new in changes)
+    if len(changes) > (1 if negated else _MOST_CHANGES) or shifted_bound(changes):
         return False
     names = [_tables(one) | _tables(two), _columns(one) | _columns(two), _given(one) & _given(two)]
     ordered = "order" in one and "order" in two
@@ -217,7 +218,7 @@ def _is_proven(change: Change, named: list[set[str]], *, ordered: bool) -> bool:
         limited = ordered and extra[0] in {"limit", "offset"}
         moved = "=" in extra and {*extra} <= named[1] | {"="}  # SET a = b, SET b = a
         return piece or limited or moved or not _DECISIVE.isdisjoint({extra[0], extra[-1]})
-    if ("distinct" in old) != ("distinct" in new):
+    if any((word in old) != (word in new) for word in ("distinct", "not")):
         return True
     if len(old) == len(new) == 1 and (
         any(old[0] in group and new[0] in group for group in _RIVALS)
