@@ -29,6 +29,16 @@ QUAKE = (
     "and more than 400 were injured. The airport is closed, but the hospital remains open for everyone."
 )
 
+TICKET = "The customer was charged twice and wants one of the payments back; she has already told us twice by e-mail.\n\nCategory: Billing"
+RETURNED = (
+    "Decision: Approve the return.\n\nThe seal of the parcel was torn when it came. Please ask the customer to send the "
+    "box or the label back to our warehouse in Leeds."
+)
+BREAK = (
+    "Your landlord missed the deadline for protecting the deposit in an approved scheme. Write a letter first, give 14 "
+    "days to respond, then apply to the county court for compensation."
+)
+
 
 @pytest.mark.parametrize(
     ("baseline", "response", "reason", "explanation"),
@@ -43,6 +53,13 @@ QUAKE = (
         (QUAKE, QUAKE.replace("Karsou", "Belmar"), "guard:names", "Karsou in the baseline became Belmar"),
         (QUAKE, QUAKE.replace("is closed", "is open"), "guard:opposites", "'closed' in the baseline became 'open'"),
         (DECISION, DECISION.replace(" valid for 12 months", ""), "guard:numbers", "does not give 12 months"),
+        (DECISION, REWORDED.replace("worth £120, ", ""), "guard:numbers", "does not give £120"),
+        (TICKET, TICKET.replace("Billing", "Account"), "guard:fields", "in 'Category', Billing became Account"),
+        ("This belongs to Billing, since "+TICKET.partition("\n")[0], TICKET.replace("Billing", "Account"), "guard:fields", "in 'Category', the baseline does not name Account"),
+        (RETURNED, RETURNED.replace("Approve", "Reject"), "guard:opposites", "'Approve' in the baseline became 'Reject'"),
+        (RETURNED, RETURNED.replace("torn", "intact"), "guard:opposites", "'torn' in the baseline became 'intact'"),
+        (RETURNED, RETURNED.replace("box or the", "box and the"), "guard:choices", "'or' in the baseline became 'and'"),
+        (BREAK, "No rule was broken, so nothing can be reclaimed at present: landlords may keep the money safe with anyone they trust until the tenancy ends, whatever tenants wish.", "claims", "the answers say different things: the response does not give 14 days"),
     ],
 )  # fmt: skip
 def test_what_contradicts_is_named(baseline, response, reason, explanation) -> None:
@@ -58,6 +75,8 @@ def test_what_contradicts_is_named(baseline, response, reason, explanation) -> N
         REWORDED,
         DECISION.replace("12 months", "a year").replace("isn't covered", "is not covered"),
         DECISION.replace("9–12 August", "August 9–12"),
+        # What follows from the rest may be left out.
+        REWORDED.replace("just two days before arriving, on 7 August", "on 7 August"),
     ],
 )
 def test_a_harmless_rewording_is_never_a_deviation(response) -> None:
@@ -113,6 +132,26 @@ def test_two_answers_of_different_authors_need_not_give_the_same_figures() -> No
         "The part of Stumpy in the film Rio Bravo was played by the actor Walter Brennan, known for old men."
     )
     assert compare(one, two, task="generation").outcome != "deviation"
+
+
+@pytest.mark.parametrize(
+    ("baseline", "response"),
+    [
+        # A share as a number, and one of two that a statement gives.
+        ("With simple interest you pay 6% of £12,000 each year, which is £720, for the whole term of three years.",
+         "Interest for each of the three years of the whole term is 0.06 × £12,000, and that makes £720 to pay."),
+        ("Margins improved from 18% to 22% in the quarter, as sales of technology grew faster than those of services.",
+         "As technology sold better than services, margins of 22% were reached by the end of the quarter."),
+        # A contrary and a denial.
+        ("The technician looked at the dishwasher on Thursday in the morning and found that its door seal was torn.",
+         "Looking at the dishwasher on Thursday morning, a technician saw this: the door seal was not intact."),
+        ("This looks like a likely account compromise, so revoke every session and reset the password right now.",
+         "This looks like a probable account compromise, so revoke every session and reset the password right now."),
+    ],
+)  # fmt: skip
+def test_the_same_in_other_notations_and_contraries_is_no_deviation(baseline, response) -> None:
+    for found in (compare(baseline, response), compare(response, baseline)):
+        assert found.outcome != "deviation", found.explanation
 
 
 CONTACTS = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.claims.negations import denials
-from pytest_promptfuzz.comparing.claims.places import around
+from pytest_promptfuzz.comparing.claims.places import around, beside
 from pytest_promptfuzz.comparing.guards.choices import excluded_by
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.polarity import opposed
@@ -23,11 +22,12 @@ _LOOSE = canonical_set(
 """Words that a rewording may use for their contraries, as "before" and "after" with the parts turned round."""
 _BESIDE = 2
 """Telling words beside both, from which they are said of the same thing."""
+_SHORT = 2
+"""Other telling words of a short statement: "Decision: reject the return"."""
 
 
 def contrary(baseline: Answer, response: Answer) -> Finding | None:
-    """A word of the baseline whose contrary stands by the same telling word in the response."""
-    denied: set[Token] | None = None
+    """A word of the baseline whose contrary is said of the same thing in the response, as often denied."""
     only_after = [token for token in response.words if token.stem not in baseline.stems and token.telling]
     for token in baseline.words:
         if token.stem in response.stems or token.stem in _LOOSE or token.stem in lexicon.FUNCTION_WORDS:
@@ -36,14 +36,21 @@ def contrary(baseline: Answer, response: Answer) -> Finding | None:
         for other in only_after:
             if other.stem in _LOOSE or not (other.stem in exclusive or opposed(token.stem, other.stem)):
                 continue
-            if len(around(token) & around(other)) < _BESIDE:
-                continue
-            if denied is None:
-                denied = {
-                    each for answer in (baseline, response) for one in denials(answer) for each in one.ahead
-                }
-            if (token in denied) == (other in denied):
+            if _of_the_same(token, other) and _negators(token) == _negators(other):
                 return Finding(
                     "opposites", "contradiction", f"{token.text!r} in the baseline became {other.text!r}"
                 )
     return None
+
+
+def _of_the_same(one: Token, two: Token) -> bool:
+    """Whether two words stand by the same ones, or in short statements of which one has a word of the other."""
+    if len(around(one) & around(two)) >= _BESIDE:
+        return True
+    here, there = beside(one), beside(two)
+    return min(len(here), len(there)) <= _SHORT and not here.isdisjoint(there)
+
+
+def _negators(token: Token) -> int:
+    """How many there are in the statement: "not full" is what "half" may say."""
+    return sum(other.stem in lexicon.NEGATORS for other in token.statement.tokens)

@@ -31,6 +31,13 @@ _WEIGHTY = word_set(
     since over under above below up down in out on off if unless only and or all any each both either neither"""
 )
 """Function words that tell who does what to whom, and when."""
+_SMALL = tuple(
+    map(
+        word_set,
+        ("and or", "before after once until while", "both each either", "this next last", "within over"),
+    )
+)
+"""Small words of one kind, of which one for another changes what an otherwise equal statement says."""
 _LIMITING = NEGATORS | word_set("only if unless except until provided but however may might could")
 """Words that take something back from what was said, where one answer alone has them."""
 
@@ -84,6 +91,12 @@ def _counterpart(statement: Statement, response: Answer) -> Pair | None:
 def _edit(pair: Pair) -> Finding | None:
     gone, come = pair.changed
     old, new = (sorted(tokens - FUNCTION_WORDS | tokens & _WEIGHTY) for tokens in (gone, come))
+    for kind in _SMALL:
+        if len(old) == len(new) == 1 and old[0] in kind and new[0] in kind:
+            became = (
+                f"{written(pair, old[0])!r} in the baseline became {written(pair, new[0], response=True)!r}"
+            )
+            return Finding("choices", "contradiction", became)
     if old and new:
         became = f"{written(pair, old[0])!r} in the baseline became {written(pair, new[0], response=True)!r}"
         return Finding("wording", "doubt", became)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import isclose
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.claims.names import missing_names, shared_names
 from pytest_promptfuzz.comparing.claims.places import same_place
+from pytest_promptfuzz.comparing.claims.residue import unmatched
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.values.figures import Figure, agree
@@ -21,7 +23,8 @@ def changed_figure(baseline: Answer, response: Answer) -> Finding | None:
     """A figure of the baseline that became another, or that the response leaves out.
 
     Two answers of one application give the same figures, two answers of different authors need not: a figure that is
-    missing counts where most of the baseline's others are there, and one that stands in its place counts always.
+    missing is often one that follows from the others (a day between two dates). It counts where it is an amount of
+    money or a share, or where nothing else changed; one that stands in its place counts always.
     """
     gone, come = _without(baseline, response), _without(response, baseline)
     telling = [(token, figure) for token, figure in gone if not (figure.is_slight or _is_step(token))]
@@ -31,19 +34,37 @@ def changed_figure(baseline: Answer, response: Answer) -> Finding | None:
             if (old.measure == new.measure or other_unit) and same_place(token, other):
                 return _became(old, new)
     if telling:
-        share = _share(baseline, response, {token.key for token, _ in telling})
-        old = telling[0][1]
+        essential = next((figure for token, figure in telling if _is_essential(token, response)), None)
+        old = essential or telling[0][1]
         replaced = [new for _, new in come if new.measure == old.measure and not new.is_slight]
+        share = _share(baseline, response, {token.key for token, _ in telling})
         if replaced and share >= _SOME:
             return _became(old, replaced[0])
-        if share > _MOST:
-            return Finding("numbers", "contradiction", f"the response does not give {old.written}")
-        return Finding("numbers", "doubt", f"the response does not give {old.written}")
+        only_left_out = share > _MOST and not unmatched(response, baseline)
+        decides = essential is not None or only_left_out
+        return Finding(
+            "numbers", "contradiction" if decides else "doubt", f"the response does not give {old.written}"
+        )
     changed = _in_other_rows(baseline, response) or _recounted(gone, come)
     return _became(*changed) if changed else None
 
 
-_OPERATORS = frozenset("=×+*÷→")
+def _is_essential(token: Token, response: Answer) -> bool:
+    """Whether a figure is an amount or a share of which its statement gives no other that the response has.
+
+    "From 18 % to 22 %" is told by "to 22 %".
+    """
+    kept = {figure.written for _, figure in response.figures}
+    assert token.figure is not None
+    return token.figure.measure in _ESSENTIAL and not any(
+        each.figure is not None
+        and each.figure.measure == token.figure.measure
+        and each.figure.written in kept
+        for each in token.statement.tokens
+    )
+
+
+_OPERATORS = frozenset("=×+*÷→/")
 
 
 def _is_step(token: Token) -> bool:
@@ -55,8 +76,11 @@ def _is_step(token: Token) -> bool:
     )
 
 
+_ESSENTIAL = frozenset({"money", "percent"})
+"""Measures of what an answer is asked for, seldom left out because it follows from the rest."""
 _SOME, _MOST = 0.5, 0.85
-"""Shares of the baseline's figures and names from which a replaced, and a missing figure, decide."""
+"""Shares of the baseline's figures and names that the response has, from which a replaced figure decides, and one that
+is left out where the response says nothing new."""
 
 
 def _became(old: Figure, new: Figure) -> Finding:
@@ -109,9 +133,19 @@ def _without(one: Answer, two: Answer) -> list[tuple[Token, Figure]]:
     return [
         (token, figure)
         for token, figure in one.figures
-        if not any(agree(figure, other) for other in others)
+        if not any(agree(figure, other) or _is_fraction(figure, other) for other in others)
         and two.forms.isdisjoint(_IN_WORDS.get((figure.measure, figure.amount), ()))
     ]
+
+
+def _is_fraction(one: Figure, two: Figure) -> bool:
+    """Whether one is the share that the other gives as a number: 6 % and 0.06."""
+    if (one.measure == "percent") == (two.measure == "percent") or one.amount is None or two.amount is None:
+        return False
+    share, number = (one, two) if one.measure == "percent" else (two, one)
+    return number.measure in {"number", "times"} and isclose(
+        share.amount or 0.0, 100 * (number.amount or 0.0)
+    )
 
 
 _DAY = 86400.0

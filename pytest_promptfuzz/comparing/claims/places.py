@@ -33,10 +33,11 @@ def same_place(one: Token, two: Token) -> bool:
     """Whether two tokens of two answers stand by the same telling word, or in statements of much the same words."""
     if around(one) & around(two):
         return True
-    here, there = _beside(one), _beside(two)
+    here, there = beside(one), beside(two)
     smaller = min(len(here), len(there))
     return smaller > 0 and len(here & there) >= _MOST_OF_IT * smaller
 
 
-def _beside(token: Token) -> set[Key]:
+def beside(token: Token) -> set[Key]:
+    """The keys of what is telling in the rest of its statement."""
     return {other.key for other in token.statement.tokens if other.telling} - {token.key}

@@ -41,6 +41,10 @@ _COMPARERS: dict[str, Callable[[Answer, Answer], Finding | None]] = {
 _NOT_EQUAL = (Tier("exact", 0.0), Tier("normalised", 0.0))
 _KEPT = 0.9
 """Share of the baseline's words, in order, that an answer has which says the same and more."""
+_APART = {"numbers": 0.45, "names": 0.6}
+"""Share of either answer's telling words that the other lacks, from which a missing figure, or name, decides."""
+_ENOUGH = 12
+"""Telling words of an answer from which their share is looked at."""
 WITHOUT_MODEL = "a judge, or assertions with compare=False would settle it"
 SETTLE = f"an entailment model (promptfuzz model install entailment), {WITHOUT_MODEL}"
 
@@ -105,6 +109,10 @@ def compare_claims(first: str, second: str, profile: Profile, *, semantic: Embed
     if same:
         return Comparison("equivalent", max(pair.similarity, profile.equivalent_at), "token", same, tiers)
     gone, come = unmatched(one, two), unmatched(two, one)
+    other = _another_answer(doubts, min(_share(gone, one), _share(come, two)))
+    if other:
+        explanation = f"the answers say different things: {other.explanation}, {_only(gone, come)}"
+        return Comparison("deviation", 0.0, "claims", explanation, tiers)
     added = _added(one, two, come)
     if added and not doubts and not gone and _within(pair) >= _KEPT:
         explanation = f"the response says what the baseline says, and adds {shown(added)}"
@@ -130,6 +138,17 @@ def _findings(one: Answer, two: Answer, profile: Profile) -> Iterator[Finding]:
     found = edited(one, two, profile.guards)
     if found:
         yield found
+
+
+def _another_answer(doubts: list[Finding], apart: float) -> Finding | None:
+    """A figure or name that is missing where the words are others as well: one alone may be left out or paraphrased."""
+    return next((each for each in doubts if apart > _APART.get(each.guard, 1.0)), None)
+
+
+def _share(words: list[str], answer: Answer) -> float:
+    """The share of an answer's telling words that these are, 0..1; 0 of few words, of which a share tells little."""
+    known = len({token.stem for token in answer.telling})
+    return len(words) / known if known >= _ENOUGH else 0.0
 
 
 def _added(one: Answer, two: Answer, come: list[str]) -> str | None:
@@ -163,9 +182,12 @@ def _open(doubts: list[Finding], gone: list[str], come: list[str]) -> str:
     """What is to be settled, in a clause."""
     if doubts:
         return doubts[0].explanation
-    parts = [
+    return _only(gone, come) or "the words stand in another order"
+
+
+def _only(gone: list[str], come: list[str]) -> str:
+    return " and ".join(
         f"only the {which} says {', '.join(map(repr, words[:3]))}"
         for which, words in (("baseline", gone), ("response", come))
         if words
-    ]
-    return " and ".join(parts) or "the words stand in another order"
+    )
