@@ -6,9 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon, structure
+from pytest_promptfuzz.comparing.claims.arrangement import arranged
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.guards.polarity import written
-from pytest_promptfuzz.comparing.order import parts_moved, rotated, voiced
+from pytest_promptfuzz.comparing.order import parts_moved, tells_by_order
+from pytest_promptfuzz.comparing.reading.answer import read
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
@@ -28,11 +30,16 @@ def same_words(pair: Pair) -> str | None:
         return None
     if pair.a.once(_stressed) == pair.b.once(_stressed):
         return "the answers differ in function words only"
-    if rotated(pair.a.tokens, pair.b.tokens) or parts_moved(pair):
+    if parts_moved(pair):
         return "the answers say the same in another order"
-    if voiced(pair):
-        return "the answers say the same in the active and the passive"
-    return None
+    turned = arranged(read(pair.a.raw), read(pair.b.raw)).says_the_same(lists=not tells_by_order(pair.a))
+    return _SAID_OTHERWISE[turned] if turned else None
+
+
+_SAID_OTHERWISE = {
+    "order": "the answers say the same in another order",
+    "voice": "the answers say the same in the active and the passive",
+}
 
 
 def _stressed(text: Text) -> list[str]:

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.long import shared_ends
 from pytest_promptfuzz.comparing.tokens import canonical_words
 from pytest_promptfuzz.comparing.words import stem, stem_set
@@ -16,38 +15,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.text import Text
 
-_LINKS = frozenset({"and", "or"})
-_MOVES = word_set("in on at by during after before when while because since if once as to for with and or")
-
-
-def rotated(one: list[str], two: list[str]) -> bool:
-    """Whether one block moved past another, as "on Sunday we rest" and "we rest on Sunday".
-
-    Both texts must have the same words; what moved begins with a word that a phrase or a clause begins with, or is
-    a single word of time, so that no subject can have become an object.
-    """
-    if len(one) != len(two):
-        return False
-    start, end = shared_ends(one, two)
-    a, b = one[start : len(one) - end], two[start : len(two) - end]
-    turns = {*_LINKS, *b[:1]}
-    for size, word in enumerate(a):
-        if word not in turns or not size:
-            continue
-        if word == b[0] and a[size:] + a[:size] == b:
-            heads = a[0], word
-            return bool(_MOVES & set(heads)) or (
-                min(size, len(a) - size) == 1 and bool(_TIMES & {a[0], a[-1]})
-            )
-        # "X and Y" against "Y and X"
-        if word in _LINKS and [*a[size + 1 :], word, *a[:size]] == b:
-            return True
-    return False
-
 
 def parts_moved(pair: Pair) -> bool:
     """Whether the same clauses or list items stand in another order, in a text whose order is not a sequence."""
-    if pair.a.once(_sequential) or pair.a.once(ordered):
+    if tells_by_order(pair.a):
         return False
     one, two = pair.a.once(_joined), pair.b.once(_joined)
     start, end = shared_ends(one, two)
@@ -58,6 +29,11 @@ def parts_moved(pair: Pair) -> bool:
     ):
         return False
     return not _bound_together(pair) or pair.a.once(_whole) == pair.b.once(_whole)
+
+
+def tells_by_order(text: Text) -> bool:
+    """Whether the order of a text's clauses and items is part of what it says."""
+    return text.once(_sequential) or text.once(ordered)
 
 
 def ordered(text: Text) -> bool:
@@ -137,57 +113,6 @@ def _bound_together(pair: Pair) -> bool:
     return any(_BINDING.search(sentence) for sentence in here ^ there)
 
 
-_BE = word_set("is are was were be been being get gets got")
-
-
-def voiced(pair: Pair) -> bool:
-    """Whether statements stand in the passive that stand in the active elsewhere, each party in its own part.
-
-    "The vet examined the dog" and "the dog was examined by the vet", but not "the vet was examined by the dog".
-    """
-    if sorted(pair.a.content) != sorted(pair.b.content):
-        return False
-    turned = False
-    for side in pair.sides:
-        if side.a.content == side.b.content:
-            continue
-        if not _one_voiced(side):
-            return False
-        turned = True
-    return turned
-
-
-def _one_voiced(side: Pair) -> bool:
-    one, two = side.a.tokens, side.b.tokens
-    if one.count("by") == two.count("by"):
-        return False
-    active, passive = (two, one) if one.count("by") > two.count("by") else (one, two)
-    for at, word in enumerate(passive):
-        if word != "by" or not at or passive[at - 1] not in active:
-            continue
-        begin = next(
-            (index for index in range(at - 2, max(-1, at - _AUXILIARY), -1) if passive[index] in _BE), None
-        )
-        if begin is None:
-            continue
-        verb = active.index(passive[at - 1])
-        agent = next((each for each in passive[at + 1 :] if each not in lexicon.FUNCTION_WORDS), None)
-        patient, target = _meaning(passive[:begin]), _meaning(active[verb + 1 :])
-        if not target or target[0] not in patient:
-            return False
-        patient = patient[patient.index(target[0]) :]
-        return agent in active[:verb] and patient == target[: len(patient)]
-    return False
-
-
-def _meaning(tokens: list[str]) -> list[str]:
-    return [token for token in tokens if token not in lexicon.FUNCTION_WORDS]
-
-
-_AUXILIARY = 5
-"""Words between "by" and the form of "be" before it: "has been partly closed by"."""
-
-
 def _clauses(tokens: list[str]) -> list[str]:
     """The clauses between joining words, each with its words of meaning, in no order."""
     kept = ["|" if token in _JOINERS else token for token in tokens if token not in _UNHEARD]
@@ -218,6 +143,3 @@ _SEQUENCE = expression(
     re.IGNORECASE,
 )
 _STEPS = expression(r"^[ \t]*\d+[.)]", re.MULTILINE)
-_TIMES = word_set(
-    "yesterday today tomorrow now then soon later daily usual often always here there first final"
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.by_words import same_words
-from pytest_promptfuzz.comparing.claims.bindings import exchanged
+from pytest_promptfuzz.comparing.claims.arrangement import arranged
 from pytest_promptfuzz.comparing.claims.cells import changed_cell
 from pytest_promptfuzz.comparing.claims.contraries import contrary
 from pytest_promptfuzz.comparing.claims.counterparts import edited
@@ -14,7 +14,7 @@ from pytest_promptfuzz.comparing.claims.names import added_name, changed_name
 from pytest_promptfuzz.comparing.claims.negations import one_sided_denial
 from pytest_promptfuzz.comparing.claims.residue import unmatched
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
-from pytest_promptfuzz.comparing.guards.pair import SHORT, Pair
+from pytest_promptfuzz.comparing.guards.pair import SHORT, Finding, Pair
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.reading.answer import read
 from pytest_promptfuzz.comparing.text import analyse, shown
@@ -23,17 +23,27 @@ from pytest_promptfuzz.embedding.embedder import cosine
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_promptfuzz.comparing.guards.pair import Finding
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.comparing.reading.answer import Answer
     from pytest_promptfuzz.comparing.text import Text
     from pytest_promptfuzz.embedding.embedder import Embedder
 
+
+def changed_places(one: Answer, two: Answer) -> Finding | None:
+    """Two parties, figures, modifiers or clauses of which each stands in the response where the other stood."""
+    exchanged = arranged(one, two).exchanged()
+    return (
+        Finding("roles", "contradiction", "{!r} and {!r} changed places".format(*exchanged))
+        if exchanged
+        else None
+    )
+
+
 _COMPARERS: dict[str, Callable[[Answer, Answer], Finding | None]] = {
     "fields": changed_cell,
     "numbers": changed_figure,
     "names": changed_name,
-    "roles": exchanged,
+    "roles": changed_places,
     "choices": contrary,
     "negation": one_sided_denial,
 }
