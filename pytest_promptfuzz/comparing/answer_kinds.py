@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import labels, lexicon
-from pytest_promptfuzz.comparing.by_words import likeness
-from pytest_promptfuzz.comparing.comparison import decided
+from pytest_promptfuzz.comparing.by_words import JUDGE, likeness
+from pytest_promptfuzz.comparing.comparison import Comparison, Tier, decided
 from pytest_promptfuzz.comparing.guards import absent, answers, refusals
 from pytest_promptfuzz.comparing.text import shown
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.comparison import Comparison
     from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.comparing.text import Text
@@ -118,9 +117,9 @@ def _implied(said: int, sentence: Text, speaker: str, other: str) -> Comparison 
     if verdict == said:
         return decided("equivalent", "yes-no", f"both answers say {word}")
     if not verdict and answers.denies(sentence) == (said < 0):
-        return decided(
-            "minor", "yes-no", f"the {speaker} says {word}; the {other} implies it: {shown(sentence.clean)}"
-        )
+        note = f"the {speaker} says {word}; the {other} may mean it: {shown(sentence.clean)}"
+        explanation = f"words cannot tell whether the answers say the same: {note}; {JUDGE}"
+        return Comparison("undecided", None, "yes-no", explanation, (Tier("yes-no", None, note),))
     return decided(
         "deviation",
         "guard:yes-no",

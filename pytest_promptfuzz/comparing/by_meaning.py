@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing.by_words import ASSERT, differs, likeness
+from pytest_promptfuzz.comparing.by_words import differs, likeness, rearranged, undecided
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.guards.stakes import at_stake
 from pytest_promptfuzz.comparing.text import shown
 from pytest_promptfuzz.embedding.embedder import cosine
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
+    from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.embedding.embedder import Embedder
 
@@ -42,7 +43,11 @@ def _stake(pair: Pair, profile: Profile, semantic: Embedder) -> str | None:
 def by_meaning(
     pair: Pair, profile: Profile, semantic: Embedder, found: list[Finding], tiers: tuple[Tier, ...]
 ) -> Comparison:
-    """What an embedder says of two texts that no guard contradicts and no word decides."""
+    """What an embedder says of two texts that no guard contradicts and no word decides.
+
+    It may show that they are about different things, or that they mean the same where no guard doubts it and their
+    words of meaning are not the same in another arrangement. It makes nothing minor.
+    """
     one, two = pair.a.clean, pair.b.clean
     first, second = semantic.embed([one, two])
     meaning = cosine(first, second)
@@ -52,28 +57,19 @@ def by_meaning(
     tiers += (Tier("semantic", meaning, note),)
     alike = likeness(pair)
     ending = f" ({note})" if note else ""
-    if meaning >= profile.equivalent_at and not found and not (cut and alike < profile.equivalent_at):
+    same = meaning >= profile.equivalent_at and not (cut and alike < profile.equivalent_at)
+    if same and not found and not rearranged(pair):
         stake = _stake(pair, profile, semantic)
-        if stake:
-            tiers += (Tier("guard:stakes", None, stake),)
-            explanation = f"the answers are close (similarity {meaning:.2f}), but {stake}{ending}"
-            return Comparison("minor", meaning, "guard:stakes", explanation, tiers)
-        return Comparison(
-            "equivalent",
-            meaning,
-            "semantic",
-            f"the answers mean the same (similarity {meaning:.2f}){ending}",
-            tiers,
-        )
-    if meaning >= profile.minor_at or alike >= profile.words_minor_at:
-        reason = f"guard:{found[0].guard}" if found else "semantic"
-        explanation = f"the answers are close (similarity {meaning:.2f}); {differs(pair, found)}{ending}"
-        return Comparison("minor", max(meaning, profile.minor_at), reason, explanation, tiers)
-    if pair.short and meaning >= _UNRELATED:
-        explanation = (
-            f"short answers that share little (similarity {meaning:.2f}) cannot be told apart; {ASSERT}"
-        )
-        return Comparison("undecided", None, "semantic", explanation, tiers)
+        if not stake:
+            explanation = f"the answers mean the same (similarity {meaning:.2f}){ending}"
+            return Comparison("equivalent", meaning, "semantic", explanation, tiers)
+        found = [Finding("stakes", "doubt", stake)]
+        tiers += (Tier("guard:stakes", None, stake),)
+    content = frozenset(pair.a.content), frozenset(pair.b.content)
+    within = all(content) and (content[0] <= content[1] or content[1] <= content[0])
+    short = pair.short and (within or meaning >= _UNRELATED)
+    if meaning >= profile.minor_at or alike >= profile.words_minor_at or short:
+        return undecided(pair, found, tiers, embeds=True)
     below = f"(similarity {meaning:.2f}, below {profile.minor_at:g})"
     explanation = f"the answers mean different things {below}; {differs(pair, found)}{ending}"
     return Comparison("deviation", meaning, "semantic", explanation, tiers)

@@ -83,7 +83,7 @@ def compare(
             published formula.
         relation: What must hold, one of ``relations.RELATIONS``; ``invariance`` by default.
         equivalent_at: Similarity from which answers are equivalent, 0..1, instead of the profile's.
-        minor_at: Similarity from which a difference is minor, 0..1, instead of the profile's.
+        minor_at: Similarity below which answers differ, 0..1, instead of the profile's.
         ignore: JSON paths left out, such as ``$.id`` and ``$.items[*].date``.
         semantic: What embeds texts where words cannot tell. By default the model that this process is told to use or
             has, if any (``promptfuzz model`` shows it); ``True`` insists on one, ``False`` uses none. Without it such

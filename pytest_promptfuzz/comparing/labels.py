@@ -10,11 +10,10 @@ from pytest_promptfuzz.comparing.concluded import concluded, joined
 from pytest_promptfuzz.comparing.dates import days_apart
 from pytest_promptfuzz.comparing.guards.identifiers import GLAD, SORRY
 from pytest_promptfuzz.comparing.guards.polarity import signed
+from pytest_promptfuzz.comparing.guards.stakes import DEGREES
 from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.comparing.tokens import canonical_words
-from pytest_promptfuzz.comparing.word_lists import when_used
-from pytest_promptfuzz.comparing.words import canonical
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -45,12 +44,6 @@ _WIDE_CHARACTERS = 6
 LONGEST = 2000
 """Characters up to which an answer may be a label."""
 
-_OF_DEGREE = word_set(
-    """very highly extremely somewhat slightly mostly partly partially semi rather quite fairly strongly
-    weakly mildly possible potential possibly potentially probable probably likely suspected not non un
-    almost nearly low high medium more less most least anything far false fake pseudo free pre ex anti former"""
-)
-_DEGREES = when_used(lambda: _OF_DEGREE | {canonical(word)[0] for word in _OF_DEGREE})
 _MODALS = word_set("may must should will cannot can might could would")
 _SUBJECTS = word_set("i he she we they you")
 _EDGES = " \t\r\n.!?,;:\"'`*_()[]{}<>。！？"
@@ -202,7 +195,7 @@ def found_in(label: Text, answer: Text) -> str:
     if joined(key, at, tokens):
         return "named"
     before = tokens[at - 1] if at else ""
-    if before in _DEGREES and not key[0].isdigit():
+    if before in DEGREES and not key[0].isdigit():
         return "qualified"
     if (
         len(answer.words) > MAX_SENTENCE
@@ -280,4 +273,4 @@ def extends(first: Text, second: Text) -> str:
     if all(each[0].isdigit() for each in (one & two)):
         # 42 and 42 %, 5 and 5 apples: what is counted is part of a number.
         return "qualified"
-    return "longer" if (one ^ two).isdisjoint(_DEGREES | lexicon.NEGATORS) else "qualified"
+    return "longer" if (one ^ two).isdisjoint(DEGREES | lexicon.NEGATORS) else "qualified"

@@ -174,6 +174,14 @@ _DIGITS = (
     (expression(r"(?<![\d:.])0(\d:\d\d)(?![\d:])"), lambda found: found[1]),
     (expression(r"\b12(?::00)? noon\b", re.IGNORECASE), lambda _: "12:00"),
     (expression(r"\b(\d\d?)\.(\d\d?)\.(\d{4})\b"), _date),
+    # May 4th
+    (
+        expression(
+            rf"\b((?:{'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d\d?)(?:st|nd|rd|th)\b",
+            re.IGNORECASE,
+        ),
+        lambda found: found[1],
+    ),
     (
         expression(rf"\b(\d\d?)(?:st|nd|rd|th)\b(?P<month>(?: of)? {_MONTH}\b)?", re.IGNORECASE),
         _ordinal,

@@ -51,9 +51,10 @@ class Profile:
         name: What ``task=`` calls it.
         kind: The form of the answer, which picks the tiers: a label, JSON, SQL, a program, or text.
         equivalent_at: Similarity (words, or meaning) from which answers are equivalent, 0..1.
-        minor_at: Similarity of meaning from which a difference is minor, 0..1; below it is a deviation.
-        words_minor_at: Similarity of words from which, without the semantic tier, a difference is minor; below it
-            the outcome is undecided, since a faithful rewording may share few words.
+        minor_at: Similarity of meaning below which answers are about different things, 0..1: a deviation. For measures
+            and tiers of one's own, the similarity from which a difference is minor.
+        words_minor_at: Share of words from which an answer that only says more, or less, is minor, and from which no
+            meaning makes a deviation, 0..1.
         guards: The guards that run, by name.
         normalisers: What is set aside before texts are held to be equal: ``case``, ``space``, ``punctuation`` at the
             ends, ``markup``. A difference in nothing but another one of these is minor, in a label a deviation.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.comparing import guards, labels
 from pytest_promptfuzz.comparing.answer_kinds import kind_of_answer
 from pytest_promptfuzz.comparing.by_meaning import by_meaning
-from pytest_promptfuzz.comparing.by_words import by_words, same_words
+from pytest_promptfuzz.comparing.by_words import JUDGE, by_words, undecided
 from pytest_promptfuzz.comparing.claims.verdict import compare_claims, is_prose
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier, decided
 from pytest_promptfuzz.comparing.guards import literal
@@ -16,6 +16,7 @@ from pytest_promptfuzz.comparing.guards.wording import FRAME
 from pytest_promptfuzz.comparing.same_values import agreed
 from pytest_promptfuzz.comparing.stated import declared
 from pytest_promptfuzz.comparing.text import NORMALISERS, Text, analyse, kept_apart, shown
+from pytest_promptfuzz.comparing.values import aliases
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.profiles import Profile
@@ -67,6 +68,8 @@ def compare_texts(
     found = _empty(pair.a, pair.b) or kind_of_answer(pair, profile)
     if found is None and profile.normalisers == NORMALISERS:
         pair, found = _substance(pair)
+    if found is None and "label" in profile.tiers and not named:
+        found = _value(pair.a, pair.b)
     if found is None and "label" in profile.tiers and _may_be_label(pair.a, pair.b, profile):
         found = _label(pair.a, pair.b, named=named)
     if found is None and profile.kind == "text" and is_prose(pair.a, pair.b):
@@ -121,6 +124,28 @@ def _substance(pair: Pair) -> tuple[Pair, Comparison | None]:
     return pair, None
 
 
+def _value(one: Text, two: Text) -> Comparison | None:
+    """What is known of two answers of which at least one is a value and no label that the user asked for."""
+    if min(len(one.tokens), len(two.tokens)) > aliases.LONGEST:
+        return None
+    relation = aliases.related(one.clean, two.clean)
+    if relation is None:
+        for text, other in ((one, two), (two, one)):
+            date = aliases.date_of(text.clean) if len(text.words) <= labels.MAX_WORDS else None
+            if date and len(other.words) > labels.MAX_WORDS and len(other.sentences) == 1:
+                relation = aliases.stated_date(date, other.clean)
+    if relation is None:
+        return None
+    if relation.kind == "open":
+        return _open(relation.said)
+    return decided("equivalent" if relation.kind == "same" else "minor", "value", relation.said)
+
+
+def _open(said: str) -> Comparison:
+    explanation = f"words cannot tell whether the answers give the same value: {said}; {JUDGE}"
+    return Comparison("undecided", None, "value", explanation, (Tier("value", None, said),))
+
+
 def _may_be_label(one: Text, two: Text, profile: Profile) -> bool:
     return profile.kind == "label" or labels.is_label(one) or labels.is_label(two)
 
@@ -133,19 +158,24 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
             return decided("minor", "guard:literal", written)
         if labels.separated(one, two):
             apart = f"{shown(first)} and {shown(second)} differ in what separates their digits"
-            return decided("minor", "label", apart)
+            return decided("minor", "label", apart) if named else _open(apart)
         if labels.same(one, two) or labels.gives(one, two) or labels.gives(two, one):
             return decided("equivalent", "label", f"both answers are the label {first!r}")
         if labels.same_set(one, two):
             return decided("minor", "label", f"the items of {shown(first)} stand in another order")
         overlap = labels.extends(one, two)
+        became = f"label {shown(first)} became {shown(second)}"
         if overlap == "longer":
-            return decided("minor", "label", f"label {shown(first)} became {shown(second)}")
-        return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
+            return decided("minor", "label", became) if named else _open(became)
+        return decided("deviation", "label", became)
     if labels.is_label(one):
         label, answer, which = one, two, "response"
     elif labels.is_label(two) and (
-        named or labels.stands_in(two, one) or declared(one.clean) or labels.rejected(two, one)
+        named
+        or aliases.is_foreign(two.clean, one.clean)
+        or labels.stands_in(two, one)
+        or declared(one.clean)
+        or labels.rejected(two, one)
     ):
         label, answer, which = two, one, "baseline"
     elif named and (both := labels.both_give(one, two)):
@@ -168,14 +198,16 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     match labels.found_in(label, answer):
         case "stated":
             return decided("equivalent", "label", f"the {which} states the label {name!r} in a sentence")
-        case "named":
+        case "named" if named:
             return decided("minor", "label", f"the {which} names the label {name!r} in a longer text")
+        case "named":
+            return _open(f"the {which} mentions {shown(label.clean)} in a longer text")
         case "qualified" | "denied":
             said = [each.casefold() for each in declared(answer.clean)]
             if len(said) == 1:
                 first, second = (name, said[0]) if answer is two else (said[0], name)
             return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
-        case _ if named or name[:1].isdigit():
+        case _ if named or name[:1].isdigit() or aliases.is_foreign(label.clean, answer.clean):
             return decided(
                 "deviation", "label", f"label {name!r} is not in the {which}: {shown(answer.clean)}"
             )
@@ -194,9 +226,17 @@ _GOES_ON = frozenset(".!?;:")
 """What ends a first statement, to which others are added; a label is followed by its reason, or by a new line."""
 
 
+def _guards(pair: Pair, profile: Profile) -> tuple[str, ...]:
+    """The guards that are asked: a name that the other answer begins with is an answer, and not a part of one."""
+    leads = pair.start >= min(len(pair.a.tokens), len(pair.b.tokens))
+    if leads and any(aliases.is_name(text.clean) for text in (pair.a, pair.b)):
+        return tuple(name for name in profile.guards if name != "sequence")
+    return profile.guards
+
+
 def _texts(pair: Pair, profile: Profile, semantic: Embedder | None, tiers: tuple[Tier, ...]) -> Comparison:
     one, two = pair.a, pair.b
-    found = guards.run(pair, profile.guards)
+    found = guards.run(pair, _guards(pair, profile))
     words = pair.similarity
     tiers += (Tier("token", words),)
     if found and found[-1].kind == "contradiction":
@@ -216,14 +256,12 @@ def _texts(pair: Pair, profile: Profile, semantic: Embedder | None, tiers: tuple
         return decided(
             "deviation", "token", f"{shown(one.raw)} became {shown(two.raw)}, and neither has words"
         )
-    tells = "token" in profile.tiers
-    if tells and not found:
-        same = same_words(pair)
-        if same:
-            return Comparison("equivalent", max(words, profile.equivalent_at), "token", same, tiers)
+    told = by_words(pair, profile, found, tiers) if "token" in profile.tiers else None
+    if told:
+        return told
     if semantic is not None:
         return by_meaning(pair, profile, semantic, found, tiers)
-    if not tells:
+    if "token" not in profile.tiers:
         explanation = "the profile lets no tier tell by words, and there is none that tells by meaning"
         return Comparison("undecided", None, "no-tier", explanation, tiers)
-    return by_words(pair, profile, found, tiers)
+    return undecided(pair, found, tiers, embeds=False)

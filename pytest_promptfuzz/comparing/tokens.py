@@ -63,13 +63,25 @@ def words_in(sentences: list[str]) -> list[str]:
 
 
 def written_as(token: str, sentences: list[str]) -> str | None:
-    """The first word among sentences that a canonical token stands for."""
+    """The first words among sentences that a canonical token stands for: "sais", or "have to" for must."""
     for sentence in sentences:
         read = _read(sentence)
         if token in read.tokens:
             for chunk in read.chunks:
                 if token in _tokens_of(chunk):
                     return next(word for word in words_of(chunk) if token in canonical(word))
+    return next(filter(None, (_phrase_of(token, sentence) for sentence in sentences)), None)
+
+
+def _phrase_of(token: str, sentence: str) -> str | None:
+    """The words of a sentence that are rewritten to a token."""
+    words = [word for chunk in _read(sentence).chunks for word in words_of(chunk)]
+    read = [(word, each) for word in words for each in canonical(word)]
+    for at, (_, first) in enumerate(read):
+        for source, target in _PHRASES.get(first, ()):
+            phrase = read[at : at + len(source)]
+            if token in target and tuple(each for _, each in phrase) == source:
+                return " ".join(dict.fromkeys(word for word, _ in phrase))
     return None
 
 
@@ -86,12 +98,12 @@ def _rewritten(tokens: list[str]) -> list[str]:
         tokens = _merge_numbers(tokens)
     if not _BOUNDS.isdisjoint(tokens):
         tokens = _bounded(tokens)
-    if not _MONTHS.isdisjoint(tokens):
+    if not MONTH_TOKENS.isdisjoint(tokens):
         tokens = _day_first(tokens)
     return tokens
 
 
-_MONTHS = when_used(lambda: frozenset(canonical(month)[0] for month in MONTHS))
+MONTH_TOKENS = when_used(lambda: frozenset(canonical(month)[0] for month in MONTHS))
 _DAYS = frozenset(map(str, range(1, 32)))
 
 
@@ -100,7 +112,7 @@ def _day_first(tokens: list[str]) -> list[str]:
     result = list(tokens)
     for index, token in enumerate(tokens[:-1]):
         before = tokens[index - 1] if index else ""
-        if token in _MONTHS and tokens[index + 1] in _DAYS and before not in _DAYS:
+        if token in MONTH_TOKENS and tokens[index + 1] in _DAYS and before not in _DAYS:
             result[index : index + 2] = [tokens[index + 1], token]
     return result
 
@@ -226,4 +238,4 @@ _LARGER = when_used(
     }
 )
 _AFTER_NUMBERS = when_used(lambda: frozenset({*_LARGER, *_HALVES, _METRES, *_LONG_MULTIPLIERS, *_SMALLER}))
-_REWRITTEN = when_used(lambda: _AFTER_NUMBERS | _BOUNDS | _MONTHS)
+_REWRITTEN = when_used(lambda: _AFTER_NUMBERS | _BOUNDS | MONTH_TOKENS)

@@ -43,7 +43,7 @@ class Contract:
             what ``mutations=`` asked for where it was no count.
         task: The task profile; ``None`` infers it from the baseline.
         equivalent_at: Similarity from which an answer is equivalent; ``None`` is the task's.
-        minor_at: Similarity from which an answer is a minor variation; ``None`` is the task's.
+        minor_at: Similarity below which an answer is a deviation; ``None`` is the task's.
         profile: A profile for comparison instead of a task's, or ``"quirx"``.
         schema: The JSON Schema that answers must keep; ``None`` is none.
         max_deviations: More deviations than this are brittle whatever the score; ``None`` sets no limit.

@@ -66,20 +66,33 @@ def test_a_guard_overrides_meaning() -> None:
     )
     assert compare(*FAR, semantic=Always()).outcome == "equivalent"
     buyer = compare("The invoice goes to the buyer.", "The invoice goes to the neighbour.", semantic=Always())
-    assert (buyer.outcome, buyer.reason) == ("minor", "guard:wording")
+    assert buyer.outcome == "undecided"
+    assert "'buyer' in the baseline became 'neighbour'" in buyer.explanation
+
+
+def test_meaning_lifts_no_other_arrangement_and_makes_nothing_minor() -> None:
+    class Close(Letters):
+        def embed(self, texts):
+            return [[1.0, 0.0] if index % 2 else [0.9, 0.436] for index, _ in enumerate(texts)]
+
+    turned = (
+        "Hector and Cody find Forrest, who takes Christie.",
+        "Hector and Christie find Cody, whom Forrest takes.",
+    )
+    for pair in (turned, FAR, ("The museum opens early.", "The museum sells postcards.")):
+        found = compare(*pair, semantic=Close(), equivalent_at=0.8 if pair is turned else 0.95)
+        assert found.outcome == "undecided", found.explanation
 
 
 @pytest.mark.minilm
 def test_minilm_tells_rewordings_from_other_answers(minilm) -> None:
     same = compare(
-        "How to reset it: hold the button for ten seconds.",
-        "Press the button for 10 seconds to reset it.",
-        semantic=minilm,
+        "The shop is closed on public holidays.", "On bank holidays we do not open.", semantic=minilm
     )
     other = compare(
         "Hold the button for a while to reset it.", "Our office is closed on holidays.", semantic=minilm
     )
-    assert same.outcome in {"equivalent", "minor"}
+    assert same.outcome != "deviation"
     assert (other.outcome, other.reason) == ("deviation", "semantic")
 
 

@@ -72,9 +72,9 @@ def test_thresholds_go_together():
 @pytest.mark.parametrize(
     ("task", "options", "baseline", "response", "outcome"),
     [
-        ("free", {"guards": ()}, "The refund is approved.", "The refund is not approved.", "minor"),
+        ("free", {"guards": ()}, "The refund is approved.", "The refund is not approved.", "undecided"),
         ("free", {"guards": ["numbers"]}, "We pay 14 euros today.", "We pay 41 euros today.", "deviation"),
-        ("free", {"guards": ["negation"]}, "We pay 14 euros today.", "We pay 41 euros today.", "minor"),
+        ("free", {"guards": ["negation"]}, "We pay 14 euros today.", "We pay 41 euros today.", "undecided"),
         ("free", {}, "Yes, you can cancel it any time.", "No, you can cancel it any time.", "deviation"),
         ("free", {"guards": ()}, "Sure, here is the summary.", "I'm sorry, I can't help with that.", "undecided"),
         ("classification", {"normalisers": ["space"]}, "REFUND", "refund", "deviation"),

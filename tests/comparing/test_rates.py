@@ -61,7 +61,7 @@ def test_rates_with_meaning(minilm) -> None:
     altered, harmless = outcomes(ALTERED, minilm), outcomes(HARMLESS, minilm)
     assert [pair for pair, outcome in altered.items() if outcome == "equivalent"] == []
     assert [pair for pair, outcome in harmless.items() if outcome == "deviation"] == []
-    # Likeness of meaning settles short answers; what longer prose leaves open it does not.
-    assert list(harmless.values()).count("undecided") <= 0.12 * len(HARMLESS)
+    # Where another word stands in a kept frame, likeness of meaning settles nothing.
+    assert list(harmless.values()).count("undecided") <= 0.25 * len(HARMLESS)
     assert Counter(altered.values())["deviation"] >= 0.9 * len(ALTERED)
     assert Counter(harmless.values())["equivalent"] >= 0.7 * len(HARMLESS)

@@ -134,7 +134,7 @@ def _hedge(pair: Pair) -> Finding | None:
             and bool(pair.only_a & _QUANTITY) != bool(pair.only_b & _QUANTITY)
             and pair.similarity >= 0.5
         ):
-            word = min(quantity)
+            word = written(pair, min(quantity))
             return Finding("choices", "doubt", f"{word!r} stands in one of the texts only")
         return None
     side, word = ("baseline", min(here)) if here else ("response", min(there))

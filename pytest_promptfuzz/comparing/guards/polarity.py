@@ -231,7 +231,7 @@ def _statement(pair: Pair) -> Finding | None:
     changed = pair.only_a | pair.only_b
     if pair.similarity >= _EQUAL and not changed - lexicon.NEGATORS - lexicon.FUNCTION_WORDS:
         return Finding("negation", "contradiction", f"only the {side} denies what both say")
-    word = next((each for each in extra if each), "something")
+    word = next((written(pair, each, response=side == "response") for each in extra if each), "something")
     return Finding("negation", "doubt", f"only the {side} denies {word!r}")
 
 

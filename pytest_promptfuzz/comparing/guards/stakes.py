@@ -15,8 +15,9 @@ from pytest_promptfuzz.comparing.guards.modality import forces
 from pytest_promptfuzz.comparing.guards.polarity import TRIGGERS as _POLARITY
 from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.tokens import MONTH_TOKENS
 from pytest_promptfuzz.comparing.word_lists import when_used
-from pytest_promptfuzz.comparing.words import canonical_set
+from pytest_promptfuzz.comparing.words import canonical, canonical_set
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair
@@ -29,11 +30,34 @@ _TOGETHER = frozenset({"leave", "possible", "certain", "assured", "right", "grac
 """What "can" and "may" say alike, what a tense may say as well, and what only counts against its opposite."""
 
 
+_OF_DEGREE = word_set(
+    """very highly extremely somewhat slightly mostly partly partially semi rather quite fairly strongly
+    weakly mildly possible potential possibly potentially probable probably likely suspected not non un
+    almost nearly low high medium more less most least anything far false fake pseudo free pre ex anti former"""
+)
+DEGREES = when_used(lambda: _OF_DEGREE | {canonical(word)[0] for word in _OF_DEGREE})
+"""What makes another thing of the word behind it."""
+
+
 _ARTICLES = word_set("der die das den dem des ein eine einen einem einer")
 
 
 def _ordered(text: Text) -> list[str]:
     return sorted(token for token in text.content if token not in _ARTICLES)
+
+
+_RESTRICTING = when_used(lambda: (_DECIDING | DEGREES) - MONTH_TOKENS)
+
+
+def restricts(tokens: list[str]) -> bool:
+    """Whether a word among tokens may turn or narrow what it is added to: a negator, a degree, a condition."""
+    return any(token in _RESTRICTING for token in tokens)
+
+
+def forced(pair: Pair) -> str | None:
+    """What only one of two texts says is a duty, allowed, possible or sure; ``None`` where both say the same."""
+    one, two = (forces(text.tokens).keys() - _TOGETHER for text in (pair.a, pair.b))
+    return f"only one of the answers says what is {min(one ^ two)}" if one != two else None
 
 
 def at_stake(pair: Pair) -> str | None:
@@ -48,9 +72,8 @@ def at_stake(pair: Pair) -> str | None:
                 or (token in _SCALES and others - lexicon.FUNCTION_WORDS - _COMMON)
             ):
                 return f"{written(pair, token, response=which == 'response')!r} is in the {which} only"
-    one, two = (forces(text.tokens).keys() - _TOGETHER for text in (pair.a, pair.b))
-    if one != two:
-        return f"only one of the answers says what is {min(one ^ two)}"
+    if forced(pair):
+        return forced(pair)
     declined = not _ARTICLES.isdisjoint(pair.only_a | pair.only_b) and _ordered(pair.a) == _ordered(pair.b)
     if len(set(pair.a.tokens)) > 1 and (pair.a.token_set == pair.b.token_set or declined):
         return "the words stand in another order"
