@@ -8,6 +8,11 @@ wording. All were written by hand, and judged by a second reader who did not kno
 not looked at: no rule may be made for it.
 
 Pairs are a baseline with each other answer, two harmless ones with each other, and an altered with a harmless one.
+The same pairs stand a second time behind disclaimers and apologies (``answers/disclaimers_*.txt``, the frozen half for the
+frozen answers): before, behind or around both answers, the same ones or different ones, which should change no outcome.
+Answers of ``answers/json_answers.jsonl`` stand in prose, with one value changed, or in another form with other courtesies
+(``answers/introductions_*.txt``).
+
 Applications are functions that answer the unchanged prompt with the baseline and each of eight mutations with one of
 the others; ``evaluate`` judges them. ``--pairs`` reads other pairs: ``a``, ``b`` and ``label`` (altered or harmless).
 MiniLM is found as in ``pairs.py``.
@@ -17,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -41,6 +47,29 @@ PROMPT = (
     "decision in a short paragraph."
 )
 MUTATIONS = 8
+_FIRST_WORDS = frozenset(
+    [
+        "The",
+        "A",
+        "An",
+        "It",
+        "We",
+        "You",
+        "Yes",
+        "No",
+        "This",
+        "Our",
+        "My",
+        "To",
+        "In",
+        "On",
+        "Because",
+        "If",
+        "For",
+        "There",
+    ]
+)
+"""What a sentence begins with that is written small behind "but"."""
 
 
 def questions(half: str) -> list[Question]:
@@ -66,13 +95,152 @@ def pairs(given: list[Question]) -> Iterator[tuple[str, str, str, str]]:
                     yield row, harmless[(number + step) % len(harmless)], altered["text"], told
 
 
-def print_row(row: str, counts: Counter[str], names: tuple[str, ...]) -> None:
+def around(name: str) -> tuple[list[str], list[str]]:
+    """What a file says may stand before an answer, and behind it."""
+    lines = [line.split("\t") for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
+    before, behind = ([text for place, text in lines if place == wanted] for wanted in ("before", "behind"))
+    return before, behind
+
+
+def disclaimed(
+    given: list[Question], half: str
+) -> Iterator[tuple[str, tuple[str, str], tuple[str, str], str]]:
+    """The row, two answers, the two behind disclaimers, and what tells where they are from."""
+    before, behind = around(f"disclaimers_{half}.txt")
+
+    def wrapped(answer: str, number: int) -> str:
+        opening, closing = before[number % len(before)], behind[number % len(behind)]
+        apart = "\n\n" if number % 2 or answer[:1] in "|#-*" else " "
+        if opening[-1] in ",t" and answer.partition(" ")[0] in _FIRST_WORDS:
+            answer = answer[0].lower() + answer[1:]
+        match number % 3:
+            case 0:
+                return f"{opening}{apart}{answer}"
+            case 1:
+                return f"{answer}{apart}{closing}"
+        return f"{opening}{apart}{answer}{apart}{closing}"
+
+    for number, (row, one, two, told) in enumerate(pairs(given)):
+        kind = row.partition(",")[0]
+        if kind in {"altered", "harmless"}:
+            for name, shift in (("the same", 0), ("different", 7)):
+                both = wrapped(one, number), wrapped(two, number + shift)
+                yield f"{kind}, behind a disclaimer or an apology, {name}", (one, two), both, told
+
+
+def print_disclaimed(
+    given: list[Question], half: str, embedder: CachedEmbedder | None, *, listed: bool
+) -> None:
+    found: dict[str, Counter[str]] = {}
+    kept: Counter[str] = Counter()
+    for row, bare, both, told in disclaimed(given, half):
+        outcome, was = (compare(*each, task="generation", semantic=embedder) for each in (both, bare))
+        found.setdefault(row, Counter())[outcome.outcome] += 1
+        kept[row] += outcome.outcome == was.outcome
+        if listed and outcome.outcome != was.outcome:
+            print(f"{told}: {row}, {was.outcome} became {outcome.outcome}: {outcome.explanation}\n  {both}")
+    print(f"\n| behind disclaimers | | {' | '.join(OUTCOMES)} | as without |\n| --- | ---: |{' ---: |' * 5}")
+    for row, counts in found.items():
+        print_row(row, counts, OUTCOMES, f" {kept[row] / counts.total():.1%} |")
+
+
+_ABOUT = (
+    "", "", "", "The document is signed by both sides, and nothing in it was unclear.",
+    "The second page repeats these details. It names no other person.",
+)  # fmt: skip
+
+
+def json_pairs(half: str, each_of: int = 14) -> Iterator[tuple[str, str, str, str]]:
+    """Answers with JSON in prose: with one value changed, and with other key order, spacing and courtesies."""
+    before, behind = around(f"introductions_{half}.txt")
+    chosen = random.Random(15)  # the same pairs each time
+    lines = (FOLDER / "json_answers.jsonl").read_text(encoding="utf-8").splitlines()
+    values = [json.loads(line) for line in lines]
+    for number, value in enumerate(values):
+        for _ in range(each_of):
+            about = chosen.choice(_ABOUT)
+            altered = json.loads(json.dumps(value))
+            told = _changed(altered, chosen)
+            same_prose = chosen.random() < 0.5
+            frame = chosen.choice(before), chosen.choice(behind)
+            other = frame if same_prose else (chosen.choice(before), chosen.choice(behind))
+            fenced = chosen.random() < 0.6
+            base = _framed(value, frame, about, chosen, fenced=fenced)
+            name = f"JSON {number}: {told}"
+            yield (
+                "altered, JSON in prose, one value",
+                base,
+                _framed(altered, other, about, chosen, fenced=fenced),
+                name,
+            )
+            other = chosen.choice(before), chosen.choice(behind)
+            again = _framed(_reordered(value, chosen), other, about, chosen, fenced=chosen.random() < 0.6)
+            yield "harmless, JSON in prose", base, again, name
+
+
+def _framed(
+    value: Question, frame: tuple[str, str], about: str, chosen: random.Random, *, fenced: bool
+) -> str:
+    text = json.dumps(value, indent=chosen.choice((None, 2, 4)), ensure_ascii=False)
+    fence = chosen.choice(("json", ""))
+    block = f"```{fence}\n{text}\n```" if fenced else text
+    parts = (frame[0] or "Result:", block, about, frame[1])
+    return "\n\n".join(part for part in parts if part)
+
+
+def _reordered(value: Any, chosen: random.Random) -> Any:
+    if isinstance(value, list):
+        return [_reordered(item, chosen) for item in value]
+    if not isinstance(value, dict):
+        return value
+    keys = list(value)
+    chosen.shuffle(keys)
+    return {key: _reordered(value[key], chosen) for key in keys}
+
+
+def _changed(value: Any, chosen: random.Random) -> str:
+    """Change one value in place, and say which."""
+    places = list(_places(value))
+    parent, key = chosen.choice(places)
+    old = parent[key]
+    if isinstance(old, bool):
+        parent[key] = not old
+    elif isinstance(old, int):
+        parent[key] = old + chosen.choice((-2, 1, 3, 10))
+    elif isinstance(old, float):
+        parent[key] = round(old + chosen.choice((-1.5, 0.1, 10)), 3)
+    elif old is None:
+        parent[key] = 4
+    else:
+        parent[key] = _other_text(
+            old, [other[at] for other, at in places if isinstance(other[at], str)], chosen
+        )
+    return f"{old!r} -> {parent[key]!r}"
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(item, (dict, list)):
+            yield from _places(item)
+        else:
+            yield value, key
+
+
+def _other_text(old: str, others: list[str], chosen: random.Random) -> str:
+    digits = [at for at, each in enumerate(old) if each.isdigit()]
+    if digits:
+        at = chosen.choice(digits)
+        return old[:at] + str((int(old[at]) + chosen.randint(1, 8)) % 10) + old[at + 1 :]
+    return chosen.choice([each for each in others if each != old] or ["unknown"])
+
+
+def print_row(row: str, counts: Counter[str], names: tuple[str, ...], more: str = "") -> None:
     total = counts.total()
     cells = []
     for name in names:
         low, high = wilson(counts[name], total)
         cells.append(f"{counts[name] / total:.1%} [{low:.1%}, {high:.1%}]")
-    print(f"| {row} | {total} | {' | '.join(cells)} |")
+    print(f"| {row} | {total} | {' | '.join(cells)} |{more}")
 
 
 def print_pairs(
@@ -143,6 +311,8 @@ def main() -> None:
         return
     known = questions(asked.half)
     print_pairs(pairs(known), embedder, listed=asked.list and asked.half == "development")
+    print_pairs(json_pairs(asked.half), embedder, listed=asked.list and asked.half == "development")
+    print_disclaimed(known, asked.half, embedder, listed=asked.list and asked.half == "development")
     print_verdicts(known, embedder)
 
 

@@ -22,9 +22,9 @@ from pathlib import Path
 from pytest_promptfuzz.comparing import guards, quirx
 from pytest_promptfuzz.comparing.answer_kinds import kind_of_answer
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.courtesy import substance
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.profiles import profile_for
+from pytest_promptfuzz.comparing.reading.asides import substance
 from pytest_promptfuzz.comparing.rouge import rouge_l
 from pytest_promptfuzz.comparing.text import Text, analyse
 from pytest_promptfuzz.embedding.embedder import CachedEmbedder

@@ -10,9 +10,10 @@ from pytest_promptfuzz.assisting.cues import asks, begins_like_an_answer, denies
 from pytest_promptfuzz.assisting.marks import RejectedAnswerError
 from pytest_promptfuzz.assisting.speech import LANGUAGES, script_of, spoken, written_in
 from pytest_promptfuzz.comparing import guards
-from pytest_promptfuzz.comparing.guards import answers, refusals
+from pytest_promptfuzz.comparing.guards import answers
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.profiles import GUARDS
+from pytest_promptfuzz.comparing.reading.asides import read_asides
 from pytest_promptfuzz.comparing.text import analyse
 from pytest_promptfuzz.mutations.casing import fold
 from pytest_promptfuzz.prompts.spans import protected_spans
@@ -128,7 +129,7 @@ def _names(names: Sequence[str], new: str) -> None:
 
 def _answers(original: str, text: str) -> None:
     before, after = analyse(original), analyse(text)
-    if refusals.declines(after) and not refusals.declines(before):
+    if read_asides(after.clean).spoken and not read_asides(before.clean).spoken:
         raise RejectedAnswerError("it declines")
     opens = begins_like_an_answer(text) and not begins_like_an_answer(original)
     if opens or (answers.polarity(after) and not answers.polarity(before)):

@@ -4,32 +4,86 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing import labels, lexicon
+from pytest_promptfuzz.comparing import guards, labels, lexicon
 from pytest_promptfuzz.comparing.by_words import JUDGE, likeness
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier, decided
-from pytest_promptfuzz.comparing.guards import absent, answers, refusals
-from pytest_promptfuzz.comparing.text import shown
+from pytest_promptfuzz.comparing.guards import absent, answers
+from pytest_promptfuzz.comparing.guards.pair import Pair
+from pytest_promptfuzz.comparing.reading.asides import declines, evades, read_asides
+from pytest_promptfuzz.comparing.text import NORMALISERS, analyse, shown
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.comparing.text import Text
 
 
-def kind_of_answer(pair: Pair, profile: Profile) -> Comparison | None:
-    """What is decided by the kinds of two answers: refusals, nothing to give, a yes or a no."""
+def kind_of_answer(pair: Pair, profile: Profile) -> tuple[Pair, Comparison | None]:
+    """Two answers without the asides around them, and what is decided by their kinds.
+
+    A refusal counts against an answer, two refusals are the same; a disclaimer, an apology or a courtesy that only one
+    answer has is no difference.
+    """
+    found = None
+    if "refusal" in profile.guards and (pair.a.once(declines) or pair.b.once(declines)):
+        if _is_retold(pair, profile):
+            return pair, _by_kind(pair, profile)
+        found = _declined(pair)
+    if found or profile.normalisers != NORMALISERS:
+        return pair, found or _by_kind(pair, profile)
+    texts = pair.a, pair.b
+    first, second = (read_asides(text.clean) for text in texts)
+    if all(
+        len(aside.substance) == len(text.clean) for aside, text in zip((first, second), texts, strict=True)
+    ):
+        return pair, _by_kind(pair, profile)
+    if bool(first.substance) != bool(second.substance) and "refusal" in profile.guards:
+        which, empty = ("response", pair.b) if first.substance else ("baseline", pair.a)
+        said = f"the {which} answers nothing: {shown(empty.clean)}"
+        return pair, _by_kind(pair, profile) or decided("deviation", "guard:refusal", said)
+    if not first.substance or not second.substance:
+        return pair, _by_kind(pair, profile)
+    bare = Pair(analyse(first.substance), analyse(second.substance))
+    # A courtesy may say yes, "Absolutely!"; a disclaimer stands before it.
+    spoken = bare if first.spoken or second.spoken else pair
+    found = _by_kind(spoken, profile)
+    if found is None and bare.a.tokens == bare.b.tokens and bare.a.normalised == bare.b.normalised:
+        return bare, decided(
+            "equivalent", "courtesy", "the answers differ in introduction or closing words only"
+        )
+    return bare, found
+
+
+def _is_retold(pair: Pair, profile: Profile) -> bool:
+    """Whether what looks like a refusal is told by both: "I can't come on Friday", "I'm unable to come on Friday"."""
+    if likeness(pair) < _RETOLD:
+        return False
+    if not (pair.a.once(declines) and pair.b.once(declines)):
+        return True
+    findings = guards.run(pair, profile.guards)
+    return bool(findings) and findings[-1].kind == "contradiction"
+
+
+def _declined(pair: Pair) -> Comparison | None:
+    """What is decided where an answer declines, and does not say what the other says all the same."""
+    texts = pair.a, pair.b
+    first, second = (read_asides(text.clean) for text in texts)
+    all_decline = all(text.once(declines) for text in texts)
+    if first.substance and second.substance:
+        rest = Pair(analyse(first.substance), analyse(second.substance))
+        if likeness(rest) >= _SHARED or (all_decline and first.turned and second.turned):
+            return None
+    if all_decline:
+        return decided("equivalent", "refusal", "both answers decline the request")
+    which, text = ("baseline", pair.a) if pair.a.once(declines) else ("response", pair.b)
+    return decided(
+        "deviation", "guard:refusal", f"only the {which} declines the request: {shown(text.clean)}"
+    )
+
+
+def _by_kind(pair: Pair, profile: Profile) -> Comparison | None:
+    """What is decided by an answer that says nothing, has nothing to give, or says yes or no."""
     one, two = pair.a, pair.b
     if "refusal" in profile.guards:
-        declined = one.once(refusals.declines), two.once(refusals.declines)
-        if declined == ("plainly", "plainly"):
-            return decided("equivalent", "refusal", "both answers decline the request")
-        if bool(declined[0]) != bool(declined[1]) and likeness(pair) < _RETOLD:
-            which = "baseline" if declined[0] else "response"
-            return decided(
-                "deviation",
-                "guard:refusal",
-                f"only the {which} declines the request: {shown((one if declined[0] else two).clean)}",
-            )
         evaded = _evaded(pair) or _nothing(one, two, profile)
         if evaded:
             return evaded
@@ -67,8 +121,8 @@ def _names(bare: Text, other: Text) -> bool:
 
 
 _RETOLD = 0.6
-"""Words shared from which what looks like a refusal is told by both: "I can't come", "I'm unable to come"."""
 _SHARED = 0.35
+"""Words shared from which two texts are about the same thing."""
 
 
 def _evaded(pair: Pair) -> Comparison | None:
@@ -76,7 +130,7 @@ def _evaded(pair: Pair) -> Comparison | None:
     if pair.shared >= _SHARED:
         return None
     one, two = pair.a, pair.b
-    evasions = one.once(refusals.evades), two.once(refusals.evades)
+    evasions = one.once(evades), two.once(evades)
     if evasions[0] == evasions[1] or likeness(pair) >= _SHARED:
         return None
     which, text = ("baseline", one) if evasions[0] else ("response", two)

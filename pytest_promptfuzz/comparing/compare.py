@@ -13,6 +13,7 @@ from pytest_promptfuzz.comparing.formats.code import answer_under_renaming, comp
 from pytest_promptfuzz.comparing.formats.sql import compare_sql
 from pytest_promptfuzz.comparing.labelled import compare_label_data
 from pytest_promptfuzz.comparing.languages import check_language, compare_languages
+from pytest_promptfuzz.comparing.mixed_answers import Rules, compare_mixed
 from pytest_promptfuzz.comparing.named import unknown_profile
 from pytest_promptfuzz.comparing.own import settled
 from pytest_promptfuzz.comparing.parts import GUARDS, TIERS
@@ -30,6 +31,7 @@ from pytest_promptfuzz.comparing.relations import check_relation, under
 from pytest_promptfuzz.comparing.schema import Schema, held_to, read_schema
 from pytest_promptfuzz.comparing.structured import compare_json, compare_json_texts, worst
 from pytest_promptfuzz.comparing.textual import compare_texts
+from pytest_promptfuzz.comparing.values.formulas import compare_formulas
 from pytest_promptfuzz.embedding.choose import (
     chosen_embedder,
     chosen_entailment,
@@ -266,12 +268,21 @@ def _strings(
     if found:
         return found
     named = named and profile.kind == "label"
+
+    def texts(one: str, two: str) -> Comparison:
+        by_formula = compare_formulas(one, two) if "structure" in profile.tiers else None
+        if isinstance(by_formula, Comparison):
+            return by_formula
+        return compare_texts(one, by_formula or two, profile, semantic=semantic, named=named)
+
     if max(len(first), len(second)) <= long.LIMIT:
-        return compare_texts(first, second, profile, semantic=semantic, named=named)
+        rules = Rules(profile, semantic, ignored, texts)
+        found = compare_mixed(first, second, rules) if "structure" in profile.tiers else None
+        return found or texts(first, second)
     parts = long.where_they_differ(first, second)
     if parts is None:
         return long.undecided(first, second)
-    return long.said_of_parts(compare_texts(*parts, profile, semantic=semantic, named=named))
+    return long.said_of_parts(texts(*parts))
 
 
 def _answers(

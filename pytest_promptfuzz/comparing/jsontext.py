@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.text import strip_fence
 from pytest_promptfuzz.expressions import expression
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _BLOCK = expression(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _MAX_STARTS = 20
@@ -34,22 +37,27 @@ def parse(text: str) -> Any:
         return MISSING
 
 
+def spans(text: str) -> Iterator[tuple[int, int, Any]]:
+    """Where an object or array stands in a text, and its value; what is empty or a mere ``[1]`` is a mark of prose."""
+    at = 0
+    for _ in range(_MAX_STARTS):
+        start = min((place for place in (text.find("{", at), text.find("[", at)) if place >= 0), default=-1)
+        if start < 0:
+            return
+        try:
+            value, at = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = text.rfind("}") + 1
+            value = _literal(text[start:end]) if text[start] == "{" else MISSING
+            at = start + 1 if value is MISSING else end
+        if isinstance(value, dict) or (isinstance(value, list) and value):
+            yield start, at, value
+
+
 def embedded(text: str) -> Any:
     """The only object or array that stands within prose; ``MISSING`` where there is none, or more than one."""
     found = [value for block in _BLOCK.findall(text) if (value := parse(block)) is not MISSING]
-    if not found:
-        at = 0
-        for _ in range(_MAX_STARTS):
-            starts = [place for place in (text.find("{", at), text.find("[", at)) if place >= 0]
-            if not starts:
-                break
-            try:
-                value, at = _DECODER.raw_decode(text, min(starts))
-            except (ValueError, RecursionError):
-                at = min(starts) + 1
-                continue
-            if isinstance(value, dict) or (isinstance(value, list) and value):
-                found.append(value)
+    found = found or [value for _, _, value in spans(text)]
     if found:
         return found[0] if len(found) == 1 else MISSING
     return _literal(text)

@@ -9,9 +9,9 @@ from pytest_promptfuzz.comparing import labels
 from pytest_promptfuzz.comparing.alignment import Alignment, as_list, canonical_key, leaves, number_of
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.formats.answer_formats import NAMES, STRICT, Answer, NotConforming, read
-from pytest_promptfuzz.comparing.guards import refusals
 from pytest_promptfuzz.comparing.lexicon import NEGATORS
 from pytest_promptfuzz.comparing.long import undecided
+from pytest_promptfuzz.comparing.reading.asides import declines
 from pytest_promptfuzz.comparing.structured import compare_json, worst
 from pytest_promptfuzz.comparing.text import analyse, shown, strip_fence
 from pytest_promptfuzz.expressions import expression
@@ -68,7 +68,7 @@ def compare_formats(first: str, second: str, how: How, *, requested: str | None)
     try:
         two = read(second, requested)
     except NotConforming as error:
-        if refusals.declines(analyse(second)):
+        if declines(analyse(second)):
             return how.texts(first, second)
         explanation = str(error)
         tiers = (Tier("format", 0.0, explanation),)
@@ -81,7 +81,7 @@ def compare_formats(first: str, second: str, how: How, *, requested: str | None)
 
 
 def _contents(one: Answer, two: Answer, how: How) -> Comparison:
-    if refusals.declines(analyse(two.prose)) or refusals.declines(analyse(one.prose)):
+    if declines(analyse(two.prose)) or declines(analyse(one.prose)):
         return how.texts(one.prose, two.prose)
     strict = one.format in STRICT or two.format in STRICT
     if not strict:

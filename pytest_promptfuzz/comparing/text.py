@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.courtesy import substance
 from pytest_promptfuzz.comparing.lazy import lazy
 from pytest_promptfuzz.comparing.tokens import canonical_tokens, words_in
 from pytest_promptfuzz.expressions import expression
@@ -156,11 +155,6 @@ class Text:
         if known is None:
             known = self._known[read] = read(self)
         return known
-
-    @lazy
-    def substance(self) -> str:
-        """The clean text without the courtesies around what it says; see ``courtesy.substance``."""
-        return substance(self.clean)
 
     @lazy
     def repeats(self) -> dict[str, int]:

@@ -65,9 +65,9 @@ def compare_texts(
         )
     tiers = _DIFFERENT
     pair = agreed(Pair(one, two))
-    found = _empty(pair.a, pair.b) or kind_of_answer(pair, profile)
-    if found is None and profile.normalisers == NORMALISERS:
-        pair, found = _substance(pair)
+    found = _empty(pair.a, pair.b)
+    if found is None:
+        pair, found = kind_of_answer(pair, profile)
     if found is None and "label" in profile.tiers and not named:
         found = _value(pair.a, pair.b)
     if found is None and "label" in profile.tiers and _may_be_label(pair.a, pair.b, profile):
@@ -102,26 +102,6 @@ def _empty(one: Text, two: Text) -> Comparison | None:
         return decided("equivalent", "normalised", "both answers are empty")
     which = "baseline" if not one.raw.strip() else "response"
     return decided("deviation", "empty", f"the {which} is empty")
-
-
-def _substance(pair: Pair) -> tuple[Pair, Comparison | None]:
-    """Two answers without the courtesies around them, and what is decided by that alone."""
-    one, two = pair.a, pair.b
-    first, second = one.substance, two.substance
-    if len(first) == len(one.clean) and len(second) == len(two.clean):
-        return pair, None
-    if bool(first) != bool(second):
-        which, empty = ("response", two) if first else ("baseline", one)
-        found = decided("deviation", "guard:refusal", f"the {which} answers nothing: {shown(empty.clean)}")
-        return pair, found
-    if not first:
-        return pair, None
-    one, two = (analyse(first), analyse(second))
-    pair = Pair(one, two)
-    if one.tokens == two.tokens and one.normalised == two.normalised:
-        said = "the answers differ in introduction or closing words only"
-        return pair, Comparison("equivalent", 1.0, "courtesy", said, (Tier("courtesy", 1.0, said),))
-    return pair, None
 
 
 def _value(one: Text, two: Text) -> Comparison | None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.courtesy import substance
 from pytest_promptfuzz.comparing.notation import plainly
+from pytest_promptfuzz.comparing.reading.asides import substance
 
 DATA = Path(__file__).parent / "data"
 FILES = (

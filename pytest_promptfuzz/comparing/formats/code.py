@@ -16,9 +16,9 @@ from rapidfuzz.distance import Indel
 from pytest_promptfuzz.comparing import guards
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.formats import python_code
-from pytest_promptfuzz.comparing.guards import refusals
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.long import shared_ends
+from pytest_promptfuzz.comparing.reading.asides import declines
 from pytest_promptfuzz.comparing.text import analyse, shown, strip_fence
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.expressions import expression
@@ -191,9 +191,7 @@ _SHOWN_END = 40
 
 def _declines(text: str) -> bool:
     """Whether an answer declines to give a program: a refusal, and no program that prints one."""
-    return (
-        bool(refusals.declines(analyse(text))) and python_code.tree_of(text) is None and not looks_like(text)
-    )
+    return declines(analyse(text)) and python_code.tree_of(text) is None and not looks_like(text)
 
 
 def _is_prose(text: str) -> bool:

@@ -6,8 +6,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.courtesy import substance
 from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.reading.asides import substance
 from pytest_promptfuzz.comparing.reading.statements import statements
 from pytest_promptfuzz.comparing.values.figures import Figure, Piece, pieces
 from pytest_promptfuzz.comparing.word_lists import when_used
