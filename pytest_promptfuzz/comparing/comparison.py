@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Outcome = Literal["equivalent", "minor", "deviation", "undecided"]
-VERSION = 2
+VERSION = 3
 """Of how answers are compared: another one where the same two answers may have another outcome than before."""
 
 

@@ -76,8 +76,8 @@ def test_meaning_lifts_no_other_arrangement_and_makes_nothing_minor() -> None:
             return [[1.0, 0.0] if index % 2 else [0.9, 0.436] for index, _ in enumerate(texts)]
 
     turned = (
-        "Hector and Cody find Forrest, who takes Christie.",
-        "Hector and Christie find Cody, whom Forrest takes.",
+        "The team that wrote the plan praised the board.",
+        "The plan praised the team that the board wrote.",
     )
     for pair in (turned, FAR, ("The museum opens early.", "The museum sells postcards.")):
         found = compare(*pair, semantic=Close(), equivalent_at=0.8 if pair is turned else 0.95)
