@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.comparing import labels
 from pytest_promptfuzz.comparing.alignment import Alignment, as_list, canonical_key, leaves, number_of
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
-from pytest_promptfuzz.comparing.formats.answer_formats import NAMES, STRICT, Answer, NotConforming, read
+from pytest_promptfuzz.comparing.formats.answer_formats import (
+    NAMES,
+    STRICT,
+    Answer,
+    NotConforming,
+    read,
+    unread_yaml,
+)
 from pytest_promptfuzz.comparing.lexicon import NEGATORS
 from pytest_promptfuzz.comparing.long import undecided
 from pytest_promptfuzz.comparing.reading.asides import declines
 from pytest_promptfuzz.comparing.structured import compare_json, worst
 from pytest_promptfuzz.comparing.text import analyse, shown, strip_fence
+from pytest_promptfuzz.comparing.yamltext import YAML_EXTRA, YamlMissingError
 from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.wire.paths import at, json_diff, without
 
@@ -67,17 +75,30 @@ def compare_formats(first: str, second: str, how: How, *, requested: str | None)
         return undecided(first, second)
     try:
         two = read(second, requested)
+    except YamlMissingError:
+        return _without_yaml(first, second, how)
     except NotConforming as error:
         if declines(analyse(second)):
             return how.texts(first, second)
         explanation = str(error)
         tiers = (Tier("format", 0.0, explanation),)
         return Comparison("deviation", 0.0, "format:not-conforming", explanation, tiers)
+    if unread_yaml(first) or unread_yaml(second):
+        return _without_yaml(first, second, how)
     found = _contents(read(first), two, how)
     if two.wrapped and found.outcome == "equivalent":
         note = _TALK.format(NAMES[two.format])
         return replace(found, outcome="minor", similarity=0.99, reason="format:wrapped", explanation=note)
     return found
+
+
+def _without_yaml(first: str, second: str, how: How) -> Comparison:
+    """Of YAML that nothing installed reads, only equal texts and refusals tell anything."""
+    found = how.texts(first, second)
+    if found.reason == "exact" or any(declines(analyse(each)) for each in (first, second)):
+        return found
+    note = f"YAML was asked for or answered, and PyYAML, which reads it, is not installed: {YAML_EXTRA}"
+    return _verdict("undecided", "format:yaml", note)
 
 
 def _contents(one: Answer, two: Answer, how: How) -> Comparison:

@@ -6,6 +6,7 @@ import json
 import string
 
 import pytest
+import yaml
 from format_pairs import FORMAT_PAIRS, ORDER, PEOPLE
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,7 +104,7 @@ def test_explanations_name_the_place() -> None:
     assert found.explanation == "the content differs at $.order_number: 4712 became 4711 (JSON against YAML)"
     broken = compare(ORDER, "a: [1", relation="format", requested_format="yaml")
     assert broken.reason == "format:not-conforming"
-    assert broken.explanation == "the response is not YAML (line 1: a bracket is left open)"
+    assert broken.explanation.startswith("the response is not YAML (line ")
     swapped = compare(
         '{"sender": "Ada", "receiver": "Bob"}',
         "The sender is Bob and the receiver is Ada.",
@@ -322,10 +323,14 @@ YAML = [
     ('a: "tab\\there"', {"a": "tab\there"}),
     ('"a b": x # y', {"a b": "x"}),
     ("a: |\n  one\n  two\nb: 2", {"a": "one\ntwo", "b": 2}),
-    ("a: >-\n  one\n  two\n\n  three", {"a": "one two\n\nthree"}),
+    ("a: >-\n  one\n  two\n\n  three", {"a": "one two\nthree"}),
     ("a: one\n  two", {"a": "one two"}),
     ("a: {b: 1, c: [x, 'y, z']}", {"a": {"b": 1, "c": ["x", "y, z"]}}),
-    ("a: [\n  1,\n  2\n]\nb: 3", None),
+    ("a: [\n  1,\n  2\n]\nb: 3", {"a": [1, 2], "b": 3}),
+    ("a: {b 1}", {"a": {"b 1": None}}),
+    ('a: ""\nb: "1"\nc: \'no\'', {"a": "", "b": "1", "c": "no"}),
+    ("a: True\nb: FALSE\nc: tRUE\nd: NULL", {"a": True, "b": False, "c": "tRUE", "d": None}),
+    ("a: " + "9" * 301, {"a": "9" * 301}),
     ("a: [\n  1,\n  2]\nb: 3", {"a": [1, 2], "b": 3}),
     ("a:\nb: ~\nc: null", {"a": None, "b": None, "c": None}),
     ("a: http://x.y/z", {"a": "http://x.y/z"}),
@@ -336,7 +341,7 @@ YAML = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), [pair for pair in YAML if pair[1] is not None or not pair[0]])
+@pytest.mark.parametrize(("text", "value"), YAML)
 def test_yaml_is_read(text: str, value: object) -> None:
     assert yamltext.load(text) == value
 
@@ -355,16 +360,56 @@ def test_yaml_is_read(text: str, value: object) -> None:
         "a: !tag 1",
         "a: 1\n- b",
         "a\nb: 1",
-        "a: {b 1}",
         'a: "x" y',
+        "? [a, b]\n: 1",
+        "a: 1\n---\na: 2",
+        "a: \x00",
+        "a: \ud800",
         "- " * 3000 + "x",
-        "x" * 200_001,
+        "[" * 20_000,
+        "a:\n" + "".join(f"{' ' * n}b:\n" for n in range(1, 200)),
+        "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]",
+        "a: !!python/object/apply:os.system [ls]",
+        "x" * 50_001,
     ],
     ids=lambda text: text[:12],
 )
 def test_what_is_no_yaml_is_refused(text: str) -> None:
     with pytest.raises(yamltext.YamlError):
         yamltext.load(text)
+
+
+def test_yaml_is_the_same_without_the_c_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(yaml, "CBaseLoader", raising=False)
+    for text, value in YAML:
+        assert yamltext.load(text) == value
+
+
+NESTED_YAML = "invoice:\n  total: 99.5\n  due: 2024-03-14"
+
+
+@pytest.mark.parametrize(
+    ("baseline", "response", "requested", "outcome"),
+    [
+        ('{"a": 1}', "a: 1", "yaml", "undecided"),
+        ('{"a": 1}', "a: 2", "yaml", "undecided"),
+        ('{"a": 1}', '{"a": 2}', "yaml", "deviation"),  # JSON is YAML
+        ('{"a": 1}', "I'm sorry, but I cannot help with that.", "yaml", "deviation"),
+        (NESTED_YAML, "I'm sorry, but I cannot help with that.", None, "deviation"),
+        ("a: 1", "a: 1", "yaml", "equivalent"),
+        (NESTED_YAML, '{"invoice": {"total": 99.5, "due": "2024-03-14"}}', "json", "undecided"),
+        ('{"invoice": {"total": 99.5, "due": "2024-03-14"}}', NESTED_YAML, None, "undecided"),
+        ('{"name": "Ada", "age": 36}', "name: Ada\nage: 63", "text", "deviation"),  # fields are text enough
+    ],
+)
+def test_without_pyyaml_yaml_is_text(
+    baseline: str, response: str, requested: str | None, outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yamltext, "installed", lambda: False)
+    found = compare(baseline, response, relation="format", requested_format=requested)
+    assert found.outcome == outcome, found.explanation
+    if outcome == "undecided":
+        assert "pip install 'pytest-promptfuzz[yaml]'" in found.explanation
 
 
 SCALARS = st.none() | st.booleans() | st.integers(-1000, 1000) | st.text("abc xyz-", max_size=8)

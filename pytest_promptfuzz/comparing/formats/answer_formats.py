@@ -105,8 +105,7 @@ def detect(text: str) -> str:
             return "html"
         if bare[:1] == "<" and bare[-1:] == ">":
             return "xml"
-    lines = bare.split("\n")
-    if len(lines) > 1 and all(map(_YAML_LINE.match, lines)) and not _MARKUP.search(bare):
+    if _like_yaml(bare):
         try:
             value = yamltext.load(bare)
         except yamltext.YamlError:
@@ -118,11 +117,27 @@ def detect(text: str) -> str:
     return "markdown" if _MARKDOWN.search(text) else "text"
 
 
+def _like_yaml(bare: str) -> bool:
+    lines = bare.split("\n")
+    return len(lines) > 1 and all(map(_YAML_LINE.match, lines)) and not _MARKUP.search(bare)
+
+
+def unread_yaml(text: str) -> bool:
+    """Whether an answer looks like YAML with fields within fields, which nothing installed reads."""
+    bare = strip_fence(text).strip()
+    return (
+        not yamltext.installed()
+        and _like_yaml(bare)
+        and any(line[:1] in {" ", "-"} for line in bare.split("\n"))
+    )
+
+
 def read(text: str, name: str | None = None) -> Answer:
     """An answer as ``name``, or as whatever format it shows.
 
     Raises:
         NotConforming: It is not in that format.
+        YamlMissingError: It must be YAML, and PyYAML is not installed.
     """
     if name is None:
         name = detect(text)
@@ -170,6 +185,8 @@ def _yaml(text: str) -> Answer:
             bare, wrapped = blocks[0][1], True
     try:
         value = yamltext.load(bare)
+    except yamltext.YamlMissingError:
+        raise
     except yamltext.YamlError as error:
         raise NotConforming(f"the response is not YAML ({error})") from None
     if isinstance(value, str) and len(value.split()) > 1:
