@@ -1,6 +1,6 @@
 """How answers in prose are judged: pairs of them, and whole tests of applications that give them.
 
-    python benchmarks/answers.py [development|frozen] [--core] [--list] [--pairs FILE.jsonl …]
+    python benchmarks/answers.py [development|frozen] [--core] [--entailment FOLDER] [--list] [--pairs FILE.jsonl …]
 
 ``answers/development.jsonl`` and ``answers/frozen.jsonl`` hold 48 questions each from 12 domains: a baseline, up to eight
 harmless rewordings, two that say a little more or less, and eight altered answers, four of them in the baseline's
@@ -15,7 +15,7 @@ Answers of ``answers/json_answers.jsonl`` stand in prose, with one value changed
 
 Applications are functions that answer the unchanged prompt with the baseline and each of eight mutations with one of
 the others; ``evaluate`` judges them. ``--pairs`` reads other pairs: ``a``, ``b`` and ``label`` (altered or harmless).
-MiniLM is found as in ``pairs.py``.
+Models are found as in ``pairs.py``; `flips.py` judges the same applications by other credits and thresholds.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pairs import OUTCOMES, minilm, wilson
+from pairs import OUTCOMES, add_models, models, share
 
 from pytest_promptfuzz import Session, compare, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_promptfuzz.embedding.embedder import CachedEmbedder
+    from pairs import Models
 
     Question = dict[str, Any]
 
@@ -128,13 +128,15 @@ def disclaimed(
                 yield f"{kind}, behind a disclaimer or an apology, {name}", (one, two), both, told
 
 
-def print_disclaimed(
-    given: list[Question], half: str, embedder: CachedEmbedder | None, *, listed: bool
-) -> None:
+def print_disclaimed(given: list[Question], half: str, found_models: Models, *, listed: bool) -> None:
+    embedder, entailment = found_models
     found: dict[str, Counter[str]] = {}
     kept: Counter[str] = Counter()
     for row, bare, both, told in disclaimed(given, half):
-        outcome, was = (compare(*each, task="generation", semantic=embedder) for each in (both, bare))
+        outcome, was = (
+            compare(*each, task="generation", semantic=embedder or False, entailment=entailment or False)
+            for each in (both, bare)
+        )
         found.setdefault(row, Counter())[outcome.outcome] += 1
         kept[row] += outcome.outcome == was.outcome
         if listed and outcome.outcome != was.outcome:
@@ -236,19 +238,16 @@ def _other_text(old: str, others: list[str], chosen: random.Random) -> str:
 
 def print_row(row: str, counts: Counter[str], names: tuple[str, ...], more: str = "") -> None:
     total = counts.total()
-    cells = []
-    for name in names:
-        low, high = wilson(counts[name], total)
-        cells.append(f"{counts[name] / total:.1%} [{low:.1%}, {high:.1%}]")
-    print(f"| {row} | {total} | {' | '.join(cells)} |{more}")
+    print(f"| {row} | {total} | {' | '.join(share(counts[name], total) for name in names)} |{more}")
 
 
-def print_pairs(
-    given: Iterator[tuple[str, str, str, str]], embedder: CachedEmbedder | None, *, listed: bool
-) -> None:
+def print_pairs(given: Iterator[tuple[str, str, str, str]], found_models: Models, *, listed: bool) -> None:
+    embedder, entailment = found_models
     found: dict[str, Counter[str]] = {}
     for row, one, two, told in given:
-        compared = compare(one, two, task="generation", semantic=embedder)
+        compared = compare(
+            one, two, task="generation", semantic=embedder or False, entailment=entailment or False
+        )
         found.setdefault(row, Counter())[compared.outcome] += 1
         wrong = {"equivalent", "minor"} if row.startswith("altered") else {"deviation"}
         if listed and compared.outcome in wrong:
@@ -258,7 +257,7 @@ def print_pairs(
         print_row(row, counts, OUTCOMES)
 
 
-def verdict(baseline: str, others: list[str], number: int, embedder: CachedEmbedder | None) -> str:
+def verdict(baseline: str, others: list[str], number: int, found_models: Models, **settings: Any) -> str:
     """What is said of an application that answers each mutation with the next of the others."""
     known: dict[str, str] = {}
 
@@ -268,23 +267,27 @@ def verdict(baseline: str, others: list[str], number: int, embedder: CachedEmbed
         return known[prompt]
 
     prompt = PROMPT.replace("{number}", str(100 + number))
-    session = Session(embedder=embedder) if embedder else Session()
-    return evaluate(prompt, application, mutations=MUTATIONS, task="generation", session=session).verdict
+    session = Session(embedder=found_models.embedder, entailment=found_models.entailment)
+    asked = {"mutations": MUTATIONS, "task": "generation", **settings}
+    return evaluate(prompt, application, session=session, **asked).verdict
 
 
-def print_verdicts(given: list[Question], embedder: CachedEmbedder | None) -> None:
-    found: dict[str, Counter[str]] = {}
-    for number, each in enumerate(given):
+def applications(given: list[Question]) -> Iterator[tuple[str, str, list[str]]]:
+    """The row, the answer to the unchanged prompt, and the answers to mutations."""
+    for each in given:
         harmless = (each["harmless"] * 2)[:MUTATIONS]
         reworded = [altered["text"] for altered in each["altered_reworded"]]
         kept = [altered["text"] for altered in each["altered_kept"]]
         half = [answer for both in zip(harmless[: len(reworded)], reworded, strict=True) for answer in both]
-        for row, others in (
-            ("harmless", harmless),
-            ("altered everywhere", reworded + kept),
-            ("altered on half", half),
-        ):
-            found.setdefault(row, Counter())[verdict(each["base"], others, number, embedder)] += 1
+        yield "harmless", each["base"], harmless
+        yield "altered everywhere", each["base"], reworded + kept
+        yield "altered on half", each["base"], half
+
+
+def print_verdicts(given: list[Question], found_models: Models) -> None:
+    found: dict[str, Counter[str]] = {}
+    for number, (row, base, others) in enumerate(applications(given)):
+        found.setdefault(row, Counter())[verdict(base, others, number // 3, found_models)] += 1
     print(f"\n| applications | | {' | '.join(VERDICTS)} |\n| --- | ---: |{' ---: |' * len(VERDICTS)}")
     for row, counts in found.items():
         print_row(row, counts, VERDICTS)
@@ -295,25 +298,25 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("half", nargs="?", choices=("development", "frozen"), default="development")
-    parser.add_argument("--core", action="store_true", help="without MiniLM, even where it is installed")
+    add_models(parser)
     parser.add_argument(
         "--list", action="store_true", help="name what is judged wrongly (of the development half)"
     )
     parser.add_argument("--pairs", nargs="+", type=Path, help="files of other pairs instead")
     asked = parser.parse_args()
-    embedder = None if asked.core else minilm()
+    found = models(asked)
     if asked.pairs:
         for path in asked.pairs:
             print(f"\n## {path.name}")
             lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
             given = ((each["label"], each["a"], each["b"], each["id"]) for each in lines)
-            print_pairs(given, embedder, listed=asked.list)
+            print_pairs(given, found, listed=asked.list)
         return
     known = questions(asked.half)
-    print_pairs(pairs(known), embedder, listed=asked.list and asked.half == "development")
-    print_pairs(json_pairs(asked.half), embedder, listed=asked.list and asked.half == "development")
-    print_disclaimed(known, asked.half, embedder, listed=asked.list and asked.half == "development")
-    print_verdicts(known, embedder)
+    print_pairs(pairs(known), found, listed=asked.list and asked.half == "development")
+    print_pairs(json_pairs(asked.half), found, listed=asked.list and asked.half == "development")
+    print_disclaimed(known, asked.half, found, listed=asked.list and asked.half == "development")
+    print_verdicts(known, found)
 
 
 if __name__ == "__main__":

