@@ -271,6 +271,8 @@ def _explained(row: ChangeReport, found: _Pairs, before: Entry, now: Entry) -> s
             f"{found.left_out} {'input' if one else 'inputs'} left out: the baseline {'answer' if one else 'answers'} "
             "changed, or cannot be compared"
         )
+    if before["controls"] and not now["controls"] and before["verdict"] != "pass" == now["verdict"]:
+        said.append("no control was asked this time, so nothing shows that the test can fail")
     if row["prompt_changed"]:
         said.append("the prompt was changed")
     if row["model"] != row["model_before"] and row["model"] and row["model_before"]:

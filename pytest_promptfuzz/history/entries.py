@@ -26,7 +26,7 @@ class Entry(TypedDict):
 
     ``operators`` names those of the trials that deviated, by ID. ``unconfirmed`` are trials that deviated, and did not
     when they were asked again. ``drift`` are kinds of drift from the snapshot that are not ignored. ``seconds`` are of
-    all runs of the test's body, added up; ``cost`` is in US dollars.
+    all runs of the test's body, added up; ``cost`` is in US dollars. ``controls`` are those that were asked by default.
     """
 
     test: str
@@ -41,6 +41,7 @@ class Entry(TypedDict):
     cost: float | None
     calls: int
     hits: int
+    controls: int
     seconds: float
     model: str
     target: str
@@ -81,6 +82,7 @@ def entry(test: Mapping[str, Any]) -> Entry:
         cost=test["cost"],
         calls=spent["calls"],
         hits=spent["hits"],
+        controls=spent["controls"],
         seconds=spent["seconds"],
         model=test["model"],
         target=test["target"],
@@ -181,6 +183,7 @@ _EMPTY: Entry = Entry(
     cost=None,
     calls=0,
     hits=0,
+    controls=0,
     seconds=0.0,
     model="",
     target="",

@@ -37,6 +37,14 @@ def test_it_answers(prompt, llm):
     assert llm(prompt.format(ticket=TICKET)).text
 """
 )
+UNABLE = (
+    PROMPT
+    + """
+@robust(TRIAGE, mutations=4, stop="never")
+def test_unable(prompt):
+    assert prompt.format(ticket=TICKET)
+"""
+)
 DEAD = (
     PROMPT
     + """
@@ -161,3 +169,16 @@ def test_its_trial_can_be_run_alone(run, server, pytester) -> None:
     result = run(LLM, f"--promptfuzz-trial={control['id']}", "--promptfuzz-mode=live")
     result.assert_outcomes(passed=1)
     assert len(server.requests) == before + 2
+
+
+def test_assertions_that_pass_under_a_control_are_named(run) -> None:
+    result = run(UNABLE)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            (
+                "note test_it.py::test_unable: 1 control (answer-fixed) should have changed the answer, and the assertions of "
+                "this test passed all the same: they may be unable to fail; *"
+            )
+        ]
+    )

@@ -116,6 +116,24 @@ def test_trials_that_changed_places_are_told() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        (("inconclusive", 2), ("pass", 0), True),
+        (("brittle", 1), ("pass", 0), True),
+        (("inconclusive", 2), ("pass", 1), False),
+        (("pass", 1), ("pass", 0), False),
+        (("inconclusive", 0), ("pass", 0), False),
+    ],
+)
+def test_a_pass_without_the_control_of_the_run_before_says_so(before: Any, now: Any, told: bool) -> None:
+    found = of(
+        [entry_of("t", "EEEE", verdict=before[0], controls=before[1])],
+        [entry_of("t", "EEEE", verdict=now[0], controls=now[1])],
+    )
+    assert ("no control was asked this time" in found["tests"][0]["explanation"]) == told
+
+
 @pytest.mark.parametrize("width", [80, 120])
 def test_rows_fit_and_hostile_names_do_nothing(width: int) -> None:
     hostile = "t.py::test[\x1b[2J\n::error::x\u202e" + "x" * 200 + "]"
