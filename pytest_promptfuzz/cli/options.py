@@ -69,7 +69,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, mixed: bool = False) ->
 
 
 def add_comparing_options(group: argparse._ArgumentGroup) -> None:
-    """``--task``, ``--embedder`` and ``--judge``."""
+    """``--task``, ``--embedder``, ``--entailment`` and ``--judge``."""
     group.add_argument(
         "--task",
         metavar="NAME",
@@ -80,6 +80,12 @@ def add_comparing_options(group: argparse._ArgumentGroup) -> None:
         metavar="NAME",
         help="provider of embeddings that compares answers by meaning: openai:MODEL or compatible:MODEL@URL (by "
         "default a model on this machine)",
+    )
+    group.add_argument(
+        "--entailment",
+        metavar="FOLDER",
+        type=_entailment,
+        help="folder of the model that tells whether one text follows from another (by default an installed one)",
     )
     group.add_argument(
         "--judge",
@@ -131,6 +137,15 @@ def _read(given: Given, text: str) -> Any:
     except ValueError:
         expected = (given.read.__doc__ or "").strip(".").lower()
         raise argparse.ArgumentTypeError(f"{text!r} is not {expected}") from None
+
+
+def _entailment(text: str) -> str:
+    from pytest_promptfuzz.embedding.entailment_models import check_entailment_folder
+
+    try:
+        return check_entailment_folder(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _width(text: str) -> int:

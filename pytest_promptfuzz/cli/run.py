@@ -250,7 +250,7 @@ def _evaluated(
     embedder = installed_embedder(
         folder=Path(options.cache_dir), warn=output.error, provider=options.embedder
     )
-    entailment = installed_entailment(folder=Path(options.cache_dir), warn=output.error)
+    entailment = installed_entailment(options.entailment, Path(options.cache_dir), output.error)
     session = Session(store=store, mode=options.mode, embedder=embedder, entailment=entailment, gate=limits)
     results: list[tuple[str, Robustness]] = []
     try:
@@ -325,6 +325,8 @@ def _again(options: argparse.Namespace, target: str) -> str:
         words += ["--task", options.task]
     if options.embedder:
         words += ["--embedder", options.embedder]
+    if options.entailment:
+        words += ["--entailment", options.entailment]
     for key, value in _judging(options).items():
         words += [] if value is None else [f"--{key.replace('_', '-')}", str(value)]
     for value in options.values:

@@ -108,7 +108,7 @@ def search_all(cases: list[Case], options: argparse.Namespace, output: Output) -
     embedder = installed_embedder(
         folder=Path(options.cache_dir), warn=output.error, provider=options.embedder
     )
-    entailment = installed_entailment(folder=Path(options.cache_dir), warn=output.error)
+    entailment = installed_entailment(options.entailment, Path(options.cache_dir), output.error)
     session = Session(store=store, mode=options.mode, embedder=embedder, entailment=entailment, gate=limits)
     progress = Progress(_to_stderr, enabled=sys.stderr.isatty(), width=lambda: output.width)
     made = Made()

@@ -18,7 +18,7 @@ from pytest_promptfuzz.embedding.models import (
     onnx_file,
     read_manifest,
 )
-from pytest_promptfuzz.errors import ConfigurationError, unstopped
+from pytest_promptfuzz.errors import ConfigurationError, UsageError, unstopped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +28,7 @@ ENTAILMENT_FOLDER = "entailment"
 """The folder of the installed one, among the installed models."""
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.safetensors"
+GET_MODEL = "`promptfuzz model install entailment`"
 GET_ENTAILMENT = "promptfuzz model install entailment, or promptfuzz_entailment=FOLDER"
 MOST_TOKENS = 512
 """More than this no small model reads, whatever its files say."""
@@ -61,6 +62,24 @@ def find_entailment(folder: str | None = None) -> Model:
     return _in_folder(installed, "") if installed.is_dir() else Model(None, None)
 
 
+def check_entailment_folder(named: str) -> str:
+    """The folder of an entailment model, as it was named. A library that is missing is no fault of the folder.
+
+    Raises:
+        UsageError: There is no such folder, or it holds no entailment model.
+    """
+    folder = Path(named).expanduser()
+    found = _in_folder(folder, "")
+    if found.folder is None and not found.name:
+        wrong = found.mend.removesuffix(".")
+        wrong = f"T{wrong[1:]}" if wrong.startswith("the") else wrong  # others begin with a path
+        raise UsageError(
+            f"{wrong}. Name the folder of an entailment model, or leave the setting out; "
+            f"{GET_MODEL} downloads a model."
+        )
+    return named
+
+
 def _in_folder(folder: Path, source: str) -> Model:
     if not folder.is_dir():
         return Model(None, None, f"there is no folder {folder}{source}")
@@ -80,7 +99,8 @@ def _in_folder(folder: Path, source: str) -> Model:
         return Model("onnx", folder, name=name)
     if trained and models.has_torch():
         return Model("torch", folder, name=name)
-    return Model(None, None, f"not installed ({ONNX_EXTRA if exported else SEMANTIC_EXTRA})")
+    extra = ONNX_EXTRA if exported else SEMANTIC_EXTRA
+    return Model(None, None, f"the library that runs the model is not installed ({extra})", name=name)
 
 
 def read_config(folder: Path) -> dict[str, Any]:

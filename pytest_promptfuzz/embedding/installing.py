@@ -79,10 +79,14 @@ def install(source: Path | None = None) -> Path:
         UsageError: The source is not there, or holds no exported model, or another one than MiniLM.
         ConfigurationError: A library is missing, the model is not what it says, or the folder cannot be written.
     """
+    if source is not None and not source.exists():
+        raise UsageError(f"there is no file or folder {source}. {_WANTED}.")
+    if source is not None and source.is_dir() and onnx_file(source) is None:
+        raise UsageError(f"{source} holds no exported model. {_WANTED}.")
     if not has_onnx():
         raise ConfigurationError(f"an exported model needs onnxruntime and tokenizers: {ONNX_EXTRA}")
     target = model_folder() / MINILM
-    with _replacing(target) as new:
+    with _replacing(target, source) as new:
         if source is None:
             _found(new)
         elif source.is_dir():
@@ -117,11 +121,10 @@ def install_entailment(source: Path) -> tuple[Path, list[KindErrors]]:
         raise UsageError(f"there is no folder {source}. Give a folder that holds an entailment model.")
     found = find_entailment(str(source))
     if found.folder is None:
-        if not has_onnx() and not has_torch():
-            raise ConfigurationError(f"an entailment model needs onnxruntime and tokenizers: {ONNX_EXTRA}")
-        raise UsageError(f"{found.mend}.".replace(" (promptfuzz_entailment)", "").replace("..", "."))
+        said = f"{found.mend.replace(' (promptfuzz_entailment)', '').removesuffix('.')}."
+        raise ConfigurationError(said) if found.name else UsageError(said)
     target = installed_entailment_folder()
-    with _replacing(target) as new:
+    with _replacing(target, source) as new:
         new.mkdir()
         exported = onnx_file(source) if found.backend == "onnx" else None
         weights = exported or source / WEIGHTS_FILE
@@ -167,7 +170,8 @@ def install_from_hub(
     with _folder_for(model_folder()) as made:
         folder = made / offer.model.repository.rpartition("/")[2]
         download(offer, name, folder, progress)
-        return install_entailment(folder) if name == "entailment" else (install(folder), [])
+        with _named_as(folder, offer.model.repository):
+            return install_entailment(folder) if name == "entailment" else (install(folder), [])
 
 
 @contextlib.contextmanager
@@ -182,14 +186,24 @@ def _folder_for(parent: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
+def _replacing(target: Path, source: Path | None) -> Iterator[Path]:
     """The path of a new folder, which takes the place of an installed model where nothing is raised."""
     with _folder_for(target.parent) as made:
         new = made / "new"
-        yield new
+        with _named_as(new, str(source or MINILM)):
+            yield new
         if target.exists():
             target.rename(made / "old")
         new.rename(target)
+
+
+@contextlib.contextmanager
+def _named_as(folder: Path, name: str) -> Iterator[None]:
+    """What is wrong with files in a folder that is removed again is said of where they came from."""
+    try:
+        yield
+    except (UsageError, ConfigurationError) as error:
+        raise type(error)(str(error).replace(str(folder), name)) from error
 
 
 def _named(new: Path) -> None:

@@ -106,8 +106,7 @@ class _Loaded:
             self._session = runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
         except Exception as problem:  # both libraries raise types of their own, from C++ and Rust
             raise ConfigurationError(
-                f"the embedding model in {folder} cannot be loaded: {unstopped(problem)}. Install it anew: "
-                "promptfuzz model install"
+                f"the embedding model in {folder} cannot be loaded: {unstopped(problem)}. Get its files anew."
             ) from problem
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(max_tokens)

@@ -279,7 +279,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "entailment",
-        values.text,
+        values.entailment,
         None,
         "folder of the model that tells whether one text follows from another, in ONNX or of sentence-transformers",
         "DIR",

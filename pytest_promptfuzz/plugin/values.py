@@ -15,6 +15,7 @@ __all__ = [
     "controls",
     "embedder",
     "endpoints",
+    "entailment",
     "hosts",
     "kept",
     "mutations",
@@ -94,6 +95,13 @@ def embedder(text: str) -> str:
 
     embeddings(text)
     return text
+
+
+def entailment(text: str) -> str:
+    """The folder of an entailment model."""
+    from pytest_promptfuzz.embedding.entailment_models import check_entailment_folder
+
+    return check_entailment_folder(text)
 
 
 def endpoints(text: str) -> Any:

@@ -184,6 +184,41 @@ def test_what_is_found_and_where(tiny, tmp_path, monkeypatch) -> None:
     assert "pytest-promptfuzz[onnx]" in find_entailment(str(tiny)).mend
 
 
+@pytest.mark.parametrize("flag", [(), ("--entailment",)])
+def test_a_damaged_model_is_named_as_it_was_given(flag, tmp_path, capsys) -> None:
+    damaged = make_tiny(tmp_path / "damaged")
+    (damaged / "tokenizer.json").write_text("")
+    assert main(["model", "install", *flag, str(damaged)]) == 2
+    said = flat(capsys, err=True)
+    assert f"model in {damaged} cannot be loaded" in said
+    assert ".installing-" not in said
+
+
+@pytest.mark.parametrize("flag", [(), ("--entailment",)])
+def test_a_wrong_folder_is_told_before_a_missing_library(flag, tmp_path, monkeypatch, capsys) -> None:
+    for module in ("models", "installing"):
+        monkeypatch.setattr(f"pytest_promptfuzz.embedding.{module}.has_onnx", lambda: False)
+        monkeypatch.setattr(f"pytest_promptfuzz.embedding.{module}.has_torch", lambda: False)
+    (tmp_path / "empty").mkdir()
+    for folder in ("nowhere", "empty"):
+        assert main(["model", "install", *flag, str(tmp_path / folder)]) == 2
+        said = flat(capsys, err=True)
+        assert folder in said
+        assert "pip install" not in said
+
+
+def test_the_command_line_names_a_model_for_one_run(tiny, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.txt").write_text(
+        "Classify the ticket as red or blue. Answer with one word only.\n\nTicket: sea"
+    )
+    run = ["run", "p.txt", "--target", "simulated", "-n", "2", "--entailment"]
+    assert main([*run, "nowhere"]) == 2
+    assert "argument --entailment: There is no folder nowhere." in flat(capsys, err=True)
+    assert main([*run, str(tiny), "--json"]) == 0
+    assert f"--entailment {tiny}" in capsys.readouterr().out
+
+
 def test_installing_leaves_the_old_one_where_the_new_one_is_bad(tiny, tmp_path) -> None:
     target, errors = install_entailment(tiny)
     assert (errors[-1].kind, errors[-1].wrong_directions) == ("all", 0)
@@ -272,8 +307,9 @@ def test_the_commands(tiny, capsys, tmp_path) -> None:
     assert "holds no model: neither model.onnx" in capsys.readouterr().err
 
 
-def flat(capsys) -> str:
-    return " ".join(capsys.readouterr().out.split())
+def flat(capsys, *, err: bool = False) -> str:
+    read = capsys.readouterr()
+    return " ".join((read.err if err else read.out).split())
 
 
 def test_loading_needs_no_torch(tiny, run_python) -> None:

@@ -25,6 +25,7 @@ def no_models(monkeypatch, tmp_path) -> None:
     for name in ("PROMPTFUZZ_MODEL", "PROMPTFUZZ_ENTAILMENT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PROMPTFUZZ_MODELS", str(tmp_path / "models"))
+    monkeypatch.setattr("pytest_promptfuzz.embedding.models.trained_minilm", lambda: None)
 
 
 @pytest.fixture
@@ -50,13 +51,42 @@ def test_the_option_the_variable_and_the_ini_value(project, pytester, tiny, tmp_
     result.assert_outcomes(passed=1)
 
 
-def test_a_folder_without_a_model_is_named_and_none_is_no_lack(project, tiny, tmp_path) -> None:
+def test_a_folder_without_a_model_is_an_error(project, tiny, tmp_path) -> None:
     result = project("def test_nothing():\n    pass\n", f"--promptfuzz-entailment={tmp_path / 'nowhere'}")
-    result.stdout.fnmatch_lines(
-        ["promptfuzz: no comparison by entailment: there is no folder *nowhere (promptfuzz_entailment)"]
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            (
+                "ERROR: --promptfuzz-entailment: '*nowhere' is not the folder of an entailment model. There is no "
+                "folder *nowhere. Name *; `promptfuzz model install entailment` downloads a model."
+            )
+        ]
     )
     (tiny / "config.json").write_text('{"id2label": {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}}')
+    result = project("def test_nothing():\n    pass\n", "-o", f"promptfuzz_entailment={tiny}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: the ini value promptfuzz_entailment: *calls the labels LABEL_0,*"])
+
+
+def test_a_library_that_is_missing_is_a_line_of_the_header(project, tiny, monkeypatch) -> None:
+    monkeypatch.setattr("pytest_promptfuzz.embedding.models.has_onnx", lambda: False)
     result = project("def test_nothing():\n    pass\n", f"--promptfuzz-entailment={tiny}")
-    result.stdout.fnmatch_lines(["promptfuzz: no comparison by entailment: *calls the labels LABEL_0,*"])
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["promptfuzz: no comparison by entailment: the library that runs the model is not installed *"]
+    )
+
+
+def test_the_header_names_what_settles_paragraphs(project, tiny, tmp_path) -> None:
+    nothing = f"--promptfuzz-model={tmp_path / 'nowhere'}"
+    header = " ".join(project("def test_nothing():\n    pass\n", nothing).stdout.str().split())
+    assert "; for paragraphs of prose: promptfuzz model install entailment" in header
+    header = " ".join(
+        project("def test_nothing():\n    pass\n", nothing, f"--promptfuzz-entailment={tiny}")
+        .stdout.str()
+        .split()
+    )
+    assert "answers are not compared by meaning" in header
+    assert "for paragraphs of prose" not in header
     result = project("def test_nothing():\n    pass\n")
     assert "entailment" not in result.stdout.str()
