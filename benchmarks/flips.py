@@ -1,6 +1,6 @@
 """Which verdicts would be others if a minor difference were worth another credit, or a threshold lay elsewhere.
 
-    python benchmarks/flips.py [development|frozen] [--core] [--entailment FOLDER]
+    python benchmarks/flips.py [development|frozen] [--core] [--entailment FOLDER] [--every N]
 
 The applications of ``answers.py``, and applications that answer with labels and JSON: every fourth pair of
 tests/comparing/data with the task classification, extraction or json. The second answer of a pair is given to every
@@ -81,12 +81,13 @@ def main() -> None:
     )
     parser.add_argument("half", nargs="?", choices=("development", "frozen"), default="development")
     add_models(parser)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth question only")
     asked = parser.parse_args()
     found = models(asked)
     given = [
         *(
             Application(f"prose, {row}", base, others, "generation")
-            for row, base, others in applications(questions(asked.half))
+            for row, base, others in applications(questions(asked.half)[:: asked.every])
         ),
         *labelled(),
     ]

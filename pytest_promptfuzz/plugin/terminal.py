@@ -42,6 +42,8 @@ def _header(state: State) -> list[Line]:
     model = find_model(settings["model"]) if asked is None else Model(None, None)
     entailment = find_entailment(settings["entailment"])
     missing = {"semantic": model.mend, "entailment": entailment.mend}
+    if model.mend and entailment.folder is None and not entailment.mend:
+        missing["semantic"] += "; for paragraphs of prose: promptfuzz model install entailment"
     lines = header_lines(
         {
             "mode": f"{settings['mode']} ({state.mode_reason})" if state.mode_reason else settings["mode"],
@@ -94,10 +96,22 @@ def collect(report: pytest.TestReport, state: State) -> None:
         report.longrepr = RobustnessRepr(data)  # type: ignore[assignment]  # a TerminalRepr by its methods
 
 
+def _say_verdicts_once(reporter: pytest.TerminalReporter) -> None:
+    """Leave the verdict out of messages in pytest's short summary, which begins these lines with it."""
+    from pytest_promptfuzz.plugin.translate import PHASE
+    from pytest_promptfuzz.reporting.terminal import one_line
+
+    for report in reporter.stats.get("error", ()):
+        data = getattr(report, "promptfuzz", None)
+        if data is not None and report.when == PHASE:
+            report.longrepr.reprcrash.message = one_line(data, verdict=False)
+
+
 def summary(reporter: pytest.TerminalReporter, state: State) -> None:
     """The table of robust tests, if there were any, and what the store had to say."""
     if state.reports:  # most pytest runs have none, and load nothing to say so
         _table(reporter, state)
+        _say_verdicts_once(reporter)
     if state.interrupted:
         _interrupted(reporter, state)
     for verdict in dict.fromkeys(state.let_through.values()):

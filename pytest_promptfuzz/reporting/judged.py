@@ -12,6 +12,7 @@ from pytest_promptfuzz.reporting.words import (
     adjusted_text,
     count,
     interval_text,
+    minor_cost,
     number,
     simulated,
     simulation,
@@ -143,7 +144,9 @@ def _counts(report: TestReport) -> str:
         text += f", {counts['not-needed']} not needed"
     if report["planned"] > len({trial["id"] for trial in report["trials"]}):
         text += f" ({report['planned']} were asked for)"
-    return text + "."
+    if costs := minor_cost(report):
+        return f"{text}. A minor difference counts {costs}; without minor ones the score would reach the threshold."
+    return f"{text}."
 
 
 def never_ran(report: TestReport) -> list[TrialReport]:

@@ -15,7 +15,7 @@ from pytest_promptfuzz.reporting.searched import search_text
 from pytest_promptfuzz.reporting.summary import summary_lines
 from pytest_promptfuzz.reporting.text import render
 from pytest_promptfuzz.reporting.varying import detail_lines
-from pytest_promptfuzz.reporting.words import interval_text, number, operator_names
+from pytest_promptfuzz.reporting.words import interval_text, minor_cost, number, operator_names
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.model import TestReport
@@ -34,10 +34,15 @@ __all__ = [
 _MOST_OPERATORS = 4
 
 
-def one_line(report: TestReport) -> str:
+def one_line(report: TestReport, *, verdict: bool = True) -> str:
     """A verdict in one line, for a short summary.
 
     For example ``brittle: 0.62 < 0.85, 3 of 8 deviate (synonym, sentence-shuffle)``.
+
+    Args:
+        report: Of one test.
+        verdict: Whether it begins with the verdict; pytest's short summary has a noisy or an inconclusive one as its
+            status word.
     """
     if report["verdict"] == "pass" and fails(report["drift"]):
         said = next(each["message"] for each in report["drift"] if each["policy"] == "fail")
@@ -50,7 +55,7 @@ def one_line(report: TestReport) -> str:
     score = number(report["score"], against=threshold)
     gate = number(threshold)
     if report["verdict"] == "inconclusive":
-        head = f"inconclusive ({report['reason']})"
+        head = f"inconclusive ({report['reason']})" if verdict else report["reason"]
         low, high = report["bounds"]
         known = f"score {score} {interval_text(report)}".rstrip()
         if low != high:
@@ -58,7 +63,7 @@ def one_line(report: TestReport) -> str:
         # Of nothing decided, why says more than a score from 0 to 1.
         parts = [f"{known}, threshold {gate}"] if total and (low or high < 1) else []
     else:
-        head = report["verdict"]
+        head = report["verdict"] if verdict or report["verdict"] != "noisy" else ""
         sign = "<" if report["score"] is not None and report["score"] < threshold else ">="
         # A score that reaches the threshold would contradict the verdict.
         parts = [f"{score} {sign} {gate}"] if score and report["reason"] != "too-many-deviations" else []
@@ -69,9 +74,12 @@ def one_line(report: TestReport) -> str:
     for outcome, verb in (("deviation", "deviate"), ("error", "errors"), ("undecided", "undecided")):
         if counts[outcome]:
             parts.append(f"{counts[outcome]} of {total} {verb}{_who(report, outcome)}")
+    if costs := minor_cost(report):
+        parts.append(f"{counts['minor']} of {total} minor ({costs} each)")
     if unneeded and total:
         parts.append(f"{unneeded} not needed")
-    return _shown(f"{head}: {', '.join(parts) or report['explanation']}")
+    said = ", ".join(parts) or report["explanation"]
+    return _shown(f"{head}: {said}" if head else said)
 
 
 def _shown(text: str) -> str:

@@ -95,6 +95,23 @@ def score_text(report: TestSummary) -> str:
     return number(report["score"], against=report["threshold"]) or "-"
 
 
+def minor_cost(report: TestSummary) -> str:
+    """What a minor difference counts, if a brittle test would reach its threshold without any; else nothing."""
+    counts = report["counts"]
+    decided = counts["equivalent"] + counts["minor"] + counts["deviation"]
+    reached = decided - counts["deviation"] >= report["threshold"] * decided
+    if report["reason"] != "score-below-threshold" or report["verdict"] != "brittle":
+        return ""
+    if not counts["minor"] or not reached:
+        return ""
+    from pytest_promptfuzz.scoring.score import (
+        EQUIVALENT_CREDIT,
+        MINOR_CREDIT,
+    )  # a run that passes needs none
+
+    return f"{MINOR_CREDIT / EQUIVALENT_CREDIT:g}"
+
+
 def count(amount: int, noun: str) -> str:
     """A number with its noun: ``1 error``, ``2 errors``."""
     return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"

@@ -91,7 +91,7 @@ def test_an_unsure_pass_says_what_it_takes(project):
     result.stdout.fnmatch_lines(
         [
             "Inconclusive. Passed with 4 deviations: *the score's lower bound at 95 %, 0.7*, does not reach 0.85,*",
-            "INCONCLUSIVE *::test_unsure - inconclusive (not-confident): score 0.90 *",
+            "INCONCLUSIVE *::test_unsure - not-confident: score 0.90 *",
         ]
     )
     said = " ".join(result.stdout.str().split())  # however wide it is laid out

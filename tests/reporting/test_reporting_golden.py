@@ -118,6 +118,38 @@ def test_one_line_names_who_deviates() -> None:
     assert one_line(nothing) == "inconclusive (nothing-scored): No trial entered the score."
 
 
+def test_one_line_below_the_verdict_does_not_repeat_it() -> None:
+    assert one_line(handmade.rate_limited(), verdict=False).startswith("errors-decide: score between 0.62")
+    noisy = handmade.report(
+        verdict="noisy", reason="noise-floor", score=0.5, trials=[handmade.trial(1, outcome="deviation")]
+    )
+    assert one_line(noisy).startswith("noisy: 0.50 < 0.85, 1 of 1 deviate")
+    assert one_line(noisy, verdict=False).startswith("0.50 < 0.85, 1 of 1 deviate")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "score", "decisive"),
+    [
+        (["minor"] * 8, 0.7, True),
+        (["equivalent"] * 5 + ["minor", "minor", "deviation"], 0.8, True),
+        (["equivalent"] * 5 + ["minor", "deviation", "deviation"], 0.7125, False),
+        (["deviation"] * 8, 0.0, False),
+    ],
+)
+def test_what_minor_differences_cost_is_said_where_they_decide(
+    outcomes: list[str], score: float, decisive: bool
+) -> None:
+    report = handmade.report(
+        verdict="brittle",
+        reason="score-below-threshold",
+        score=score,
+        trials=[handmade.trial(number, outcome=outcome) for number, outcome in enumerate(outcomes)],
+    )
+    assert (f"{outcomes.count('minor')} of 8 minor (0.7 each)" in one_line(report)) == decisive
+    shown = " ".join(render(failure_lines(report), width=80, color=False).split())
+    assert ("A minor difference counts 0.7; without minor ones the score would reach" in shown) == decisive
+
+
 def test_a_score_never_looks_like_the_threshold_it_missed() -> None:
     report = handmade.report(
         verdict="brittle", reason="score-below-threshold", score=0.8499, trials=[handmade.trial(1)]
