@@ -14,8 +14,9 @@ from pytest_promptfuzz.comparing.guards.polarity import written
 from pytest_promptfuzz.comparing.guards.stakes import forced, restricts
 from pytest_promptfuzz.comparing.order import parts_moved, tells_by_order
 from pytest_promptfuzz.comparing.reading.answer import read
+from pytest_promptfuzz.comparing.reading.pieces import pieces
 from pytest_promptfuzz.comparing.tokens import MONTH_TOKENS
-from pytest_promptfuzz.comparing.values.figures import agree, pieces
+from pytest_promptfuzz.comparing.values.figures import agree
 from pytest_promptfuzz.comparing.words import canonical
 from pytest_promptfuzz.expressions import expression
 

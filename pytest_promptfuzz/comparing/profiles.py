@@ -275,6 +275,9 @@ def infer_task(value: Any) -> str:
     if len(value) > labels.LONGEST:
         return "generation"
     text = analyse(value)
-    return (
-        "classification" if len(text.words) <= labels.MAX_WORDS and "\n" not in text.clean else "generation"
-    )
+    few = len(text.tokens) <= _TOKENS * labels.MAX_WORDS and len(text.words) <= labels.MAX_WORDS
+    return "classification" if few and "\n" not in text.clean else "generation"
+
+
+_TOKENS = 3
+"""Tokens that one word is at most: no others need be counted."""

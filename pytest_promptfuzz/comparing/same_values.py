@@ -15,7 +15,9 @@ from pytest_promptfuzz.comparing.words import canonical, canonical_set
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    _Reader = Callable[[str, str], Iterator["_Value"]]
 
 # Each dimension: its units with what they are in the smallest of them.
 _DIMENSIONS = """
@@ -137,10 +139,11 @@ def agreed(pair: Pair) -> Pair:
     >>> agreed(Pair(analyse("Add half a litre."), analyse("Add 500 ml."))).b.raw
     'Add half a litre.'
     """
-    if not _may_agree(pair):
+    readers = _readers(pair)
+    if not readers:
         return pair
     first, second = pair.a.clean, pair.b.clean
-    here, there = list(_values(first, second)), list(_values(second, first))
+    here, there = list(_values(first, second, readers)), list(_values(second, first, readers))
     known = {value.key: first[value.start : value.end] for value in here}
     kept = {value.key for value in there if second[value.start : value.end] == known.get(value.key)}
     result, last = "", 0
@@ -153,23 +156,30 @@ def agreed(pair: Pair) -> Pair:
     return Pair(pair.a, analyse(result + second[last:])) if last else pair
 
 
-def _may_agree(pair: Pair) -> bool:
-    """Whether their words let two texts give one value in two notations, told without reading the texts again."""
+def _readers(pair: Pair) -> list[_Reader]:
+    """What reads the values that two texts may give in two notations, told without reading them again."""
     here, there = pair.only_a, pair.only_b
     if not here or not there:
-        return False
-    for tokens in (here, there):
-        for token in tokens:
-            if len(token) >= _FEWEST and (token[0] in _NUMERALS or token[2] in _NUMERALS):
-                return True
+        return []
+    found: list[_Reader] = []
+    if any(len(each) >= _FEWEST and not _NUMERALS.isdisjoint((each[0], each[2])) for each in (*here, *there)):
+        found.append(_runs)
     if pair.a.once(same_dates.in_digits) or pair.b.once(same_dates.in_digits):
-        return True
+        found.append(_days)
+    if _may_measure(pair):
+        found += (_lasting, _quantities, _shares)
+    elif ("/" in pair.a.clean) != ("/" in pair.b.clean):
+        found.append(_shares)
+    return found
+
+
+def _may_measure(pair: Pair) -> bool:
+    """Whether two texts may give one quantity or share in two notations."""
+    here, there = pair.only_a, pair.only_b
     halves = "half" in here or "half" in there or "½" in pair.a.clean or "½" in pair.b.clean
     if (halves or not (_TIMES.isdisjoint(here) and _TIMES.isdisjoint(there))) and not _measures(
         pair.a.tokens, _TIMES
     ).isdisjoint(_measures(pair.b.tokens, _TIMES)):
-        return True
-    if ("/" in pair.a.clean) != ("/" in pair.b.clean):
         return True
     if here.isdisjoint(_TOKENS) or there.isdisjoint(_TOKENS):
         return False
@@ -211,9 +221,8 @@ def _measures(tokens: list[str], units: frozenset[str]) -> set[tuple[int, float]
     return found
 
 
-def _values(text: str, other: str) -> Iterator[_Value]:
-    dates = (_Value(("day", day), start, end) for day, start, end in same_dates.days(text, other))
-    found = [*dates, *_lasting(text), *_quantities(text), *_shares(text), *_runs(text)]
+def _values(text: str, other: str, readers: list[_Reader]) -> Iterator[_Value]:
+    found = [value for reader in readers for value in reader(text, other)]
     end = 0
     for value in sorted(found, key=lambda each: (each.start, -each.end)):
         if value.start >= end:
@@ -221,7 +230,11 @@ def _values(text: str, other: str) -> Iterator[_Value]:
             end = value.end
 
 
-def _quantities(text: str) -> Iterator[_Value]:
+def _days(text: str, other: str) -> Iterator[_Value]:
+    return (_Value(("day", day), start, end) for day, start, end in same_dates.days(text, other))
+
+
+def _quantities(text: str, _other: str) -> Iterator[_Value]:
     for found in _QUANTITY.finditer(text):
         dimension, factor = _UNITS[found["unit"].lower()]
         low, high = (_amount(found[name]) if found[name] else None for name in ("low", "high"))
@@ -231,7 +244,7 @@ def _quantities(text: str) -> Iterator[_Value]:
         yield _Value((dimension, *amounts), *found.span())
 
 
-def _lasting(text: str) -> Iterator[_Value]:
+def _lasting(text: str, _other: str) -> Iterator[_Value]:
     """Times of two units, each as what ``_quantities`` makes of a time of one."""
     for found in _LASTING.finditer(text):
         dimension, large = _UNITS[found["large"].lower()]
@@ -262,7 +275,7 @@ def _amount(written: str) -> Decimal | None:
     return None if lowered.endswith(".") else Decimal(lowered)
 
 
-def _shares(text: str) -> Iterator[_Value]:
+def _shares(text: str, _other: str) -> Iterator[_Value]:
     for found in _SHARE.finditer(text):
         if len(found[0]) > _MOST_DIGITS:
             continue
@@ -275,7 +288,7 @@ def _shares(text: str) -> Iterator[_Value]:
         yield _Value(("share", share), *found.span())
 
 
-def _runs(text: str) -> Iterator[_Value]:
+def _runs(text: str, _other: str) -> Iterator[_Value]:
     for found in _DIGITS.finditer(text):
         digits = re.sub(r"\D", "", found[0])
         if len(digits) >= _FEWEST:

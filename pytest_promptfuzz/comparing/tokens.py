@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import lru_cache
-from itertools import chain, pairwise
-from typing import NamedTuple
+from itertools import chain, compress, count, pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.word_lists import entries, when_used
 from pytest_promptfuzz.comparing.words import MONTHS, canonical, chunks, plain_number, stem, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
 
 
 @lru_cache(maxsize=65536)
@@ -59,7 +62,8 @@ def canonical_tokens(sentences: list[str]) -> list[str]:
 
 def words_in(sentences: list[str]) -> list[str]:
     """The lower-cased words of a text as they are written, of its sentences."""
-    return [word for sentence in sentences for chunk in _read(sentence).chunks for word in words_of(chunk)]
+    written = chain.from_iterable([_read(sentence).chunks for sentence in sentences])
+    return list(chain.from_iterable(map(words_of, written)))
 
 
 def written_as(token: str, sentences: list[str]) -> str | None:
@@ -103,6 +107,11 @@ def _rewritten(tokens: list[str]) -> list[str]:
     return tokens
 
 
+def _places(tokens: Iterable[object], of: Collection[object], start: int = 0) -> Iterator[int]:
+    """Where one of some tokens stands: most stand nowhere, and no step in Python is spent on the others."""
+    return compress(count(start), map(of.__contains__, tokens))
+
+
 MONTH_TOKENS = when_used(lambda: frozenset(canonical(month)[0] for month in MONTHS))
 _DAYS = frozenset(map(str, range(1, 32)))
 
@@ -110,10 +119,10 @@ _DAYS = frozenset(map(str, range(1, 32)))
 def _day_first(tokens: list[str]) -> list[str]:
     """``march 5 2024`` is ``5 march 2024``."""
     result = list(tokens)
-    for index, token in enumerate(tokens[:-1]):
+    for index in _places(tokens[:-1], MONTH_TOKENS):
         before = tokens[index - 1] if index else ""
-        if token in MONTH_TOKENS and tokens[index + 1] in _DAYS and before not in _DAYS:
-            result[index : index + 2] = [tokens[index + 1], token]
+        if tokens[index + 1] in _DAYS and before not in _DAYS:
+            result[index : index + 2] = [tokens[index + 1], tokens[index]]
     return result
 
 
@@ -129,21 +138,22 @@ def _bounded(tokens: list[str]) -> list[str]:
     """``not take more than 4`` is ``take at-most 4``; ``3 or more`` is ``at-least 3``."""
     result: list[str] = []
     position = 0
-    while position < len(tokens):
-        word = tokens[position]
-        following = tokens[position + 1] if position + 1 < len(tokens) else ""
+    for at in _places(tokens, _BOUNDS):
+        if at < position:
+            continue
+        result += tokens[position:at]
+        position = at + 1
+        word, following = tokens[at], tokens[position] if position < len(tokens) else ""
         if word in _MORE_THAN and following == "than" and "not" in result[-_SCOPE:]:
             result.pop(len(result) - 1 - result[::-1].index("not"))
             result.append(_MORE_THAN[word])
             position += 1
         elif word in _OR_MORE and len(result) > 1 and result[-1] == "or" and result[-2][0].isdigit():
             result[-2:] = [_OR_MORE[word], result[-2]]
-        elif word in _ROUGHLY and following[:1].isdigit():
-            result.append(canonical("approximately")[0])
         else:
-            result.append(word)
-        position += 1
-    return result
+            about = word in _ROUGHLY and following[:1].isdigit()
+            result.append(canonical("approximately")[0] if about else word)
+    return result + tokens[position:]
 
 
 def _phrase_table() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
@@ -166,25 +176,26 @@ _OPENINGS = when_used(
 def _rewrite(tokens: list[str]) -> list[str]:
     result: list[str] = []
     position = 0
-    while position < len(tokens):
-        for source, target in _PHRASES.get(tokens[position], ()):
-            if tuple(tokens[position : position + len(source)]) == source:
-                result.extend(target)
-                position += len(source)
+    for at in _places(pairwise(tokens), _OPENINGS):
+        for source, target in _PHRASES[tokens[at]] if at >= position else ():
+            if tuple(tokens[at : at + len(source)]) == source:
+                result += tokens[position:at]
+                result += target
+                position = at + len(source)
                 break
-        else:
-            result.append(tokens[position])
-            position += 1
-    return result
+    return result + tokens[position:]
 
 
 def _merge_numbers(tokens: list[str]) -> list[str]:
     """``50 dollar million`` is ``50000000 dollar``; ``2 week`` is ``14 day``; ``9 am`` is ``9:00 am``."""
-    result = tokens[:1]
-    for word in tokens[1:]:
+    result: list[str] = []
+    position = 0
+    for at in _places(tokens[1:], _AFTER_NUMBERS, 1):
+        result += tokens[position:at]
+        position, word = at + 1, tokens[at]
         back = -2 if result[-1] in _CURRENCIES and len(result) > 1 else -1
         counted = result[back]
-        if word not in _AFTER_NUMBERS or not counted[0].isdigit() or ":" in counted:
+        if not counted[0].isdigit() or ":" in counted:
             result.append(word)
         elif word in _LONG_MULTIPLIERS and _is_number(counted):
             result[back] = plain_number(Decimal(counted) * _LONG_MULTIPLIERS[word])
@@ -208,7 +219,7 @@ def _merge_numbers(tokens: list[str]) -> list[str]:
             result[-1] = f"{int(counted) % 12 + 12 if word == 'pm' else int(counted)}:00"
         else:
             result.append(word)
-    return result
+    return result + tokens[position:]
 
 
 def _is_whole(token: str) -> bool:

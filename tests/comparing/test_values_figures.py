@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.comparing.values.figures import Figure, agree, pieces
+from pytest_promptfuzz.comparing.reading.pieces import pieces
+from pytest_promptfuzz.comparing.values.figures import Figure, agree
 
 
 def figures(text: str) -> list[Figure]:

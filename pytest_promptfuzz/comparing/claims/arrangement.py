@@ -14,12 +14,14 @@ from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pytest_promptfuzz.comparing.lazy import lazy
 from pytest_promptfuzz.comparing.lexicon import FUNCTION_WORDS, NEGATORS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_promptfuzz.comparing.reading.answer import Answer, Key, Token
+    from pytest_promptfuzz.comparing.reading.answer import Answer, Token
+    from pytest_promptfuzz.comparing.reading.pieces import Key
 
 _JOINERS = word_set("and or but & nor plus y e et ou und oder o")
 _SUBORDINATORS = word_set(
@@ -98,12 +100,12 @@ def _words(answer: Answer) -> tuple[_Word, ...]:
     found: list[_Word] = []
     for statement in answer.statements:
         gap = _NEXT_STATEMENT
-        for token in statement.tokens:
-            if token.kind == "mark":
-                gap = max(gap, _GAPS.get(token.text, 0))
-            elif token.low not in FUNCTION_WORDS or token.low in _KEPT or (token.text == "A" and token.at):
-                figure = token.figure
-                found.append(_Word((figure.measure, token.key) if figure else token.key, token, gap))
+        for at, piece in enumerate(statement.pieces):
+            if piece.kind == "mark":
+                gap = max(gap, _GAPS.get(piece.text, 0))
+            elif piece.low not in FUNCTION_WORDS or piece.low in _KEPT or (piece.text == "A" and at):
+                key = (piece.figure.measure, piece.key) if piece.figure else piece.key
+                found.append(_Word(key, statement.token(at), gap))
                 gap = 0
     return tuple(found)
 
@@ -145,19 +147,24 @@ class Arrangement:
     def __init__(self, baseline: Answer, response: Answer) -> None:
         self.one, self.two = _words(baseline), _words(response)
         self.names = baseline.names | response.names
-        too_long = max(len(self.one), len(self.two)) > _MOST_WORDS
-        same = [word.key for word in self.one] == [word.key for word in self.two]
-        declined = any(word.low in _DECLINED for word in self.one)
-        self.blocks = [] if too_long or same or declined else _blocks(self.one, self.two)
-        self.common = {word.key for word in self.one} & {word.key for word in self.two}
+        keys = [[word.key for word in words] for words in (self.one, self.two)]
+        self.common = set(keys[0]).intersection(keys[1])
+        shared = [[key for key in some if key in self.common] for some in keys]
         self.shared = min(
-            sum(word.key in self.common for word in words) / len(words) if words else 0.0
-            for words in (self.one, self.two)
+            len(some) / len(all_) if all_ else 0.0 for some, all_ in zip(shared, keys, strict=True)
         )
+        self._same, self._kept = keys[0] == keys[1], shared[0] == shared[1]
+
+    @lazy
+    def blocks(self) -> list[_Block]:
+        """What both have in the same order, as it stands in the first."""
+        too_long = max(len(self.one), len(self.two)) > _MOST_WORDS
+        declined = any(word.low in _DECLINED for word in self.one)
+        return [] if too_long or self._same or declined else _blocks(self.one, self.two)
 
     def exchanged(self) -> tuple[str, str] | None:
         """The two parties, figures, modifiers or clauses that changed places, as the baseline writes them."""
-        blocks = self.blocks
+        blocks = [] if self._kept else self.blocks
         if len(blocks) > _MOST_BLOCKS:
             return None
         for first, second in combinations(blocks, 2):

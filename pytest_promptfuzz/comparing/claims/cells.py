@@ -12,7 +12,8 @@ from pytest_promptfuzz.comparing.values.figures import agree
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from pytest_promptfuzz.comparing.reading.answer import Answer, Token
+    from pytest_promptfuzz.comparing.reading.answer import Answer
+    from pytest_promptfuzz.comparing.reading.pieces import Piece
     from pytest_promptfuzz.comparing.values.figures import Figure
 
 _LABEL, _VALUE = 6, 8
@@ -28,7 +29,7 @@ _CLASSES = word_set(
 class _Cell(NamedTuple):
     label: str
     value: str
-    tokens: list[Token]
+    tokens: list[Piece]
 
     @property
     def words(self) -> tuple[Hashable, ...]:
@@ -88,10 +89,12 @@ def _cells(answer: Answer) -> dict[frozenset[Hashable], _Cell]:
     found: dict[frozenset[Hashable], _Cell] = {}
     twice: set[frozenset[Hashable]] = set()
     for statement in answer.statements:
-        colon = next((token.at for token in statement.tokens if token.text == ":"), None)
+        if ":" not in statement.text:
+            continue
+        colon = next((at for at, piece in enumerate(statement.pieces) if piece.text == ":"), None)
         if colon is None or not 0 < colon <= _LABEL:
             continue
-        label, value = statement.tokens[:colon], statement.tokens[colon + 1 :]
+        label, value = statement.pieces[:colon], statement.pieces[colon + 1 :]
         if not value or len(value) > _VALUE:
             continue
         words = (token.key for token in label if token.kind != "mark")

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.claims.places import around, beside
-from pytest_promptfuzz.comparing.guards.choices import excluded_by
+from pytest_promptfuzz.comparing.guards import choices, polarity
 from pytest_promptfuzz.comparing.guards.pair import Finding
-from pytest_promptfuzz.comparing.guards.polarity import opposed
+from pytest_promptfuzz.comparing.word_lists import when_used
 from pytest_promptfuzz.comparing.words import canonical_set
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ _LOOSE = canonical_set(
     afford affordable cost"""
 )
 """Words that a rewording may use for their contraries, as "before" and "after" with the parts turned round."""
+_EXCLUDING = when_used(
+    lambda: (choices.TRIGGERS | frozenset(polarity.TRIGGERS)) - frozenset(_LOOSE) - lexicon.FUNCTION_WORDS
+)
+"""Words that may have a contrary."""
 _BESIDE = 2
 """Telling words beside both, from which they are said of the same thing."""
 _SHORT = 2
@@ -28,19 +32,20 @@ _SHORT = 2
 
 def contrary(baseline: Answer, response: Answer) -> Finding | None:
     """A word of the baseline whose contrary is said of the same thing in the response, as often denied."""
-    only_after = [token for token in response.words if token.stem not in baseline.stems and token.telling]
-    for token in baseline.words:
-        if token.stem in response.stems or token.stem in _LOOSE or token.stem in lexicon.FUNCTION_WORDS:
-            continue
-        exclusive = excluded_by(token.stem)
-        for other in only_after:
-            if other.stem in _LOOSE or not (other.stem in exclusive or opposed(token.stem, other.stem)):
-                continue
-            if _of_the_same(token, other) and _negators(token) == _negators(other):
+    gone = (baseline.stems & _EXCLUDING) - response.stems
+    come = (response.stems & _EXCLUDING) - baseline.stems
+    contraries = {each: {other for other in come if _exclude(each, other)} for each in gone}
+    for token in baseline.standing([each for each in gone if contraries[each]]):
+        for other in response.standing(contraries[token.stem]):
+            if other.telling and _of_the_same(token, other) and _negators(token) == _negators(other):
                 return Finding(
                     "opposites", "contradiction", f"{token.text!r} in the baseline became {other.text!r}"
                 )
     return None
+
+
+def _exclude(one: str, two: str) -> bool:
+    return two in choices.excluded_by(one) or polarity.opposed(one, two)
 
 
 def _of_the_same(one: Token, two: Token) -> bool:
@@ -53,4 +58,4 @@ def _of_the_same(one: Token, two: Token) -> bool:
 
 def _negators(token: Token) -> int:
     """How many there are in the statement: "not full" is what "half" may say."""
-    return sum(other.stem in lexicon.NEGATORS for other in token.statement.tokens)
+    return sum(other.stem in lexicon.NEGATORS for other in token.statement.pieces)

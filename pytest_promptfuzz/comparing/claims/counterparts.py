@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _KEPT = 0.75
 """Share of words, in order, from which two statements are one that was edited."""
+_KEPT_STEMS = 0.5
+"""Share of stems, in any order, without which no two statements have as many words in order."""
 _KEPT_WHOLE = 0.8
 """The same of two answers."""
 _FEWEST = 3
@@ -42,18 +44,18 @@ _LIMITING = NEGATORS | word_set("only if unless except until provided but howeve
 """Words that take something back from what was said, where one answer alone has them."""
 
 
-def edited(baseline: Answer, response: Answer, names: Collection[str]) -> Finding | None:
+def edited(baseline: Answer, response: Answer, whole: Pair, names: Collection[str]) -> Finding | None:
     """What changed in a statement that was kept but for an edit.
 
     Args:
         baseline: The one answer.
         response: The other one.
+        whole: Their texts.
         names: The guards that may contradict.
 
     Returns:
         A contradiction that a guard found, or a doubt: what an edit changed and no guard knows.
     """
-    whole = Pair(analyse(baseline.text), analyse(response.text))
     steps = sequence.check_steps(whole) if "sequence" in names else None
     if steps and (steps.kind == "contradiction" or "1." in baseline.text):
         doubt: Finding | None = steps
@@ -62,9 +64,9 @@ def edited(baseline: Answer, response: Answer, names: Collection[str]) -> Findin
     if doubt and doubt.kind == "contradiction":
         return doubt
     asked = tuple(name for name in _GUARDS if name in names)
-    there = {" ".join(each.text.split()).casefold() for each in response.statements}
+    there = {each.folded for each in response.statements}
     for statement in baseline.statements[:_MOST]:
-        if " ".join(statement.text.split()).casefold() in there:
+        if statement.folded in there:
             continue
         pair = _counterpart(statement, response)
         if pair is None:
@@ -78,10 +80,13 @@ def edited(baseline: Answer, response: Answer, names: Collection[str]) -> Findin
 
 def _counterpart(statement: Statement, response: Answer) -> Pair | None:
     """The statement of the response with the most words of this one, in order."""
-    if sum(token.kind == "word" for token in statement.tokens) < _FEWEST:
+    if sum([each.kind == "word" for each in statement.pieces]) < _FEWEST:
         return None
     best, most = None, _KEPT
     for other in response.statements[:_MOST]:
+        shared = len(statement.stems & other.stems)
+        if shared < _KEPT_STEMS * min(len(statement.stems), len(other.stems)):
+            continue
         pair = Pair(analyse(statement.text), analyse(other.text))
         if pair.similarity > most:
             best, most = pair, pair.similarity

@@ -83,15 +83,14 @@ def _questions(premises: Answer, claims: Answer) -> list[_Question]:
     return [
         _question(statement, premises)
         for statement in claims.statements
-        if sum(token.kind in {"word", "figure"} for token in statement.tokens) >= _FEWEST
+        if sum(token.kind in {"word", "figure"} for token in statement.pieces) >= _FEWEST
     ]
 
 
 def _question(claim: Statement, answer: Answer) -> _Question:
-    wanted = {token.key for token in claim.tokens if token.telling}
 
     def shared(index: int) -> int:
-        return len(wanted & {token.key for token in answer.statements[index].tokens if token.telling})
+        return len(claim.keys & answer.statements[index].keys)
 
     ranked = sorted(range(len(answer.statements)), key=lambda index: (-shared(index), index))[:_WINDOW]
     texts = [_text(answer.statements[index]) for index in sorted(ranked)]

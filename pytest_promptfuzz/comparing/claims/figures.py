@@ -13,7 +13,8 @@ from pytest_promptfuzz.comparing.lexicon import word_set
 from pytest_promptfuzz.comparing.values.figures import Figure, agree
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.reading.answer import Answer, Key, Token
+    from pytest_promptfuzz.comparing.reading.answer import Answer, Token
+    from pytest_promptfuzz.comparing.reading.pieces import Key
 
 _COUNTING = word_set("zone year line step grade level phase tier class room gate page chapter")
 """Nouns that a number after them names one of: "zone 3"."""
@@ -60,7 +61,7 @@ def _is_essential(token: Token, response: Answer) -> bool:
         each.figure is not None
         and each.figure.measure == token.figure.measure
         and each.figure.written in kept
-        for each in token.statement.tokens
+        for each in token.statement.pieces
     )
 
 
@@ -69,7 +70,7 @@ _OPERATORS = frozenset("=×+*÷→/")
 
 def _is_step(token: Token) -> bool:
     """Whether a figure stands in a calculation, of which another way of writing shows other steps."""
-    tokens = token.statement.tokens
+    tokens = token.statement.pieces
     return any(
         each.text in _OPERATORS
         for each in (*tokens[max(0, token.at - 1) : token.at], *tokens[token.at + 1 : token.at + 2])
@@ -90,7 +91,7 @@ def _became(old: Figure, new: Figure) -> Finding:
 def _share(baseline: Answer, response: Answer, gone: set[Key]) -> float:
     """The share of the baseline's figures and names that the response has too, 0..1."""
     figures = {token.key for token, figure in baseline.figures if not figure.is_slight}
-    written = {token.low.removesuffix("'s") for token in baseline.words}
+    written = {token.low.removesuffix("'s") for token in baseline.capitals}
     names = shared_names(baseline, response) & written
     return 1 - (len(gone) + len(missing_names(baseline, response))) / (len(figures) + len(names))
 
@@ -115,8 +116,8 @@ def _rows(answer: Answer) -> dict[frozenset[Key], list[Figure]]:
     """The figures of each statement by its other telling words."""
     found: dict[frozenset[Key], list[Figure]] = {}
     for statement in answer.statements:
-        figures = [token.figure for token in statement.tokens if token.figure is not None]
-        words = frozenset(token.key for token in statement.tokens if token.telling and token.figure is None)
+        figures = [each.figure for each in statement.pieces if each.figure is not None]
+        words = frozenset([each.key for each in statement.pieces if each.telling and each.figure is None])
         if figures and words:
             found.setdefault(words, []).extend(figures)
     return found
@@ -129,11 +130,14 @@ def added_figure(baseline: Answer, response: Answer) -> Figure | None:
 
 def _without(one: Answer, two: Answer) -> list[tuple[Token, Figure]]:
     """The figures of an answer that none of the other agrees with."""
+    if one.values <= two.values:
+        return []
     others = [figure for _, figure in two.figures]
     return [
         (token, figure)
         for token, figure in one.figures
-        if not any(agree(figure, other) or _is_fraction(figure, other) for other in others)
+        if figure.value not in two.values
+        and not any(agree(figure, other) or _is_fraction(figure, other) for other in others)
         and two.forms.isdisjoint(_IN_WORDS.get((figure.measure, figure.amount), ()))
     ]
 
@@ -177,14 +181,14 @@ def _counts(figures: list[tuple[Token, Figure]]) -> dict[tuple[str, Key], Figure
     for token, figure in figures:
         if figure.measure not in {"number", "one", "ordinal"}:
             continue
-        tokens = token.statement.tokens
+        tokens = token.statement.pieces
         for counted in tokens[token.at + 1 : token.at + 3]:
             if counted.kind != "word":
                 break
             if counted.telling:
                 found.setdefault(("of", counted.key), figure)
                 break
-        named: Token | None = tokens[token.at - 1] if token.at else None
+        named = tokens[token.at - 1] if token.at else None
         if named is not None and (named.low in _COUNTING or (named.telling and named.is_capital)):
             found.setdefault(("named", named.key), figure)
     return found

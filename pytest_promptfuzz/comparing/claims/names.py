@@ -58,7 +58,7 @@ def changed_name(baseline: Answer, response: Answer) -> Finding | None:
 
 
 def _written(answer: Answer, names: list[str]) -> list[Token]:
-    return [token for token in answer.words if token.text.removesuffix("'s") in names]
+    return [token for token in answer.capitals if names and token.text.removesuffix("'s") in names]
 
 
 def added_name(baseline: Answer, response: Answer) -> str | None:
@@ -68,15 +68,13 @@ def added_name(baseline: Answer, response: Answer) -> str | None:
 
 def shared_names(baseline: Answer, response: Answer) -> frozenset[str]:
     """The names of two answers, in lower case: capitalised words that neither writes in lower case."""
-    common = {token.low for answer in (baseline, response) for token in answer.words if not token.is_capital}
-    known = baseline.names | response.names
-    return frozenset(name for name in known if name not in common)
+    return (baseline.names | response.names) - baseline.uncapitalised - response.uncapitalised
 
 
 def missing_names(one: Answer, two: Answer) -> list[str]:
     """The names of an answer, as it writes them, that the other does not have."""
     names = shared_names(one, two)
-    written = {token.low.removesuffix("'s"): token.text.removesuffix("'s") for token in one.words}
+    written = {each.low.removesuffix("'s"): each.text.removesuffix("'s") for each in one.capitals if names}
     gone = {name for name in names if name in written and not _has(two, name)}
     return [
         written[name]
@@ -92,7 +90,7 @@ def _in_letters(answer: Answer, name: str, other: Answer) -> bool:
         return False
     for statement in answer.statements:
         run: list[str] = []
-        for token in (*statement.tokens, None):
+        for token in (*statement.pieces, None):
             if token is not None and token.low in _SMALL:
                 continue
             if token is not None and token.kind == "word" and token.is_capital:
@@ -106,11 +104,11 @@ def _in_letters(answer: Answer, name: str, other: Answer) -> bool:
 
 def _half_there(answer: Answer, name: str, gone: set[str]) -> bool:
     """Whether the name is part of a longer one whose rest the other answer has: "Port Arlen", "Arlen"."""
-    for token in answer.words:
+    for token in answer.capitals:
         if token.low.removesuffix("'s") != name:
             continue
-        tokens = token.statement.tokens
-        around = tokens[max(0, token.at - 1) : token.at] + tokens[token.at + 1 : token.at + 2]
+        pieces = token.statement.pieces
+        around = pieces[max(0, token.at - 1) : token.at] + pieces[token.at + 1 : token.at + 2]
         if any(each.kind == "word" and each.is_capital and each.low not in gone for each in around):
             return True
     return False

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing import lexicon
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.lexicon import word_set
-from pytest_promptfuzz.comparing.words import stem, stem_set
+from pytest_promptfuzz.comparing.word_lists import when_used
+from pytest_promptfuzz.comparing.words import canonical, stem, stem_set
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.reading.answer import Answer, Statement, Token
+    from pytest_promptfuzz.comparing.reading.pieces import Piece
 
-_DENYING = stem_set("refuse fail deny reject lack avoid prevent exclude forbid prohibit refrain")
+_VERBS = "refuse fail deny reject lack avoid prevent exclude forbid prohibit refrain"
+_DENYING = stem_set(_VERBS)
 """Verbs that deny what follows them."""
+_HINTS = when_used(lambda: lexicon.NEGATORS.union(*map(canonical, _VERBS.split())))
+"""What a statement has that denies something."""
 _NO_DENIAL = {("not", "only"), ("not", "just"), ("not", "hesitate")} | {
     ("no", word)
     for word in ("later", "more", "longer", "less", "matter", "problem", "earlier", "fewer", "doubt")
@@ -37,6 +43,7 @@ class Denial(NamedTuple):
     back: list[Token]
 
 
+@lru_cache(maxsize=64)
 def denials(answer: Answer) -> list[Denial]:
     """Every denial of an answer."""
     return [denial for each in answer.statements for denial in _of_statement(each)]
@@ -44,29 +51,32 @@ def denials(answer: Answer) -> list[Denial]:
 
 def _of_statement(statement: Statement) -> list[Denial]:
     found: list[Denial] = []
-    tokens = statement.tokens
-    for token in tokens:
-        if token.kind != "word":
+    if _HINTS.isdisjoint(statement.stems):
+        return found
+    for at, piece in enumerate(statement.pieces):
+        if piece.kind != "word":
             continue
-        negates = token.stem in lexicon.NEGATORS
-        if not negates and stem(token.low) not in _DENYING:
+        negates = piece.stem in lexicon.NEGATORS
+        if not negates and stem(piece.low) not in _DENYING:
             continue
-        following = next((each for each in tokens[token.at + 1 :] if each.kind != "mark"), None)
+        token = statement.token(at)
+        following = next((each for each in statement.pieces[at + 1 :] if each.kind != "mark"), None)
         if following is not None and {(token.stem, following.low), (token.low, following.low)} & _NO_DENIAL:
             continue
-        ahead = _clause(tokens[token.at + 1 :], _AHEAD)
-        back = _clause(tokens[: token.at][::-1], _BACK) if negates else []
+        ahead = _clause(statement, range(at + 1, len(statement.pieces)), _AHEAD)
+        back = _clause(statement, range(at - 1, -1, -1), _BACK) if negates else []
         found.append(Denial(token, ahead, back))
     return found
 
 
-def _clause(tokens: list[Token], most: int) -> list[Token]:
+def _clause(statement: Statement, places: range, most: int) -> list[Token]:
     found: list[Token] = []
-    for token in tokens:
-        if (token.kind == "mark" and token.text in _STOPS) or token.low in _CLAUSES or len(found) == most:
+    for at in places:
+        piece = statement.pieces[at]
+        if (piece.kind == "mark" and piece.text in _STOPS) or piece.low in _CLAUSES or len(found) == most:
             break
-        if token.telling:
-            found.append(token)
+        if piece.telling:
+            found.append(statement.token(at))
     return found
 
 
@@ -85,7 +95,7 @@ def one_sided_denial(baseline: Answer, response: Answer) -> Finding | None:
     return None
 
 
-def _related(one: Token, two: Token) -> bool:
+def _related(one: Token, two: Token | Piece) -> bool:
     same_start = len(one.stem) > 4 and len(two.stem) > 4 and one.stem[:5] == two.stem[:5]
     return one.key == two.key or same_start
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.reading.answer import Key, Token
+    from pytest_promptfuzz.comparing.reading.answer import Token
+    from pytest_promptfuzz.comparing.reading.pieces import Key
 
 _REACH = 4
 """Words on each side."""
@@ -17,8 +18,8 @@ _MOST_OF_IT = 0.5
 def around(token: Token) -> set[Key]:
     """The keys of what is telling within four words, in the same clause."""
     found: set[Key] = set()
-    tokens = token.statement.tokens
-    for side in (tokens[token.at + 1 :], reversed(tokens[: token.at])):
+    pieces = token.statement.pieces
+    for side in (pieces[token.at + 1 :], reversed(pieces[: token.at])):
         passed = 0
         for other in side:
             if (other.kind == "mark" and other.text in _STOPS) or passed == _REACH:
@@ -38,6 +39,6 @@ def same_place(one: Token, two: Token) -> bool:
     return smaller > 0 and len(here & there) >= _MOST_OF_IT * smaller
 
 
-def beside(token: Token) -> set[Key]:
+def beside(token: Token) -> frozenset[Key]:
     """The keys of what is telling in the rest of its statement."""
-    return {other.key for other in token.statement.tokens if other.telling} - {token.key}
+    return token.statement.keys - {token.key}

@@ -70,7 +70,7 @@ def is_prose(one: Text, two: Text) -> bool:
 
 def _is_english(text: Text) -> bool:
     words = text.words
-    if not words or sum(word in _ENGLISH for word in words) < _SHARE * len(words):
+    if not words or sum(map(_ENGLISH.__contains__, words)) < _SHARE * len(words):
         return False
     answer = read(text.raw)
     return len(answer.codes) < _IDENTIFIERS * len(answer.words)
@@ -108,7 +108,7 @@ def compare_claims(first: str, second: str, profile: Profile, *, semantic: Embed
     pair = Pair(analyse(first), analyse(second))
     tiers: tuple[Tier, ...] = (*_NOT_EQUAL, Tier("token", pair.similarity))
     doubts: list[Finding] = []
-    for found in _findings(one, two, profile):
+    for found in _findings(one, two, pair, profile):
         contradicts = found.kind == "contradiction"
         tier = Tier(f"guard:{found.guard}", 0.0 if contradicts else None, found.explanation)
         tiers += (tier,)
@@ -140,12 +140,12 @@ def compare_claims(first: str, second: str, profile: Profile, *, semantic: Embed
     return Comparison("undecided", None, "claims", explanation, tiers)
 
 
-def _findings(one: Answer, two: Answer, profile: Profile) -> Iterator[Finding]:
+def _findings(one: Answer, two: Answer, pair: Pair, profile: Profile) -> Iterator[Finding]:
     for name, compare in _COMPARERS.items():
         found = compare(one, two) if name in profile.guards else None
         if found:
             yield found
-    found = edited(one, two, profile.guards)
+    found = edited(one, two, pair, profile.guards)
     if found:
         yield found
 
@@ -170,11 +170,11 @@ def _added(one: Answer, two: Answer, come: list[str]) -> str | None:
     new = {*come, *([figure.written] if figure else []), *filter(None, [added_name(one, two)])}
     if not new:
         return None
-    known = {" ".join(each.text.split()).casefold() for each in one.statements}
+    known = {each.folded for each in one.statements}
     for statement in two.statements:
-        telling = {token.key for token in statement.tokens if token.telling}
+        telling = statement.keys
         own = telling - one.keys
-        if not own or " ".join(statement.text.split()).casefold() in known:
+        if not own or statement.folded in known:
             continue
         if len(own) < len(telling) and len(own) >= len(telling) / 2:
             return None

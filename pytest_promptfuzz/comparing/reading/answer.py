@@ -2,79 +2,41 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from itertools import chain, compress, count, filterfalse
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.lazy import lazy
 from pytest_promptfuzz.comparing.reading.asides import substance
+from pytest_promptfuzz.comparing.reading.pieces import pieces
 from pytest_promptfuzz.comparing.reading.statements import statements
-from pytest_promptfuzz.comparing.values.figures import Figure, Piece, pieces
-from pytest_promptfuzz.comparing.word_lists import when_used
-from pytest_promptfuzz.comparing.words import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Callable, Collection, Hashable, Iterator
 
-Key = tuple[str, object]
-"""What makes two tokens the same in two texts."""
-
-_GENERAL = word_set(
-    """get give take make do go come keep become put set let seem need want say tell note mean happen include please
-    follow provide use have contain case thing way part point item kind sort type number amount total result reason
-    detail information fact key summary overview answer conclusion short long brief bottom line recommendation advice
-    suggestion decision verdict would can could may might shall should must only even still already yet instead
-    although though whereas unless whether once until before after every all some most many much more less few several
-    first second third next last finally final whose how why against toward towards across along see find look like
-    rather quite too simply exactly itself himself herself themselves mr mrs ms dr e.g i.e etc without because
-    per plus not one two his him her hers its"""
-)
-_FUNCTION = lexicon.FUNCTION_WORDS | lexicon.NEGATORS
-_GENERAL_STEMS = when_used(lambda: _GENERAL | {form[0] for form in map(canonical, _GENERAL) if form})
+    from pytest_promptfuzz.comparing.reading.pieces import Key, Piece
+    from pytest_promptfuzz.comparing.values.figures import Figure
 
 
-class Token:
-    """A word, a figure, an identifier or a mark of a statement.
+_KIND, _KEY, _STEM, _LOW = map(attrgetter, ("kind", "key", "stem", "low"))
+_FIGURE, _TELLING, _IS_CAPITAL = map(attrgetter, ("figure", "telling", "is_capital"))
 
-    Attributes:
-        kind: ``word``, ``figure``, ``code`` (an identifier), ``sign`` or ``mark``.
-        text: As it is written.
-        low: In lower case.
-        stem: Its canonical form, see ``words.canonical``; of an identifier its lower case.
-        figure: The figure, where it is one.
-        statement: The statement it stands in.
-        at: Its place there.
-        telling: Whether it says what the statement is about: neither a function word, a negator nor a general word.
-    """
 
-    __slots__ = ("at", "figure", "kind", "low", "statement", "stem", "telling", "text")
+class Token(NamedTuple):
+    """A piece of a statement, and where it stands; see ``Piece`` for what it has of that."""
 
-    def __init__(self, piece: Piece, stem: str, statement: Statement, at: int) -> None:
-        self.kind = piece.kind
-        self.text = piece.text
-        self.low = piece.low
-        self.stem = stem
-        self.figure: Figure | None = piece.figure
-        self.statement = statement
-        self.at = at
-        self.telling = self.kind in {"figure", "code"} or (
-            self.kind == "word" and len(stem) > 1 and not (stem in _FUNCTION or stem in _GENERAL_STEMS)
-        )
-
-    @property
-    def key(self) -> Key:
-        """What it is the same by; of a figure, whatever its notation."""
-        figure = self.figure
-        if figure is None:
-            return self.kind, self.stem
-        if figure.measure == "date":
-            return "date", figure.day[1:] if figure.day[1] else figure.day[0]
-        return "figure", figure.amount
-
-    @property
-    def is_capital(self) -> bool:
-        """Whether it begins with a capital letter."""
-        return self.text[0].isupper()
+    kind: str
+    text: str
+    low: str
+    stem: str
+    figure: Figure | None
+    telling: bool
+    is_capital: bool
+    key: Key
+    begins: bool
+    statement: Statement
+    at: int
 
 
 class Statement:
@@ -83,25 +45,37 @@ class Statement:
     Attributes:
         text: The words.
         heading: What it stands under; empty for nothing.
-        tokens: Its tokens in order.
+        pieces: Its pieces in order.
     """
-
-    __slots__ = ("heading", "text", "tokens")
 
     def __init__(self, text: str, heading: str) -> None:
         self.text = text
         self.heading = heading
-        self.tokens: list[Token] = []
-        for piece in pieces(text):
-            for stem in _stems(piece):
-                self.tokens.append(Token(piece, stem, self, len(self.tokens)))
+        self.pieces = pieces(text)
 
+    def token(self, at: int) -> Token:
+        """The piece at a place, with where it stands."""
+        return Token(*self.pieces[at], self, at)
 
-def _stems(piece: Piece) -> tuple[str, ...]:
-    if piece.kind == "word":
-        word = piece.low.removesuffix("'s")
-        return canonical(word) or (word,)
-    return (piece.low,)
+    @lazy
+    def tokens(self) -> list[Token]:
+        """Its pieces, each with where it stands: ask for all of them only where most are needed."""
+        return [Token(*piece, self, at) for at, piece in enumerate(self.pieces)]
+
+    @lazy
+    def keys(self) -> frozenset[Key]:
+        """The keys of all that is telling in it."""
+        return frozenset(map(_KEY, filter(_TELLING, self.pieces)))
+
+    @lazy
+    def stems(self) -> frozenset[str]:
+        """The stems of all its pieces."""
+        return frozenset(map(_STEM, self.pieces))
+
+    @lazy
+    def folded(self) -> str:
+        """The words on one line, their case folded: the same for statements that are repeated."""
+        return " ".join(self.text.split()).casefold()
 
 
 class Answer:
@@ -110,77 +84,91 @@ class Answer:
     Attributes:
         text: As it was given.
         statements: Its statements without courtesies, in order.
+        words: Its words in order.
+        codes: Its identifiers in order.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
-        bare = substance(text) or text
-        self.statements = [
-            each for each in (Statement(words, heading) for heading, words in statements(bare)) if each.tokens
-        ]
+        read = (Statement(words, heading) for heading, words in statements(substance(text) or text))
+        self.statements = [each for each in read if each.pieces]
+        pieces = [*chain.from_iterable([each.pieces for each in self.statements])]
+        kinds = [*map(_KIND, pieces)]
+        self.words = [*compress(pieces, map("word".__eq__, kinds))]
+        self.codes = [*compress(pieces, map("code".__eq__, kinds))]
 
-    def _of_kind(self, kind: str) -> list[Token]:
-        return [token for each in self.statements for token in each.tokens if token.kind == kind]
+    def _where(self, has: Callable[[Piece], object]) -> Iterator[Token]:
+        """The pieces that have something, each with where it stands."""
+        for statement in self.statements:
+            for at in compress(count(), map(has, statement.pieces)):
+                yield statement.token(at)
 
-    @cached_property
-    def words(self) -> list[Token]:
-        """Its words in order."""
-        return self._of_kind("word")
+    @lazy
+    def capitals(self) -> list[Token]:
+        """Its words that begin with a capital letter, in order, each with where it stands."""
+        return [token for token in self._where(_IS_CAPITAL) if token.kind == "word"]
 
-    @cached_property
+    @lazy
     def figures(self) -> list[tuple[Token, Figure]]:
         """Its figures in order, each with its token."""
-        return [(token, token.figure) for token in self._of_kind("figure") if token.figure is not None]
+        return [(token, token.figure) for token in self._where(_FIGURE) if token.figure is not None]
 
-    @cached_property
-    def codes(self) -> list[Token]:
-        """Its identifiers in order."""
-        return self._of_kind("code")
+    def standing(self, stems: Collection[str]) -> Iterator[Token]:
+        """The words of these stems, in order, with where each stands."""
+        for statement in self.statements:
+            if not statement.stems.isdisjoint(stems):
+                for at, piece in enumerate(statement.pieces):
+                    if piece.stem in stems and piece.kind == "word":
+                        yield statement.token(at)
 
-    @cached_property
-    def telling(self) -> list[Token]:
+    @lazy
+    def values(self) -> frozenset[Hashable]:
+        """What of its figures makes them the same, however they are written."""
+        return frozenset([figure.value for _, figure in self.figures])
+
+    @lazy
+    def telling(self) -> list[Piece]:
         """The words that say what it is about, in order."""
-        return [token for token in self.words if token.telling]
+        return [*filter(_TELLING, self.words)]
 
-    @cached_property
+    @lazy
+    def uncapitalised(self) -> frozenset[str]:
+        """Its words that begin with a small letter."""
+        return frozenset(map(_LOW, filterfalse(_IS_CAPITAL, self.words)))
+
+    @lazy
     def forms(self) -> frozenset[str]:
         """Every word and identifier, in lower case and as stems."""
-        return frozenset(form for token in (*self.words, *self.codes) for form in (token.low, token.stem))
+        return frozenset(map(_LOW, self.words + self.codes)) | self.stems
 
-    @cached_property
+    @lazy
     def stems(self) -> frozenset[str]:
         """The stems of its words."""
-        return frozenset(token.stem for token in self.words)
+        return frozenset(map(_STEM, self.words))
 
-    @cached_property
-    def keys(self) -> frozenset[Hashable]:
+    @lazy
+    def keys(self) -> frozenset[Key]:
         """The keys of all that is telling in it."""
-        return frozenset(token.key for each in self.statements for token in each.tokens if token.telling)
+        return frozenset().union(*[each.keys for each in self.statements])
 
-    @cached_property
+    @lazy
     def names(self) -> frozenset[str]:
         """Words that begin with a capital letter where a sentence does not ask for one, in lower case."""
-        return frozenset(_names(self.statements))
+        return frozenset(
+            [each.low.removesuffix("'s") for each in self.capitals if each.telling and _is_name(each)]
+        )
 
 
 _OPENING_MARKS = frozenset(':.!?|–—(→"')
 
 
-def _names(given: list[Statement]) -> Iterator[str]:
-    for statement in given:
-        before: Token | None = None
-        for token in statement.tokens:
-            if token.kind == "word" and token.is_capital and token.telling:
-                opens = before is None or (before.kind == "mark" and before.text in _OPENING_MARKS)
-                if not opens or _goes_on(statement, token):
-                    yield token.low.removesuffix("'s")
-            before = token
-
-
-def _goes_on(statement: Statement, token: Token) -> bool:
-    """Whether another capital follows a capital at the start: "Halden Robotics"; headings have many."""
-    following = statement.tokens[token.at + 1 : token.at + 3]
-    capitals = [each.kind == "word" and each.is_capital and each.telling for each in following]
+def _is_name(token: Token) -> bool:
+    """Whether no sentence begins with it, or another capital follows: "Halden Robotics"; headings have many."""
+    pieces, at = token.statement.pieces, token.at
+    before = pieces[at - 1] if at else None
+    if before is not None and not (before.kind == "mark" and before.text in _OPENING_MARKS):
+        return True
+    capitals = [each.kind == "word" and each.is_capital and each.telling for each in pieces[at + 1 : at + 3]]
     return capitals in ([True], [True, False])
 
 

@@ -61,7 +61,9 @@ def statements(text: str) -> Iterator[tuple[str, str]]:
 
 def _undecorated(line: str) -> str:
     """A line without list marker, heading marks, emphasis and curly quotes."""
-    line = line.translate(_QUOTES).replace("**", "").replace("__", "")
+    if not line.isascii() or "`" in line:
+        line = line.translate(_QUOTES)
+    line = line.replace("**", "").replace("__", "")
     for marker in (_ITEM, _HEADING, _NUMBERED):
         found = marker.match(line)
         if found:

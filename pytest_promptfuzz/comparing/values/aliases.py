@@ -7,8 +7,9 @@ from typing import Literal, NamedTuple
 
 from pytest_promptfuzz.comparing.guards.stakes import DEGREES
 from pytest_promptfuzz.comparing.lexicon import NEGATORS, word_set
+from pytest_promptfuzz.comparing.reading.pieces import pieces
 from pytest_promptfuzz.comparing.text import shown
-from pytest_promptfuzz.comparing.values.figures import Figure, agree, pieces
+from pytest_promptfuzz.comparing.values.figures import Figure, agree
 from pytest_promptfuzz.comparing.word_lists import entries, when_used
 from pytest_promptfuzz.expressions import expression
 
