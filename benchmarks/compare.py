@@ -19,14 +19,15 @@ import sys
 import time
 from pathlib import Path
 
-from pytest_promptfuzz.comparing import guards, quirx
-from pytest_promptfuzz.comparing.answer_kinds import kind_of_answer
+from pytest_promptfuzz.comparing import metrics
 from pytest_promptfuzz.comparing.compare import compare
+from pytest_promptfuzz.comparing.guards import checks
 from pytest_promptfuzz.comparing.guards.pair import Pair
+from pytest_promptfuzz.comparing.metrics import rouge_l
 from pytest_promptfuzz.comparing.profiles import profile_for
 from pytest_promptfuzz.comparing.reading.asides import substance
-from pytest_promptfuzz.comparing.rouge import rouge_l
-from pytest_promptfuzz.comparing.text import Text, analyse
+from pytest_promptfuzz.comparing.reading.text import Text, analyse
+from pytest_promptfuzz.comparing.texts import kind_of_answer
 from pytest_promptfuzz.embedding.embedder import CachedEmbedder
 from pytest_promptfuzz.embedding.onnx import OnnxEmbedder
 
@@ -188,14 +189,14 @@ def main() -> None:
         "normalised": cpu(lambda each: each[0].normalised == each[2].normalised, texts),
         "token": cpu(lambda each: Pair(each[0], each[2]).similarity, texts),
     }
-    for name, check in guards.CHECKS.items():
+    for name, check in checks.CHECKS.items():
         costs[f"guard {name}"] = cpu(lambda each, check=check: check(Pair(each[0], each[2])), texts)
     # That tool's formula without its embedding is slow: an eighth of the pairs will do.
     scale = len(made) / (len(made) // 8)
     texts_only = made[: len(made) // 8]
-    costs["quirx: token"] = scale * cpu(lambda each: quirx.token_similarity(each[0], each[2]), texts_only)
+    costs["quirx: token"] = scale * cpu(lambda each: metrics.token_similarity(each[0], each[2]), texts_only)
     costs["quirx: structural"] = scale * cpu(
-        lambda each: quirx.structural_similarity(each[0], each[2]), texts_only
+        lambda each: metrics.structural_similarity(each[0], each[2]), texts_only
     )
     costs["ROUGE-L alone"] = scale * cpu(lambda each: rouge_l(each[0], each[2]), texts_only)
     for name, cost in costs.items():

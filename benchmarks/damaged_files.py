@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz import Prompt
 from pytest_promptfuzz.cli.main import main as promptfuzz
-from pytest_promptfuzz.comparing.schema import read_schema
+from pytest_promptfuzz.comparing.formats.json_text import read_schema
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.history.counterexamples import LocalCounterexamples
 from pytest_promptfuzz.history.runs import read_run
@@ -309,7 +309,7 @@ def _store(path: Path) -> None:
 
 
 def _tool(path: Path) -> None:
-    from pytest_promptfuzz.comparing.named import profiles_from
+    from pytest_promptfuzz.comparing.profiles import profiles_from
 
     tool = read_tool(path.parent)
     profiles_from(tool.get("profiles", {}), "[tool.promptfuzz.profiles]")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from answers import applications, questions, verdict
 from pairs import DATA, add_models, models, read
 
-from pytest_promptfuzz.comparing.claims import entailments
+from pytest_promptfuzz.comparing.claims import prose
 from pytest_promptfuzz.scoring import matrix, score, sequential, stopping
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def judged(given: list[Application], found: Models, variant: Variant) -> list[st
     for module in (score, stopping, matrix, sequential):
         module.MINOR_CREDIT = variant.credit
     matrix.CREDITS["minor"] = variant.credit
-    entailments._SURE = variant.sure  # noqa: SLF001 - it is no option
+    prose._SURE = variant.sure  # noqa: SLF001 - it is no option
     return [
         verdict(each.baseline, each.others, number, found, task=each.task, controls=0, **variant.settings)
         for number, each in enumerate(given)

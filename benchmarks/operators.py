@@ -29,9 +29,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing import guards
+from pytest_promptfuzz.comparing.guards import checks
 from pytest_promptfuzz.comparing.guards.pair import Pair
-from pytest_promptfuzz.comparing.text import Text
+from pytest_promptfuzz.comparing.reading.text import Text
 from pytest_promptfuzz.embedding.embedder import cosine
 from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
 from pytest_promptfuzz.errors import UsageError
@@ -149,7 +149,7 @@ def spread(mutations: Sequence[Mutation], most: int) -> list[Mutation]:
 
 def alarm(mutation: Mutation) -> float:
     """What the guards find between prompt and mutation: 0 nothing, 1 a doubt, 2 a contradiction."""
-    findings = guards.run(Pair(Text(mutation.original), Text(mutation.text)), guards.CHECKS)
+    findings = checks.run(Pair(Text(mutation.original), Text(mutation.text)), checks.CHECKS)
     return max((2.0 if each.kind == "contradiction" else 1.0 for each in findings), default=0.0)
 
 

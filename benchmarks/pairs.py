@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rapidfuzz.fuzz import ratio
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.rouge import rouge_l
+from pytest_promptfuzz.comparing.metrics import rouge_l
 from pytest_promptfuzz.embedding.embedder import cosine
 from pytest_promptfuzz.evaluating.session import installed_embedder, installed_entailment
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.compare import compare
     from pytest_promptfuzz.comparing.comparison import Comparison
-    from pytest_promptfuzz.comparing.entities import EntityScore, entity_f1
+    from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier, guard, tier
+    from pytest_promptfuzz.comparing.formats.json_values import json_rouge, json_similarity
     from pytest_promptfuzz.comparing.guards.pair import Finding
-    from pytest_promptfuzz.comparing.jsonmetrics import json_rouge, json_similarity
-    from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier, guard, tier
+    from pytest_promptfuzz.comparing.metrics import EntityScore, entity_f1
     from pytest_promptfuzz.comparing.profiles import Profile, profile_for
     from pytest_promptfuzz.errors import (
         ConfigurationError,
@@ -71,10 +71,10 @@ _HOMES = {
     "Document": "reporting.document",
     "Edit": "mutations.edits",
     "Effect": "scoring.effects",
-    "EntityScore": "comparing.entities",
+    "EntityScore": "comparing.metrics",
     "Finding": "comparing.guards.pair",
     "Grader": "judging.model",
-    "Guard": "comparing.parts",
+    "Guard": "comparing.custom_checks",
     "Judge": "judging.model",
     "JudgedPair": "judging.model",
     "Metrics": "searching.metrics",
@@ -94,7 +94,7 @@ _HOMES = {
     "Robustness": "scoring.robustness",
     "Search": "searching.result",
     "Session": "evaluating.session",
-    "SimilarityTier": "comparing.parts",
+    "SimilarityTier": "comparing.custom_checks",
     "Smallest": "searching.shrink",
     "StoreError": "errors",
     "Target": "targets.model",
@@ -114,14 +114,14 @@ _HOMES = {
     "compose": "mutations.specs",
     "cross_lingual": "mutations.operators.translation",
     "effects_of": "scoring.effects",
-    "entity_f1": "comparing.entities",
+    "entity_f1": "comparing.metrics",
     "evaluate": "evaluating.evaluate",
     "factorial": "mutations.factorial",
     "few_shot": "mutations.operators.few_shot",
     "grammar_errors": "evaluating.fluency",
-    "guard": "comparing.parts",
-    "json_rouge": "comparing.jsonmetrics",
-    "json_similarity": "comparing.jsonmetrics",
+    "guard": "comparing.custom_checks",
+    "json_rouge": "comparing.formats.json_values",
+    "json_similarity": "comparing.formats.json_values",
     "judge": "judging.registry",
     "mann_whitney": "scoring.mann_whitney",
     "mutate": "mutations.planner",
@@ -135,7 +135,7 @@ _HOMES = {
     "search": "evaluating.search",
     "search_metrics": "searching.metrics",
     "shrink": "searching.shrink",
-    "tier": "comparing.parts",
+    "tier": "comparing.custom_checks",
     "transfer": "evaluating.transfer",
     "translations": "mutations.operators.translation",
     "variance_of": "scoring.variance",

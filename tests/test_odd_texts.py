@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_promptfuzz import Prompt, compare, mutate
+from pytest_promptfuzz.comparing.comparison import RELATIONS
 from pytest_promptfuzz.comparing.profiles import TASKS
-from pytest_promptfuzz.comparing.relations import RELATIONS
-from pytest_promptfuzz.comparing.tokens import canonical_words
-from pytest_promptfuzz.comparing.words import canonical, stem, words_of
+from pytest_promptfuzz.comparing.reading.words import canonical, canonical_words, stem, words_of
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.prompts.spans import logic_spans, protected_spans
 from pytest_promptfuzz.reporting.diff import explain

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.assisting.cues import asks, begins_like_an_answer, denies, forbids
 from pytest_promptfuzz.assisting.marks import RejectedAnswerError
 from pytest_promptfuzz.assisting.speech import LANGUAGES, script_of, spoken, written_in
-from pytest_promptfuzz.comparing import guards
-from pytest_promptfuzz.comparing.guards import answers
+from pytest_promptfuzz.comparing import texts
+from pytest_promptfuzz.comparing.guards import checks
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.profiles import GUARDS
 from pytest_promptfuzz.comparing.reading.asides import read_asides
-from pytest_promptfuzz.comparing.text import analyse
+from pytest_promptfuzz.comparing.reading.text import analyse
 from pytest_promptfuzz.mutations.casing import fold
 from pytest_promptfuzz.prompts.spans import protected_spans
 
@@ -132,7 +132,7 @@ def _answers(original: str, text: str) -> None:
     if read_asides(after.clean).spoken and not read_asides(before.clean).spoken:
         raise RejectedAnswerError("it declines")
     opens = begins_like_an_answer(text) and not begins_like_an_answer(original)
-    if opens or (answers.polarity(after) and not answers.polarity(before)):
+    if opens or (texts.polarity(after) and not texts.polarity(before)):
         raise RejectedAnswerError("it begins like an answer to the prompt")
 
 
@@ -155,7 +155,7 @@ def _length(old: str, new: str, *, translated: bool) -> None:
 
 def _meaning(original: str, text: str) -> None:
     """The guards that find what similarity cannot see: negations, numbers, names, opposites, order."""
-    found = guards.run(Pair(analyse(original), analyse(text)), _GUARDS)
+    found = checks.run(Pair(analyse(original), analyse(text)), _GUARDS)
     if found and found[-1].kind == "contradiction":
         why = (
             found[-1].explanation.replace("the baseline", "the text").replace("the response", "the rewording")

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_promptfuzz.comparing.lexicon import FUNCTION_WORDS
+from pytest_promptfuzz.comparing.reading.word_lists import FUNCTION_WORDS
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.mutations.fields import data_spans, field_spans
 from pytest_promptfuzz.prompts.logic import logic_words

@@ -126,7 +126,7 @@ def named_profiles() -> dict[str, Profile]:
     Raises:
         UsageError: That file cannot be read, or they are wrong in it.
     """
-    from pytest_promptfuzz.comparing.named import profiles_from
+    from pytest_promptfuzz.comparing.profiles import profiles_from
 
     return profiles_from(read_tool(Path.cwd()).get("profiles", {}), PROFILES)
 

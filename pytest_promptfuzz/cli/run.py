@@ -216,7 +216,7 @@ def evaluated(options: argparse.Namespace, output: Output) -> list[tuple[str, Ro
 def _evaluated(
     prompt: Prompt, targets: list[str], options: argparse.Namespace, output: Output, progress: Progress
 ) -> list[tuple[str, Robustness]]:
-    from pytest_promptfuzz.comparing.named import named
+    from pytest_promptfuzz.comparing.profiles import named
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.evaluate import aevaluate
     from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment

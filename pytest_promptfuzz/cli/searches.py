@@ -199,7 +199,7 @@ def _compared(options: argparse.Namespace) -> dict[str, Any]:
     Raises:
         UsageError: A profile of pyproject.toml is wrong.
     """
-    from pytest_promptfuzz.comparing.named import named
+    from pytest_promptfuzz.comparing.profiles import named
 
     settings = named({"task": options.task}, named_profiles(), options.files[0])
     if options.judge is not None:

@@ -5,32 +5,36 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_promptfuzz.comparing import jsontext, long, quirx
-from pytest_promptfuzz.comparing.claims.entailments import settled as settled_by_entailment
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing import labels, metrics
+from pytest_promptfuzz.comparing.answer_language import check_language, compare_languages
+from pytest_promptfuzz.comparing.claims.prose import settled as settled_by_entailment
+from pytest_promptfuzz.comparing.comparison import Comparison, Tier, check_relation, under
+from pytest_promptfuzz.comparing.custom_checks import GUARDS, TIERS, settled
+from pytest_promptfuzz.comparing.formats import json_text
 from pytest_promptfuzz.comparing.formats.answer_formats import check_format
 from pytest_promptfuzz.comparing.formats.code import answer_under_renaming, compare_code
+from pytest_promptfuzz.comparing.formats.format_changes import How, compare_formats
+from pytest_promptfuzz.comparing.formats.json_text import Schema, held_to, plain, read_schema, whole
+from pytest_promptfuzz.comparing.formats.json_values import compare_json, compare_json_texts, worst
 from pytest_promptfuzz.comparing.formats.sql import compare_sql
-from pytest_promptfuzz.comparing.labelled import compare_label_data
-from pytest_promptfuzz.comparing.languages import check_language, compare_languages
 from pytest_promptfuzz.comparing.mixed_answers import Rules, compare_mixed
-from pytest_promptfuzz.comparing.named import unknown_profile
-from pytest_promptfuzz.comparing.own import settled
-from pytest_promptfuzz.comparing.parts import GUARDS, TIERS
-from pytest_promptfuzz.comparing.plain import plain, whole
 from pytest_promptfuzz.comparing.profiles import (
     OTHER_NAMES,
     TASKS,
     Profile,
     infer_task,
     profile_for,
+    unknown_profile,
     with_options,
 )
-from pytest_promptfuzz.comparing.reformatted import How, compare_formats
-from pytest_promptfuzz.comparing.relations import check_relation, under
-from pytest_promptfuzz.comparing.schema import Schema, held_to, read_schema
-from pytest_promptfuzz.comparing.structured import compare_json, compare_json_texts, worst
-from pytest_promptfuzz.comparing.textual import compare_texts
+from pytest_promptfuzz.comparing.reading.text import (
+    LIMIT,
+    analyse,
+    said_of_parts,
+    undecided,
+    where_they_differ,
+)
+from pytest_promptfuzz.comparing.texts import compare_texts
 from pytest_promptfuzz.comparing.values.formulas import compare_formulas
 from pytest_promptfuzz.embedding.choose import (
     chosen_embedder,
@@ -46,9 +50,53 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
-    from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
+    from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier
     from pytest_promptfuzz.embedding.embedder import Embedder
     from pytest_promptfuzz.embedding.entailment import Entailment
+
+
+# Labels within JSON.
+
+
+def compare_label_data(
+    first: str, second: str, profile: Profile, ignored: Sequence[str], *, semantic: Embedder | None
+) -> Comparison | None:
+    """Compare two answers of which at least one is JSON with a member named for its label.
+
+    Another label is a deviation. Of the same label, other members that differ (a confidence, a reason) are minor, and
+    so is a label alone where the baseline was JSON, since what reads JSON cannot read it.
+
+    Returns:
+        ``None`` where neither holds such JSON: that is compared as any other answer.
+    """
+    one, two = labels.in_data(first), labels.in_data(second)
+    if one is None or two is None:
+        if one is None and two is None:
+            is_data = json_text.parse(first) is not json_text.MISSING
+            return compare_json_texts(first, second, profile, ignored, semantic=semantic) if is_data else None
+        pair = first if one is None else one, second if two is None else two
+        return _unwrapped(compare_texts(*pair, profile, semantic=None, named=True), one, two)
+    found = compare_json_texts(first, second, profile, ignored, semantic=semantic)
+    if (
+        found is None
+        or found.outcome in {"equivalent", "minor"}
+        or not labels.same(analyse(one), analyse(two))
+    ):
+        return found
+    said = f"both answers give the label {labels.bare(analyse(one))!r}; {found.explanation}"
+    return replace(found, outcome="minor", similarity=0.8, reason="label", explanation=said)
+
+
+def _unwrapped(found: Comparison, one: str | None, two: str | None) -> Comparison:
+    """What is found between a label and one within JSON, ``one`` of the baseline or ``two`` of the response."""
+    if found.outcome != "equivalent":
+        return found
+    label = repr(labels.bare(analyse(one or two or "")))
+    if two is None:
+        said = f"the baseline gives the label {label} within JSON, the response without"
+        return replace(found, outcome="minor", similarity=0.8, reason="label", explanation=said)
+    return replace(found, reason="label", explanation=f"the response gives the label {label} within JSON")
+
 
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "MAX_TOKENS"})
 _OTHER_FORM = frozenset({"format", "must-change"})
@@ -134,13 +182,13 @@ def compare(
         )
     first = whole(baseline) if type(baseline) is str else without(plain(baseline), ignored)
     second = whole(response) if type(response) is str else without(plain(response), ignored)
-    if profile == quirx.NAME:
+    if profile == metrics.NAME:
         _only_text(first, second)
         if tiers or guards:
             raise UsageError(
                 "profile='quirx' compares by that tool's formula; it takes no tiers= and no guards="
             )
-        return under(wanted, quirx.compare_answers(first, second, semantic=embedder))
+        return under(wanted, metrics.compare_answers(first, second, semantic=embedder))
     chosen = _profile(profile, task, first, equivalent_at=equivalent_at, minor_at=minor_at)
     own_tiers: tuple[SimilarityTier, ...] = ()
     if chosen.measures or tiers is not None:
@@ -263,7 +311,7 @@ def _strings(
         found = compare_sql(first, second, dialect=profile.sql_dialect)
     elif profile.kind == "code":
         found = compare_code(first, second)
-    elif profile.kind == "json" or jsontext.parse(first) is not jsontext.MISSING:
+    elif profile.kind == "json" or json_text.parse(first) is not json_text.MISSING:
         found = compare_json_texts(first, second, profile, ignored, semantic=semantic)
     if found:
         return found
@@ -275,14 +323,14 @@ def _strings(
             return by_formula
         return compare_texts(one, by_formula or two, profile, semantic=semantic, named=named)
 
-    if max(len(first), len(second)) <= long.LIMIT:
+    if max(len(first), len(second)) <= LIMIT:
         rules = Rules(profile, semantic, ignored, texts)
         found = compare_mixed(first, second, rules) if "structure" in profile.tiers else None
         return found or texts(first, second)
-    parts = long.where_they_differ(first, second)
+    parts = where_they_differ(first, second)
     if parts is None:
-        return long.undecided(first, second)
-    return long.said_of_parts(texts(*parts))
+        return undecided(first, second)
+    return said_of_parts(texts(*parts))
 
 
 def _answers(

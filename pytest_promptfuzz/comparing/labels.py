@@ -2,22 +2,266 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.comparing import lexicon, stated
-from pytest_promptfuzz.comparing.concluded import concluded, joined
-from pytest_promptfuzz.comparing.dates import days_apart
-from pytest_promptfuzz.comparing.guards.identifiers import GLAD, SORRY
-from pytest_promptfuzz.comparing.guards.polarity import signed
-from pytest_promptfuzz.comparing.guards.stakes import DEGREES
-from pytest_promptfuzz.comparing.lexicon import word_set
-from pytest_promptfuzz.comparing.text import analyse
-from pytest_promptfuzz.comparing.tokens import canonical_words
+from pytest_promptfuzz.comparing.formats import json_text
+from pytest_promptfuzz.comparing.formats.alignment import canonical_key
+from pytest_promptfuzz.comparing.guards.negations import signed
+from pytest_promptfuzz.comparing.guards.qualifiers import DEGREES
+from pytest_promptfuzz.comparing.guards.values import GLAD, SORRY
+from pytest_promptfuzz.comparing.reading import word_lists
+from pytest_promptfuzz.comparing.reading.text import analyse
+from pytest_promptfuzz.comparing.reading.word_lists import word_set
+from pytest_promptfuzz.comparing.reading.words import canonical_words
+from pytest_promptfuzz.comparing.values.same_values import days_apart
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.text import Text
+    from pytest_promptfuzz.comparing.reading.text import Text
+
+
+# The label that an answer gives in words: "Category: refund (0.9)", "I would classify this as refund, since …".
+
+
+_MOST_WORDS = 4
+"""Words up to which what is named is taken for a label."""
+
+_TAIL = 200
+"""Characters at the end of an answer in which a last line, or a confidence, is looked for."""
+
+NOUN = (
+    "(?:label|category|sentiment|grade|state|class|classification|answer|priority|intent|topic|result|type|verdict|status|tone"
+    "|language|emotion|rating|score|urgency|severity|decision|output|prediction|choice|team|department|queue"
+    # German, French, Spanish, Italian, Dutch, Portuguese, Russian
+    "|kategorie|klasse|einstufung|antwort|ergebnis|stimmung|thema|bewertung|priorität"
+    "|catégorie|étiquette|classe|réponse|résultat|sujet|categoría|etiqueta|clase|respuesta|sentimiento|resultado|tema"
+    "|zustand|dringlichkeit|statut|état|priorité|urgence|estado|prioridad|urgencia|stato|priorità|prioriteit"
+    "|categoria|etichetta|risposta|risultato|categorie|antwoord|resultaat|onderwerp|resposta|rótulo|sentimento"
+    "|категория|метка|ответ|класс|тональность|результат)"
+)
+_WIDE_NOUN = "(?:分類|カテゴリー?|ラベル|回答|感情|结果|類別|类别|分类|标签|答案|情感|카테고리|분류|라벨)"
+# All bounded: an answer may be sixty thousand spaces.
+_GAP = r"[ \t]{1,3}"
+_ANY = r"[ \t]{0,3}"
+_OF = rf"(?:{_GAP}(?:of|for|der|des|du|de la|del|della|van|do|da){_GAP}[\w'’ ]{{1,40}}?)?"
+_IS = (
+    r"(?:is|would be|should be|has to be|must be|ist|lautet|wäre|est|serait|es|sería|è|sarebbe|é|seria)"
+    rf"{_ANY}:?{_GAP}"
+)
+_MARK = rf"{_ANY}(?::|：|=|->|→|⇒){_ANY}\n?"
+_ARTICLE = rf"(?:(?:an?|the|clearly|therefore|thus|also|still|der|die|das|le|la|el|il|lo|het|de|o){_GAP})?"
+_EDGE = "\"'`*_«»“”„‘’\\[<"
+_LABEL = rf"(?P<label>[^\s{_EDGE}.,;:!?()][^\n.,;:!?()（]{{0,60}}?)"
+_NAMED = rf"{_ARTICLE}[{_EDGE} \t]{{0,5}}{_LABEL}"
+_REASON = r"because|since|as|due|given|weil|da|denn|wegen|car|parce|puisque|porque|ya que|perché|poiché|omdat|want|pois"
+_END = (
+    r"(?=[\s\"'`*_»”’\]>]{0,6}(?:\Z|\n|[,;!?()（。、]|\.(?!\d)|:|[ \t][-–—][ \t]"
+    rf"|[ \t](?:{_REASON}|with|based|rather than|instead of|not|and not|und nicht|over|though|although|but|while"
+    r"|if)\b))"
+)
+_WIDE_END = r"(?=[\s\"'`*_»”’\]>」』]{0,6}(?:\Z|[\n,.，。、です(（]))"
+_IT = rf"(?:(?:(?:the|this|your)[ \t][\w-]{{1,20}}(?=[ \t](?:as|under|to|into|with)\b)|this|it|that|them){_GAP})?"
+_THE_LABEL = rf"(?:the{_GAP})?(?:(?:label|category|class){_GAP})?"
+_FORMS = (
+    expression(
+        rf"(?:\b|(?<=_)){NOUN}{_OF}[*_]{{0,3}}(?:{_MARK}|{_GAP}{_IS})[*_]{{0,3}}{_ANY}{_NAMED}{_END}",
+        re.IGNORECASE,
+    ),
+    expression(rf"{_WIDE_NOUN}[*_]{{0,3}}(?:{_MARK}|{_ANY}[是は为為은는]{_ANY}){_NAMED}{_WIDE_END}"),
+    expression(
+        r"\b(?:classif(?:y|ied)|categori[sz]ed?|label(?:l?ed)?|tag(?:ged)?|mark(?:ed)?|rated?"
+        r"|assign(?:ed)?|filed?|routed?)"
+        rf"{_GAP}{_IT}(?:(?:as|under|to|into|with){_GAP})?{_THE_LABEL}{_NAMED}{_END}",
+        re.IGNORECASE,
+    ),
+    expression(rf"<{NOUN}>\s{{0,4}}(?P<label>[^<>\s][^<>\n]{{0,60}}?)\s{{0,4}}</", re.IGNORECASE),
+    expression(
+        rf"\b(?:falls{_GAP}(?:under|into)|belongs{_GAP}(?:to|in|under)|go(?:ing)?{_GAP}with|choos(?:e|ing)|pick(?:ing)?)"
+        rf"{_GAP}{_THE_LABEL}{_NAMED}{_END}",
+        re.IGNORECASE,
+    ),
+)
+_IT_IS = expression(rf"\b(?:it|this|that)(?:{_GAP}is|['’]s){_GAP}{_NAMED}{_END}", re.IGNORECASE)
+_SO_IT_IS = expression(
+    rf"[,;]{_GAP}(?:and{_GAP})?(?:so|hence|therefore|thus){_GAP}(?:it{_GAP}is|it['’]s|this{_GAP}is){_GAP}{_NAMED}{_END}",
+    re.IGNORECASE,
+)
+_HEDGED = expression(rf"\b{NOUN}{_OF}{_GAP}(?:could|might|may|can){_GAP}(?:also{_GAP})?be\b", re.IGNORECASE)
+_LEADING = expression(
+    rf"\A[{_EDGE}\s]{{0,12}}{_LABEL}[{_EDGE}\]>]{{0,5}}"
+    rf"(?:{_ANY}\n|\.{_GAP}(?=\S)|{_ANY},?{_GAP}(?:{_REASON})\b|{_GAP}[-–—]{_GAP}(?=\S{{1,40}}[ \t]\S{{1,40}}[ \t]\S)"
+    rf"|{_ANY}[(\[])",
+    re.IGNORECASE,
+)
+_OPTION = expression(rf"\A[\s(*_\"'`]{{0,12}}(?P<label>[A-Za-z])[)\].:]\*{{0,3}}{_GAP}\S")
+_LAST = expression(
+    r"\n[ \t*_\"'`]{0,9}(?P<label>[^\s*_\"'`.,;:!?()-][^\n.,;:!?()]{0,60}?)[ \t*_\"'`.]{0,9}\Z"
+)
+_CONFIDENCE = expression(
+    rf"{_ANY}[(\[](?:(?:with{_GAP})?(?:(?:very{_GAP})?(?:high|low|medium|moderate){_GAP})?"
+    r"(?:confidence|certainty|probability|score|p|conf)\b[^()\[\]]{0,24}|high|low|medium|moderate|0?\.\d+|1\.0+"
+    rf"|\d{{1,3}}(?:\.\d+)?[ \t]?%(?:{_GAP}(?:confident|sure|certain|confidence))?)[)\]][ \t.]*\Z",
+    re.IGNORECASE,
+)
+_OPEN = word_set(
+    """or nor either neither between both although though but if unless could might may maybe perhaps possibly possible
+    unclear unsure undecided cannot instead except alternatively wrong incorrect excluded labels categories classes
+    options choices candidates oder entweder weder zwischen aber vielleicht könnte unklar ou soit entre mais peut-être
+    quizás pero oppure forse tra ma ofwel tussen maar misschien talvez mas или либо между но может"""
+)
+_KEYS = word_set(
+    """label category sentiment class classification answer priority intent topic result type verdict tone emotion
+    rating score urgency severity decision prediction choice department kategorie catégorie categoría categoria"""
+)
+_NO_LABEL = word_set("i we you he she they it this that these those there is are was what how so my your")
+_QUOTES = " \t\"'`*_«»“”„‘’<>[]"
+
+
+def without_confidence(text: str) -> str:
+    """A text without how sure it is, in brackets at its end.
+
+    >>> without_confidence("refund (confidence: 0.9)")
+    'refund'
+    """
+    return text[:-_TAIL] + _CONFIDENCE.sub("", text[-_TAIL:])
+
+
+def declared(text: str) -> list[str]:
+    """The labels that an answer gives and says so, each once, as they are written.
+
+    >>> declared("The customer wants a refund, so the category is **Billing**.")
+    ['Billing']
+    """
+    therefore = _labels([*_SO_IT_IS.finditer(text)])  # "The tone is angry, so it is negative."
+    return therefore or _labels([match for form in _FORMS for match in form.finditer(text)])
+
+
+def labels_given(text: str) -> list[str]:
+    """The labels that an answer declares; without any, what stands where labels do: first, last, after "it is".
+
+    >>> given("Refund, since the customer was charged twice.")
+    ['Refund']
+    """
+    return declared(text) or _labels(
+        [
+            *_IT_IS.finditer(text),
+            *(match for form in (_OPTION, _LEADING, _LAST) if (match := form.search(text))),
+        ]
+    )
+
+
+def _labels(found: list[re.Match[str]]) -> list[str]:
+    named = (match["label"].strip(_QUOTES) for match in found)
+    kept = [
+        each
+        for each in named
+        if each and len(words := each.casefold().split()) <= _MOST_WORDS and words[0] not in _NO_LABEL
+    ]
+    return list({each.casefold(): each for each in kept}.values())
+
+
+def leaves_open(words: list[str], text: str) -> bool:
+    """Whether an answer weighs labels, or says which there are, rather than giving one."""
+    return not _OPEN.isdisjoint(words) or "/" in text or bool(_HEDGED.search(text))
+
+
+def in_data(text: str) -> str | None:
+    """The label in an answer that is a JSON object with one member named for it; ``None`` where there is none.
+
+    >>> in_data('{"label": "refund", "confidence": 0.9}')
+    'refund'
+    """
+    if "{" not in text:
+        return None
+    value: Any = json_text.parse(text)
+    if value is json_text.MISSING:
+        value = json_text.embedded(text)
+    if not isinstance(value, dict):
+        return None
+    found = [item for key, item in value.items() if canonical_key(key).split(" ")[-1] in _KEYS]
+    if len(found) != 1 and len(value) == 1:
+        found = list(value.values())
+    if len(found) != 1 or isinstance(found[0], (dict, list)) or found[0] is None:
+        return None
+    return found[0] if isinstance(found[0], str) else json.dumps(found[0])
+
+
+# The label that a short answer ends up with, where it mentions others on the way: "…, hence: exchange.".
+
+
+_CONCLUDED_LABEL = r"(?P<label>[^\W_][\w-]{0,30}(?: [\w-]{1,30}){0,2}?)"
+_AROUND = "[*_\"'`“”]{0,3}"
+_ENDING = rf"{_AROUND}[ \t]{{0,3}}(?:\Z|[.!\n;])"
+_FITS = (
+    r"(?:is|would be|seems|remains)[ ](?:the[ ]|an?[ ])?(?:clearly[ ])?(?:much[ ])?"
+    r"(?:right|correct|best|better|proper|appropriate|fitting|suitable|most[ ]\w+|more[ ]\w+)"
+    r"(?:[ ](?:label|category|class|choice|fit|answer|one|option|match|here))?"
+    r"|fits[ ](?:best|better|most)|(?:suits|matches)[ ](?:it[ ])?(?:best|better)|applies|it[ ]is"
+)
+_CONCLUSIONS = (
+    # What follows "hence:" is given, whatever stands before it.
+    expression(
+        r"(?:\b(?:hence|so|therefore|thus|ergo|consequently|accordingly|conclusion|in conclusion|final answer)[ ]?:"
+        r"|\b(?:hence|therefore|thus|ergo|consequently|accordingly),?(?= )|→|=>|⇒)"
+        rf"[ \t]{{0,3}}(?:(?:it is|it's|this is) )?(?:an? |the )?{_AROUND}{_CONCLUDED_LABEL}{_ENDING}",
+        re.IGNORECASE,
+    ),
+    expression(
+        rf"(?:\A|[,;:.][ ])(?:(?:but|yet|though|however|and|so|the)[ ,]{{1,2}})?{_AROUND}{_CONCLUDED_LABEL}{_AROUND}[ ]"
+        rf"(?:{_FITS})\b{_ENDING}",
+        re.IGNORECASE,
+    ),
+    # "Shipping (the customer mentions billing)", "Exchange. The customer first asked for a refund."
+    expression(
+        rf"\A{_AROUND}(?P<label>[^\W\d_][\w-]{{0,30}}(?: [\w-]{{1,30}})?){_AROUND} "
+        r"[(\[]\S{1,30} [^()\[\]\n]{1,200}[)\]](?=\W{0,3}\Z|[.;] )"
+    ),
+    expression(
+        rf"\A{_AROUND}(?P<label>[^\W\d_][\w-]{{0,30}}){_AROUND}\.{_AROUND} (?=\S{{1,30}} \S{{1,30}} \S)"
+    ),
+)
+_NONE = word_set(
+    """yes no not none sure ok okay well hello hi hey thanks certainly absolutely right correct true false indeed
+    maybe perhaps i we you he she they it this that these those there here what how so my your done understood got
+    great good alright unclear unknown because since and or but if answer label category reason result note summary"""
+)
+
+
+def concluded(text: str) -> str | None:
+    """The label that an answer draws as its conclusion; ``None`` where it draws none, or several.
+
+    >>> concluded("The customer asks for a refund, hence: exchange.")
+    'exchange'
+    """
+    if "\n" in text.strip():
+        return None
+    for form in _CONCLUSIONS:
+        found = {match["label"].casefold() for match in form.finditer(text)}
+        found = {each for each in found if _NONE.isdisjoint(each.split())}
+        if found:
+            return found.pop() if len(found) == 1 else None
+    return None
+
+
+def joined(key: tuple[str, ...], at: int, tokens: list[str]) -> bool:
+    """Whether a label stands beside another that is given with it: "billing and shipping".
+
+    Args:
+        key: The label's tokens.
+        at: Where they stand.
+        tokens: Those of the answer.
+    """
+    end = at + len(key)
+    behind = tokens[end : end + 1] == ["and"] and end + _SECOND >= len(tokens) > end + 1
+    ahead = end == len(tokens) and at > 1 and tokens[at - 1] == "and"
+    return behind or ahead
+
+
+_SECOND = 3
+"""Tokens at an answer's end in which "and" and another label stand."""
+
 
 MAX_WORDS = 3
 """Words up to which an answer is taken for a label."""
@@ -27,12 +271,12 @@ MAX_SENTENCE = 16
 
 _DRESSED = expression(
     r"\A(?:the |this |its |overall |my |final |predicted |correct |most |best |suitable |appropriate )*"
-    rf"(?:[a-z]+[ _])?{stated.NOUN}"
+    rf"(?:[a-z]+[ _])?{NOUN}"
     rf"(?: of (?:the|this) [\w ]{{1,24}}?)?\s*(?:is|would be|:|=|->|→|-)\s*[:\"']*\s*(.+?)\s*\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _SIGN = expression(r"(?<!\w)[-−](?=\d)")
-_TAIL = expression(rf"(?<=\w)\s+(?:{stated.NOUN}|review|text|ticket|message)s?\Z", re.IGNORECASE)
+_NOUN_TAIL = expression(rf"(?<=\w)\s+(?:{NOUN}|review|text|ticket|message)s?\Z", re.IGNORECASE)
 _LEAD = expression(r"\A(?:it's|it is|this is|that's|that is|in (?=\d)|on (?=\d)|at (?=\d))\s*(?=\w)")
 _INSTEAD = expression(
     r"\Anot [\w-]+[:;,] ?(?:but )?(?=\w)|(?<=\w)(?:,| -|;)? (?:and |but |rather than )?not [\w-]+\Z"
@@ -55,14 +299,14 @@ def bare(text: Text) -> str:
     >>> bare(Text("**Label:** NOT_SPAM."))
     'not spam'
     """
-    inner = stated.without_confidence(text.clean).strip(_EDGES)
+    inner = without_confidence(text.clean).strip(_EDGES)
     found = _DRESSED.match(inner.replace("**", ""))
     if found:
         inner = found[1].strip(_EDGES)
     inner = " ".join(re.sub(r"[_\s]+|(?<=\w)-(?=\w)", " ", inner).casefold().split())
     if len(inner.split()) <= MAX_WORDS:
         inner = _INSTEAD.sub("", _LEAD.sub("", inner))
-        short = _TAIL.sub("", inner)
+        short = _NOUN_TAIL.sub("", inner)
         inner = inner if short in _RANKS else short
     return inner
 
@@ -167,12 +411,12 @@ def found_in(label: Text, answer: Text) -> str:
     key = _key(bare(label))
     if gives(label, answer):
         return "stated"
-    said = [_key(bare(analyse(each))) for each in stated.declared(answer.clean)]
+    said = [_key(bare(analyse(each))) for each in declared(answer.clean)]
     end = None if said else concluded(answer.clean)
     if end is not None:
         if same(analyse(end), label):
             return "stated"
-        given = any(same(analyse(each), label) for each in stated.given(answer.clean))
+        given = any(same(analyse(each), label) for each in labels_given(answer.clean))
         if not given and not _predicated(key, answer.tokens):
             said = [_key(bare(analyse(end)))]
     if said and not any(_within(key, each) for each in said):
@@ -188,7 +432,7 @@ def found_in(label: Text, answer: Text) -> str:
     )
     holds, wanted = signed(tokens), signed(key)
     for ours, theirs in ((wanted.affirmed, holds.denied), (wanted.denied, holds.affirmed)):
-        if any(theirs.get(concept) and concept not in lexicon.FUNCTION_WORDS for concept in ours):
+        if any(theirs.get(concept) and concept not in word_lists.FUNCTION_WORDS for concept in ours):
             return "denied"
     if at is None:
         return "absent"
@@ -200,7 +444,7 @@ def found_in(label: Text, answer: Text) -> str:
     if (
         len(answer.words) > MAX_SENTENCE
         or len(answer.sentences) > 1
-        or stated.leaves_open(answer.words, answer.clean)
+        or leaves_open(answer.words, answer.clean)
     ):
         return "named"
     return "stated"
@@ -221,13 +465,13 @@ def _within(key: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
 
 def gives(label: Text, answer: Text) -> bool:
     """Whether an answer gives this label and no other."""
-    given = stated.given(answer.clean)
+    given = labels_given(answer.clean)
     return len(given) == 1 and same(analyse(given[0]), label)
 
 
 def both_give(first: Text, second: Text) -> tuple[Text, Text] | None:
     """The one label that each of two answers gives; ``None`` where one of them gives none, or several."""
-    one, two = stated.given(first.clean), stated.given(second.clean)
+    one, two = labels_given(first.clean), labels_given(second.clean)
     return (analyse(one[0]), analyse(two[0])) if len(one) == len(two) == 1 else None
 
 
@@ -273,4 +517,4 @@ def extends(first: Text, second: Text) -> str:
     if all(each[0].isdigit() for each in (one & two)):
         # 42 and 42 %, 5 and 5 apples: what is counted is part of a number.
         return "qualified"
-    return "longer" if (one ^ two).isdisjoint(DEGREES | lexicon.NEGATORS) else "qualified"
+    return "longer" if (one ^ two).isdisjoint(DEGREES | word_lists.NEGATORS) else "qualified"

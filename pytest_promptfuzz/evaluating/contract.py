@@ -17,9 +17,9 @@ from pytest_promptfuzz.scoring.stopping import STOPS, Stop
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
+    from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier
+    from pytest_promptfuzz.comparing.formats.json_text import Schema
     from pytest_promptfuzz.comparing.profiles import Profile
-    from pytest_promptfuzz.comparing.schema import Schema
     from pytest_promptfuzz.judging.model import Judge
     from pytest_promptfuzz.mutations.selection import Wanted
 
@@ -122,7 +122,7 @@ class Contract:
             UsageError: An unknown name, a wrong type, or a value out of range.
         """
         if profiles:
-            from pytest_promptfuzz.comparing.named import named
+            from pytest_promptfuzz.comparing.profiles import named
 
             values = named(values, profiles, where)
         known = {field.name for field in fields(cls)}
@@ -237,14 +237,14 @@ def _profile(_: str, value: Any, where: str) -> Profile | str:
             f"{where}: profile={value!r:.80} must be 'quirx', or a profile that profile_for() made."
         )
     if value != "quirx":
-        from pytest_promptfuzz.comparing.named import unknown_profile
+        from pytest_promptfuzz.comparing.profiles import unknown_profile
 
         raise UsageError(f"{where}: {unknown_profile(value)}")
     return "quirx"
 
 
 def _schema(_: str, value: Any, where: str) -> Schema:
-    from pytest_promptfuzz.comparing.schema import read_schema
+    from pytest_promptfuzz.comparing.formats.json_text import read_schema
 
     try:
         return read_schema(value)
@@ -271,9 +271,9 @@ def _mutations(name: str, value: Any, where: str) -> int | Wanted:
 
 
 def _parts(name: str, value: Any, where: str) -> tuple[Any, ...]:
-    from pytest_promptfuzz.comparing import parts
+    from pytest_promptfuzz.comparing import custom_checks
 
-    kinds: Mapping[str, Any] = {"tiers": parts.TIERS, "guards": parts.GUARDS}
+    kinds: Mapping[str, Any] = {"tiers": custom_checks.TIERS, "guards": custom_checks.GUARDS}
     return kinds[name].several(value, f"{where}: {name}")  # type: ignore[no-any-return]  # parts, or it raises
 
 

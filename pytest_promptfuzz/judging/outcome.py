@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier
-from pytest_promptfuzz.comparing.relations import under
+from pytest_promptfuzz.comparing.comparison import Comparison, Tier, under
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.comparison import Outcome

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.comparing.parts import asked_of, check_name
-from pytest_promptfuzz.comparing.registry import Registry
+from pytest_promptfuzz.comparing.custom_checks import Registry, asked_of, check_name
 from pytest_promptfuzz.errors import PartError, UsageError, nearest
 from pytest_promptfuzz.judging.judge import ModelJudge
 from pytest_promptfuzz.judging.model import RATINGS, Grader, Judge, JudgedPair, Rating

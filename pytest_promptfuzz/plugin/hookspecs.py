@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
+    from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier
     from pytest_promptfuzz.judging.model import Judge
     from pytest_promptfuzz.mutations.operator import Operator
     from pytest_promptfuzz.reporting.formats import Reporter

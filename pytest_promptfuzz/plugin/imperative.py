@@ -131,7 +131,7 @@ class Promptfuzz:
     def compare(self, baseline: Any, response: Any, **settings: Any) -> Comparison:
         """Compare a response with its baseline."""
         from pytest_promptfuzz.comparing.compare import compare
-        from pytest_promptfuzz.comparing.named import named
+        from pytest_promptfuzz.comparing.profiles import named
 
         settings = named(settings, self._state.profiles, "promptfuzz.compare")
         session = self._state.session
@@ -178,7 +178,7 @@ class Promptfuzz:
         given = laid_over({**self._state.choice.contract, **defaults}, settings)
         if not self._state.profiles:
             return given
-        from pytest_promptfuzz.comparing.named import named
+        from pytest_promptfuzz.comparing.profiles import named
 
         return named(given, self._state.profiles, "promptfuzz.evaluate")
 

@@ -44,7 +44,7 @@ def read_profiles(tables: Mapping[str, Any]) -> dict[str, Profile]:
     """
     if "profiles" not in tables:
         return {}
-    from pytest_promptfuzz.comparing.named import profiles_from
+    from pytest_promptfuzz.comparing.profiles import profiles_from
 
     try:
         return profiles_from(tables["profiles"], PROFILES)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from pytest_promptfuzz.comparing.parts import Guard, SimilarityTier
+    from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.judging.registry import AnyJudge
     from pytest_promptfuzz.mutations.selection import Mutations

@@ -75,13 +75,13 @@ def _operator(value: Any, hook: str) -> _Forget:
 
 
 def _tier(value: Any, hook: str) -> _Forget:
-    from pytest_promptfuzz.comparing.parts import TIERS
+    from pytest_promptfuzz.comparing.custom_checks import TIERS
 
     return TIERS.lend(value, hook)
 
 
 def _guard(value: Any, hook: str) -> _Forget:
-    from pytest_promptfuzz.comparing.parts import GUARDS
+    from pytest_promptfuzz.comparing.custom_checks import GUARDS
 
     return GUARDS.lend(value, hook)
 

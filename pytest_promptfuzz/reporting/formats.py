@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
-from pytest_promptfuzz.comparing.registry import Registry
+from pytest_promptfuzz.comparing.custom_checks import Registry
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.history.rows import as_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.long import LIMIT, shared_ends, where_they_differ
+from pytest_promptfuzz.comparing.reading.text import LIMIT, shared_ends, where_they_differ
 from pytest_promptfuzz.targets.model import Response, ToolCall
 
 STEPS = "To reset it:\n1. Turn off the power.\n2. Hold the button for 5 seconds.\n3. Turn on the power."

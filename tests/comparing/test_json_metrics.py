@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz import compare, entity_f1, json_rouge, json_similarity
-from pytest_promptfuzz.comparing.jsonmetrics import aligned
+from pytest_promptfuzz.comparing.formats.json_values import aligned
 from pytest_promptfuzz.errors import UsageError
 
 

@@ -6,7 +6,7 @@ import pytest
 from label_pairs import GIVEN, NOT_GIVEN
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.stated import given, in_data, without_confidence
+from pytest_promptfuzz.comparing.labels import in_data, labels_given, without_confidence
 
 
 @pytest.mark.parametrize(("label", "answer"), GIVEN)
@@ -94,7 +94,7 @@ def test_the_label_in_json_is_the_one_member_named_for_it():
 def test_no_answer_is_too_hostile_to_be_read():
     for text in ("label is " + " " * 60_000, "\n" * 60_000, "label is " * 7_000, "<label>" * 9_000, "label of " * 7_000,
                  "label is " + "*" * 60_000, "(" * 60_000, "a " * 30_000):  # fmt: skip
-        assert len(given(text)) < 20
+        assert len(labels_given(text)) < 20
         assert without_confidence(text) == text
         assert in_data(text) is None
 

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.comparing.metrics import bleu, chrf, indel
-from pytest_promptfuzz.comparing.rouge import rouge_l
-from pytest_promptfuzz.comparing.tiers import TIERS, measure
+from pytest_promptfuzz.comparing.metrics import TIERS, bleu, chrf, indel, measure, rouge_l
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 
 CAT = "the cat sat on the mat", "the cat is on the mat"

@@ -19,8 +19,7 @@ from pytest_promptfuzz import (
     guard,
     tier,
 )
-from pytest_promptfuzz.comparing.parts import GUARDS, TIERS, FunctionGuard, FunctionTier
-from pytest_promptfuzz.comparing.registry import Registry
+from pytest_promptfuzz.comparing.custom_checks import GUARDS, TIERS, FunctionGuard, FunctionTier, Registry
 from pytest_promptfuzz.judging.registry import JUDGES
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.notation import plainly
 from pytest_promptfuzz.comparing.reading.asides import substance
+from pytest_promptfuzz.comparing.reading.notation import plainly
 
 DATA = Path(__file__).parent / "data"
 FILES = (

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from pytest_promptfuzz import compare
+from pytest_promptfuzz.comparing.mixed_answers import segments
 from pytest_promptfuzz.comparing.profiles import profile_for
 from pytest_promptfuzz.comparing.reading.asides import disclaims, leads_to_block, read_asides
-from pytest_promptfuzz.comparing.reading.segments import segments
 from pytest_promptfuzz.comparing.values.formulas import formulas, key_of, result
 
 DISCLAIMERS = [

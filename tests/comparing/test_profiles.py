@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_promptfuzz import Profile, compare, profile_for
-from pytest_promptfuzz.comparing.named import named, profiles_from
-from pytest_promptfuzz.comparing.profiles import GUARDS, TASKS, TIERS
+from pytest_promptfuzz.comparing.profiles import GUARDS, TASKS, TIERS, named, profiles_from
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.contract import Contract
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz import compare
-from pytest_promptfuzz.comparing.claims.residue import unmatched
+from pytest_promptfuzz.comparing.claims.facts import unmatched
 from pytest_promptfuzz.comparing.profiles import profile_for
 from pytest_promptfuzz.comparing.reading.answer import read
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_promptfuzz.comparing import quirx
+from pytest_promptfuzz.comparing import metrics
 from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 
@@ -32,8 +32,10 @@ def test_every_recorded_pair_is_there() -> None:
 @pytest.mark.parametrize(("pair", "expected"), PAIRS)
 def test_token_and_structural_scores(pair, expected) -> None:
     baseline, response = pair["baseline"], pair["response"]
-    assert quirx.token_similarity(baseline, response) == pytest.approx(expected["token_similarity"], abs=1e-9)
-    assert quirx.structural_similarity(baseline, response) == pytest.approx(
+    assert metrics.token_similarity(baseline, response) == pytest.approx(
+        expected["token_similarity"], abs=1e-9
+    )
+    assert metrics.structural_similarity(baseline, response) == pytest.approx(
         expected["structural_similarity"], abs=1e-9
     )
 
@@ -48,15 +50,15 @@ def test_long_answers_are_compared_or_said_to_be_too_long(unit) -> None:
     answers = unit * (100_000 // len(unit)), f"a {unit * (100_000 // len(unit))}"
     found = compare(*answers, profile="quirx", semantic=Embedder())
     assert (found.outcome, found.reason) == ("undecided", "too-long")
-    assert all(quirx.sentences(unit * 2_000))
-    quirx.tokens(unit * 2_000)
-    quirx.structural_similarity(*answers)
+    assert all(metrics.sentences(unit * 2_000))
+    metrics.tokens(unit * 2_000)
+    metrics.structural_similarity(*answers)
 
 
 @pytest.mark.minilm
 @pytest.mark.parametrize(("pair", "expected"), PAIRS)
 def test_semantic_score_and_class(minilm, pair, expected) -> None:
-    found = quirx.scores(pair["baseline"], pair["response"], semantic=minilm)
+    found = metrics.scores(pair["baseline"], pair["response"], semantic=minilm)
     assert found.semantic == pytest.approx(expected["semantic_similarity"], abs=1e-5)
     assert found.overall == pytest.approx(expected["overall_similarity"], abs=1e-5)
     comparison = compare(pair["baseline"], pair["response"], profile="quirx", semantic=minilm)
@@ -98,10 +100,10 @@ def test_compares_texts_only() -> None:
     ],
 )
 def test_tokens(text, expected) -> None:
-    assert quirx.tokens(text) == expected
+    assert metrics.tokens(text) == expected
 
 
 def test_json_structure() -> None:
-    assert quirx.structural_similarity('{"a": 1}', '{"a": 2}') == 1.0
-    assert quirx.structural_similarity('{"a": 1}', '{"b": {"c": 1}}') == pytest.approx(0.25)
-    assert quirx.structural_similarity("{}", "[]") == 1.0
+    assert metrics.structural_similarity('{"a": 1}', '{"a": 2}') == 1.0
+    assert metrics.structural_similarity('{"a": 1}', '{"b": {"c": 1}}') == pytest.approx(0.25)
+    assert metrics.structural_similarity("{}", "[]") == 1.0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.comparing.reading.answer import read
-from pytest_promptfuzz.comparing.reading.statements import statements
+from pytest_promptfuzz.comparing.reading.answer import read, statements
 
 
 @pytest.mark.parametrize(

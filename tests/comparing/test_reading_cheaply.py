@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.guards import numbers
+from pytest_promptfuzz.comparing.guards import values
 from pytest_promptfuzz.comparing.guards.pair import Pair
-from pytest_promptfuzz.comparing.same_values import agreed
-from pytest_promptfuzz.comparing.text import Text
+from pytest_promptfuzz.comparing.reading.text import Text
+from pytest_promptfuzz.comparing.values.same_values import agreed
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,5 @@ def test_a_share_in_words_agrees_with_its_percentage() -> None:
 @pytest.mark.parametrize(("one", "two"), [("<", ">"), ("≤", "≥"), ("=", "≠")])
 def test_a_sign_between_two_values_counts(one: str, two: str) -> None:
     first, second = f"Accept the batch if loss {one} 5.", f"Accept the batch if loss {two} 5."
-    assert numbers.check(Pair(Text(first), Text(second))) is not None
+    assert values.check_numbers(Pair(Text(first), Text(second))) is not None
     assert compare(first, second).outcome == "deviation"

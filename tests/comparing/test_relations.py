@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from language_pairs import LANGUAGE_PAIRS, SENTENCES
 
-from pytest_promptfuzz.comparing import markup, outline, yamltext
-from pytest_promptfuzz.comparing.alignment import Alignment, canonical_key, number_of
+from pytest_promptfuzz.comparing.answer_language import requested_language
 from pytest_promptfuzz.comparing.compare import compare
+from pytest_promptfuzz.comparing.formats import answer_formats, yaml_text
+from pytest_promptfuzz.comparing.formats.alignment import Alignment, canonical_key, number_of
 from pytest_promptfuzz.comparing.formats.answer_formats import (
     FORMATS,
     NotConforming,
@@ -22,7 +23,6 @@ from pytest_promptfuzz.comparing.formats.answer_formats import (
     read,
     requested_format,
 )
-from pytest_promptfuzz.comparing.languages import requested_language
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.languages import language_of, language_tag, surely
 from pytest_promptfuzz.targets.model import Response, ToolCall
@@ -343,7 +343,7 @@ YAML = [
 
 @pytest.mark.parametrize(("text", "value"), YAML)
 def test_yaml_is_read(text: str, value: object) -> None:
-    assert yamltext.load(text) == value
+    assert yaml_text.load(text) == value
 
 
 @pytest.mark.parametrize(
@@ -375,14 +375,14 @@ def test_yaml_is_read(text: str, value: object) -> None:
     ids=lambda text: text[:12],
 )
 def test_what_is_no_yaml_is_refused(text: str) -> None:
-    with pytest.raises(yamltext.YamlError):
-        yamltext.load(text)
+    with pytest.raises(yaml_text.YamlError):
+        yaml_text.load(text)
 
 
 def test_yaml_is_the_same_without_the_c_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(yaml, "CBaseLoader", raising=False)
     for text, value in YAML:
-        assert yamltext.load(text) == value
+        assert yaml_text.load(text) == value
 
 
 NESTED_YAML = "invoice:\n  total: 99.5\n  due: 2024-03-14"
@@ -405,7 +405,7 @@ NESTED_YAML = "invoice:\n  total: 99.5\n  due: 2024-03-14"
 def test_without_pyyaml_yaml_is_text(
     baseline: str, response: str, requested: str | None, outcome: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(yamltext, "installed", lambda: False)
+    monkeypatch.setattr(yaml_text, "installed", lambda: False)
     found = compare(baseline, response, relation="format", requested_format=requested)
     assert found.outcome == outcome, found.explanation
     if outcome == "undecided":
@@ -437,7 +437,7 @@ def _nested(item: object, indent: int) -> str:
 @settings(max_examples=100, deadline=None)
 @given(VALUES)
 def test_what_is_written_as_yaml_is_read_as_it_was(value: object) -> None:
-    assert yamltext.load(as_yaml(value)) == value
+    assert yaml_text.load(as_yaml(value)) == value
 
 
 @settings(max_examples=60, deadline=None)
@@ -476,19 +476,21 @@ def test_any_two_answers_can_be_compared(first: str, second: str, requested: str
 
 def test_hostile_markup() -> None:
     bomb = '<!DOCTYPE a [<!ENTITY b "xx"><!ENTITY c "&b;&b;">]><a>&c;</a>'
-    with pytest.raises(markup.MarkupError, match="document type"):
-        markup.load_xml(bomb)
-    with pytest.raises(markup.MarkupError, match="deeper"):
-        markup.load_xml("<a>" * 200 + "</a>" * 200)
-    with pytest.raises(markup.MarkupError, match="left open"):
-        markup.html_blocks("<div><p>x")
-    with pytest.raises(markup.MarkupError, match="<b> is left open before </ul>"):
-        markup.html_blocks("<ul><b>x</ul>")
-    with pytest.raises(markup.MarkupError, match="</b> closes nothing"):
-        markup.html_blocks("<p>x</b>")
-    assert markup.html_blocks("<script>alert(1)</script><p>x</p>") == [outline.Block("text", 0, ("x",))]
-    with pytest.raises(markup.MarkupError, match="do not end"):
-        markup.html_blocks("<a " * 30_000)
+    with pytest.raises(answer_formats.MarkupError, match="document type"):
+        answer_formats.load_xml(bomb)
+    with pytest.raises(answer_formats.MarkupError, match="deeper"):
+        answer_formats.load_xml("<a>" * 200 + "</a>" * 200)
+    with pytest.raises(answer_formats.MarkupError, match="left open"):
+        answer_formats.html_blocks("<div><p>x")
+    with pytest.raises(answer_formats.MarkupError, match="<b> is left open before </ul>"):
+        answer_formats.html_blocks("<ul><b>x</ul>")
+    with pytest.raises(answer_formats.MarkupError, match="</b> closes nothing"):
+        answer_formats.html_blocks("<p>x</b>")
+    assert answer_formats.html_blocks("<script>alert(1)</script><p>x</p>") == [
+        answer_formats.Block("text", 0, ("x",))
+    ]
+    with pytest.raises(answer_formats.MarkupError, match="do not end"):
+        answer_formats.html_blocks("<a " * 30_000)
     assert read("<a>" * 3000, None).format in {"xml", "markdown", "text"}
 
 
@@ -530,7 +532,7 @@ def test_formats_are_told_apart(text: str, name: str) -> None:
     ],
 )
 def test_markdown_as_data(text: str, value: object) -> None:
-    assert outline.value_of(outline.markdown_blocks(text)) == value
+    assert answer_formats.value_of(answer_formats.markdown_blocks(text)) == value
 
 
 def test_alignment_gives_back_what_formats_lose() -> None:

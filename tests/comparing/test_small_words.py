@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.concluded import concluded
+from pytest_promptfuzz.comparing.labels import concluded
 
 NOT_EQUIVALENT = [
     ("billing", "The ticket is about billing and shipping."),

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_promptfuzz.comparing import word_lists
-from pytest_promptfuzz.comparing.word_lists import alternatives, entries, when_used
+from pytest_promptfuzz.comparing.reading import word_lists
+from pytest_promptfuzz.comparing.reading.word_lists import alternatives, entries, when_used
 
-DATA = Path(word_lists.__file__).parent / "data"
+DATA = Path(word_lists.__file__).parents[1] / "data"
 ASKING = """
 import importlib, pkgutil, sys
 read = []

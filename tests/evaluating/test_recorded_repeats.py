@@ -80,9 +80,9 @@ def test_one_prompt_answered_differently_is_noise() -> None:
         assert reasons["noise-floor"] >= TESTS - 1
 
 
-def test_answers_that_vary_in_passing_pass() -> None:
-    found, _ = verdicts(CLAUDE, "free")  # they share most words
-    assert found == {"pass": TESTS}
+def test_answers_that_vary_where_words_cannot_tell_are_no_brittleness() -> None:
+    found, _ = verdicts(CLAUDE, "free")  # they share most words, and some are other ones
+    assert found == {"inconclusive": TESTS}
 
 
 @pytest.mark.parametrize("recorded", [CLAUDE, GPT], ids=["claude", "gpt"])

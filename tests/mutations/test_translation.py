@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutation_samples import TRIAGE, draft_of
 
-from pytest_promptfuzz.comparing.languages import requested_language
+from pytest_promptfuzz.comparing.answer_language import requested_language
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
 from pytest_promptfuzz.mutations.operators.translation import cross_lingual, translations

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import pytest_promptfuzz
-from pytest_promptfuzz.comparing.parts import GUARDS
+from pytest_promptfuzz.comparing.custom_checks import GUARDS
 from pytest_promptfuzz.mutations import registry
 from pytest_promptfuzz.wire.custom import endpoint_of
 from tests.plugin.conftest import INI, PROMPT

@@ -14,8 +14,8 @@ from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_promptfuzz.comparing.lazy import lazy
-from pytest_promptfuzz.comparing.lexicon import FUNCTION_WORDS, NEGATORS, word_set
+from pytest_promptfuzz.comparing.reading.text import lazy
+from pytest_promptfuzz.comparing.reading.word_lists import FUNCTION_WORDS, NEGATORS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,13 +13,12 @@ from typing import Any
 
 from rapidfuzz.distance import Indel
 
-from pytest_promptfuzz.comparing import guards
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.formats import python_code
+from pytest_promptfuzz.comparing.guards import checks
 from pytest_promptfuzz.comparing.guards.pair import Pair
-from pytest_promptfuzz.comparing.long import shared_ends
 from pytest_promptfuzz.comparing.reading.asides import declines
-from pytest_promptfuzz.comparing.text import analyse, shown, strip_fence
+from pytest_promptfuzz.comparing.reading.text import analyse, shared_ends, shown, strip_fence
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.targets.model import Response
@@ -62,7 +61,7 @@ def compare_code(first: str, second: str) -> Comparison | None:
         said = f"the programs are equal; only the {which} says in a comment {shown(one or two)}"
         return answer("minor", 0.9, "code-comment", said)
     pair = Pair(analyse(one), analyse(two))
-    findings = guards.run(pair, guards.CHECKS)
+    findings = checks.run(pair, checks.CHECKS)
     if findings and findings[-1].kind == "contradiction":
         said = f"the programs are equal, but a comment is not: {findings[-1].explanation}"
         return answer("deviation", 0.0, "code-comment", said)

@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeGuard
 
-from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.reading.word_lists import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,8 +22,8 @@ from pytest_promptfuzz.comparing.formats.code import (
     shifted_bound,
     sides_exchanged,
 )
-from pytest_promptfuzz.comparing.lexicon import word_set
-from pytest_promptfuzz.comparing.text import shown, strip_fence
+from pytest_promptfuzz.comparing.reading.text import shown, strip_fence
+from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
 from pytest_promptfuzz.expressions import expression
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import chain, product
+from itertools import chain, pairwise, product
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing import lexicon
+from pytest_promptfuzz.comparing.claims.arrangement import arranged
+from pytest_promptfuzz.comparing.guards.negations import TRIGGERS, opposed, written
 from pytest_promptfuzz.comparing.guards.pair import Finding
-from pytest_promptfuzz.comparing.guards.polarity import TRIGGERS, written
-from pytest_promptfuzz.comparing.lexicon import word_set
-from pytest_promptfuzz.comparing.word_lists import entries, when_used
-from pytest_promptfuzz.comparing.words import canonical, split_words
+from pytest_promptfuzz.comparing.reading import word_lists
+from pytest_promptfuzz.comparing.reading.answer import read
+from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used, word_set
+from pytest_promptfuzz.comparing.reading.words import canonical, split_words
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pytest_promptfuzz.comparing.guards.pair import Pair
-    from pytest_promptfuzz.comparing.text import Text
+    from pytest_promptfuzz.comparing.reading.text import Text
+
 
 # What begins with one set of characters is found far sooner than what begins by looking back.
 _NAME = expression(r"[A-Z](?<![\w'][A-Z])[\w'&]*(?:[.-]\w+)*(?:\s+[A-Z][\w'&]*(?:[.-]\w+)*)*")
@@ -79,7 +81,7 @@ def _is_german(text: Text) -> bool:
 
 @lru_cache(maxsize=4096)
 def _tokens(name: str) -> frozenset[str]:
-    return frozenset(chain.from_iterable(map(canonical, split_words(name)))) - lexicon.FUNCTION_WORDS
+    return frozenset(chain.from_iterable(map(canonical, split_words(name)))) - word_lists.FUNCTION_WORDS
 
 
 def _new(text: Text, other: Text) -> list[tuple[str, bool]]:
@@ -91,7 +93,7 @@ def _new(text: Text, other: Text) -> list[tuple[str, bool]]:
         if (
             opening
             and " " in name
-            and (head in lexicon.FUNCTION_WORDS or not other.token_set.isdisjoint(canonical(head)))
+            and (head in word_lists.FUNCTION_WORDS or not other.token_set.isdisjoint(canonical(head)))
         ):
             # "In Berlin", "Ask Maria": only what follows the sentence's first word is a name.
             name, opening = name.split(maxsplit=1)[1], head not in _TITLES and text.once(_is_german)
@@ -112,7 +114,7 @@ def _initials(text: Text) -> str:
     return "".join(word[0] for word in text.words if word not in {"and", "of", "the", "for"})
 
 
-def check(pair: Pair) -> Finding | None:
+def check_names(pair: Pair) -> Finding | None:
     """Whether a name of the baseline gave way to another one."""
     gone_anywhere, come_anywhere = pair.changed
     if not gone_anywhere or not come_anywhere:
@@ -248,4 +250,103 @@ def _around(tokens: list[str], name: frozenset[str]) -> set[str]:
     if at is None:
         return set()
     near = tokens[max(0, at - 3) : at] + tokens[at + 1 : at + 4]
-    return {token for token in near if token not in lexicon.FUNCTION_WORDS and token not in name}
+    return {token for token in near if token not in word_lists.FUNCTION_WORDS and token not in name}
+
+
+# Who did what to whom: two parties that changed places around a verb.
+
+
+_BE = word_set("is are was were be been being get gets got gotten")
+
+
+_NUMBERED = expression(r"(?<!\S)1[.)]\s+\S")
+"""The first item of a numbered list, which the guard of sequences reads."""
+
+
+def check_roles(pair: Pair) -> Finding | None:
+    """Whether two parties changed places."""
+    if pair.similarity > 0.999 or (pair.similarity < 0.4 and (pair.only_a or pair.only_b)):
+        return None
+    if not frozenset(pair.middle_a).isdisjoint(pair.middle_b) and not _NUMBERED.search(pair.a.raw):
+        exchanged = arranged(read(pair.a.raw), read(pair.b.raw)).exchanged()
+        if exchanged:
+            return Finding("roles", "contradiction", "{!r} and {!r} changed places".format(*exchanged))
+    if pair.middle_a and pair.middle_b:
+        for side in pair.sides:
+            found = _declined(side) or _stood_in(side)
+            if found:
+                return found
+    if "by" not in pair.only_a and "by" not in pair.only_b:
+        return None
+    for side in pair.sides:
+        turned = _turned(side.a.tokens, side.b.tokens)
+        if turned:
+            first, second = (written(side, each) for each in turned)
+            return Finding("roles", "contradiction", f"{first!r} and {second!r} changed places")
+    return None
+
+
+def _declined(side: Pair) -> Finding | None:
+    """Who does what to whom in German: the article says it, wherever the noun stands."""
+    if _CASES.isdisjoint(side.a.token_set) or _CASES.isdisjoint(side.b.token_set):
+        return None
+    if not (side.only_a | side.only_b) <= _ARTICLES_ABROAD or not _PASSIVE.isdisjoint(side.a.token_set):
+        return None
+    here, there = _cases(side.a.tokens), _cases(side.b.tokens)
+    for noun, article in here.items():
+        if {article, there.get(noun)} in ({"der", "den"}, {"der", "dem"}):
+            said = f"{article} {written(side, noun)} became {there[noun]} {written(side, noun)}"
+            return Finding("roles", "contradiction", said)
+    return None
+
+
+_CASES = frozenset({"der", "den", "dem"})
+_ARTICLES_ABROAD = word_set("der die das den dem des ein eine einen einem einer")
+_PASSIVE = word_set("wird werden wurde wurden worden")
+
+
+def _cases(tokens: Sequence[str]) -> dict[str, str]:
+    """The nouns that follow an article of their own, each with it."""
+    return {noun: article for article, noun in pairwise(tokens) if article in _CASES and noun not in _CASES}
+
+
+def _stood_in(side: Pair) -> Finding | None:
+    """One of two opposite parties does what the other one does in the other text: "the landlord pays", "the tenant"."""
+    if side.similarity < _EQUAL:
+        return None
+    for gone, come in side.edits:
+        old, new = _meaningful(gone), _meaningful(come)
+        if len(old) == 1 == len(new) and opposed(old[0], new[0]):
+            said = (
+                f"{written(side, old[0])!r} in the baseline became {written(side, new[0], response=True)!r}"
+            )
+            return Finding("roles", "contradiction", said)
+    return None
+
+
+_EQUAL = 0.8
+"""Likeness of two statements from which one is the other with a word replaced."""
+
+
+def _turned(a: Sequence[str], b: Sequence[str]) -> tuple[str, str] | None:
+    """Active against passive with the parties as they stood: "A bought B" and "A was bought by B"."""
+    if ("by" in a) == ("by" in b):
+        return None
+    active, passive = (b, a) if "by" in a else (a, b)
+    at = len(passive) - 1 - list(reversed(passive)).index("by")
+    after = _meaningful(passive[at + 1 :])
+    if at < 2 or not after:
+        return None
+    verb = passive[at - 1]
+    if verb not in active or not _BE & set(passive[max(0, at - 4) : at]):
+        return None
+    before = _meaningful(passive[: at - 1])
+    place = list(active).index(verb)
+    subject, target = _meaningful(active[:place]), _meaningful(active[place + 1 :])
+    if before and after[0] in target and before[-1] in subject and after[0] not in subject:
+        return before[-1], after[0]
+    return None
+
+
+def _meaningful(tokens: Sequence[str]) -> list[str]:
+    return [token for token in tokens if token not in word_lists.FUNCTION_WORDS]

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 from rapidfuzz.distance import Indel
 
-from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.lazy import lazy
-from pytest_promptfuzz.comparing.long import shared_ends
+from pytest_promptfuzz.comparing.reading import word_lists
+from pytest_promptfuzz.comparing.reading.text import lazy, shared_ends
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.text import Text
+    from pytest_promptfuzz.comparing.reading.text import Text
 
 SHORT = 16
 """Words up to which an answer counts as short: one statement, which a guard that fires decides."""
@@ -20,7 +19,7 @@ SHORT = 16
 _RELATED = 0.34
 _NEAR = 20
 _MOST = 40_000
-_IGNORED = lexicon.FUNCTION_WORDS | lexicon.NEGATORS
+_IGNORED = word_lists.FUNCTION_WORDS | word_lists.NEGATORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,7 @@ class Pair:
         """The tokens of meaning that only the baseline has, and those that only the response has, in order."""
         if not self.only_a and not self.only_b:
             return [], []
-        ignored = lexicon.FUNCTION_WORDS
+        ignored = word_lists.FUNCTION_WORDS
         if ("and" in self.only_a and "or" in self.only_b) or ("or" in self.only_a and "and" in self.only_b):
             ignored = ignored - {"and", "or"}
         return (

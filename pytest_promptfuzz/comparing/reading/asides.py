@@ -6,12 +6,11 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.comparing.lexicon import word_set
-from pytest_promptfuzz.comparing.word_lists import alternatives, entries
+from pytest_promptfuzz.comparing.reading.word_lists import alternatives, entries, word_set
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.text import Text
+    from pytest_promptfuzz.comparing.reading.text import Text
 
 
 class Asides(NamedTuple):

@@ -8,11 +8,10 @@ from itertools import chain, compress, count
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.comparing import lexicon
-from pytest_promptfuzz.comparing.lexicon import word_set
+from pytest_promptfuzz.comparing.reading import word_lists
+from pytest_promptfuzz.comparing.reading.word_lists import when_used, word_set
+from pytest_promptfuzz.comparing.reading.words import canonical
 from pytest_promptfuzz.comparing.values.figures import UNITS, Figure
-from pytest_promptfuzz.comparing.word_lists import when_used
-from pytest_promptfuzz.comparing.words import canonical
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ _GENERAL = word_set(
     rather quite too simply exactly itself himself herself themselves mr mrs ms dr e.g i.e etc without because
     per plus not one two his him her hers its"""
 )
-_FUNCTION = lexicon.FUNCTION_WORDS | lexicon.NEGATORS
+_FUNCTION = word_lists.FUNCTION_WORDS | word_lists.NEGATORS
 _GENERAL_STEMS = when_used(lambda: _GENERAL | {form[0] for form in map(canonical, _GENERAL) if form})
 _DAY = 1440
 _LAST_DAY, _FIRST_YEAR, _LAST_YEAR = 31, 1000, 2100

@@ -5,12 +5,11 @@ from __future__ import annotations
 import unicodedata
 from typing import Literal, NamedTuple
 
-from pytest_promptfuzz.comparing.guards.stakes import DEGREES
-from pytest_promptfuzz.comparing.lexicon import NEGATORS, word_set
+from pytest_promptfuzz.comparing.guards.qualifiers import DEGREES
 from pytest_promptfuzz.comparing.reading.pieces import pieces
-from pytest_promptfuzz.comparing.text import shown
+from pytest_promptfuzz.comparing.reading.text import shown
+from pytest_promptfuzz.comparing.reading.word_lists import NEGATORS, entries, when_used, word_set
 from pytest_promptfuzz.comparing.values.figures import Figure, agree
-from pytest_promptfuzz.comparing.word_lists import entries, when_used
 from pytest_promptfuzz.expressions import expression
 
 LONGEST = 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pytest_promptfuzz.comparing.word_lists import entries, when_used
+from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used
 
 Measure = str
 """What a figure is of: ``number``, ``one``, ``ordinal``, ``money``, ``date``, ``clock``, ``weekday``, or a measure of

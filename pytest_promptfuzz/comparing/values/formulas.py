@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.comparison import decided
-from pytest_promptfuzz.comparing.text import shown
+from pytest_promptfuzz.comparing.reading.text import shown
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
