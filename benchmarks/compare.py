@@ -7,6 +7,9 @@ word put in, taken out or replaced, a number or a negation changed, sentences re
 baseline meets eight responses, as in a test with eight mutations: it is read once for all of them, and so is each
 sentence that several texts have. All that is kept of texts, sentences and words is dropped before each pass. Times
 are CPU seconds of one process.
+
+Real answers are those of ``answers/development.jsonl`` that have 25 to 60 words. Each stands in one pair only, so that
+nothing of either text was read before; single words are known, as they are after the first answers of a run.
 """
 
 from __future__ import annotations
@@ -14,10 +17,13 @@ from __future__ import annotations
 import argparse
 import collections
 import hashlib
+import json
 import statistics
 import sys
 import time
 from pathlib import Path
+
+from rapidfuzz import fuzz
 
 from pytest_promptfuzz.comparing import metrics
 from pytest_promptfuzz.comparing.compare import compare
@@ -56,6 +62,11 @@ ENDINGS = (
 )
 CITIES = ["Lisbon", "Oslo", "Vienna", "Toronto", "Nairobi", "Osaka"]
 RESPONSES = 8
+REAL = Path(__file__).with_name("answers") / "development.jsonl"
+SHORTEST, LONGEST = 25, 60
+"""Words of a real answer."""
+OF_WORDS = {"canonical", "stem", "words_of", "_tokens_of", "_pieces_of"}
+"""What is kept of single words, within bounds."""
 SLOW = 160
 """Pairs that are compared by meaning, at some ten milliseconds each."""
 
@@ -121,12 +132,24 @@ def pairs(count: int, words: int) -> list[tuple[str, str, str]]:
     return made[:count]
 
 
-def cold() -> None:
-    """Drop what the comparison keeps of the texts, sentences and words it has read."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("pytest_promptfuzz.comparing"):
-            for each in list(vars(module).values()):
-                if hasattr(each, "cache_clear"):
+def real_pairs() -> list[tuple[str, str]]:
+    """Answers to the same question, two by two: rewordings and altered ones, each in one pair."""
+    made: list[tuple[str, str]] = []
+    for line in REAL.read_text(encoding="utf-8").splitlines():
+        question = json.loads(line)
+        altered = [each["text"] for each in question["altered_kept"] + question["altered_reworded"]]
+        texts = dict.fromkeys([question["base"], *question["harmless"], *question["minor"], *altered])
+        some = [text for text in texts if SHORTEST <= len(text.split()) <= LONGEST]
+        made += zip(some[::2], some[1::2], strict=False)
+    return made
+
+
+def cold(*, words: bool = True) -> None:
+    """Drop what the comparison keeps of the texts and sentences it has read, and of words if asked."""
+    for module, held in list(sys.modules.items()):
+        if module.startswith("pytest_promptfuzz.comparing"):
+            for name, each in list(vars(held).items()):
+                if hasattr(each, "cache_clear") and (words or name not in OF_WORDS):
                     each.cache_clear()
 
 
@@ -135,6 +158,22 @@ def cpu(action, items) -> float:
     for item in items:
         action(item)
     return time.process_time() - start
+
+
+def print_real(passes: int) -> None:
+    made = real_pairs()
+    spent, plain = [], []
+    for _ in range(passes):
+        cold(words=False)
+        spent.append(
+            cpu(lambda pair: compare(pair[0], pair[1], semantic=False, entailment=False), made) / len(made)
+        )
+        plain.append(cpu(lambda pair: (fuzz.ratio(*pair), rouge_l(*pair)), made) / len(made))
+    middle, best = statistics.median(spent), min(spent)
+    print(
+        f"real answers, each pair new: {len(made)} pairs, median {1 / middle:,.0f} and best {1 / best:,.0f} per "
+        f"CPU-second ({1e6 * best:.0f} µs a pair); rapidfuzz's ratio and ROUGE-L: {1e6 * min(plain):.0f} µs\n"
+    )
 
 
 def main() -> None:
@@ -152,6 +191,7 @@ def main() -> None:
     length = sum(len(b.split()) for _, _, b in made) / len(made)
     exact = sum(a == b for a, _, b in made) / len(made)
     compare("warm", "up", task="generation")
+    print_real(asked.passes)
     outcomes: collections.Counter[str] = collections.Counter()
     for baseline, _, response in made:
         outcomes[compare(baseline, response, task="generation").outcome] += 1

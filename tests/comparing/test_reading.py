@@ -46,3 +46,31 @@ def test_a_figure_is_the_same_in_any_notation() -> None:
     one, two = read("It takes 72 hours."), read("It takes three days.")
     assert one.keys == two.keys
     assert [token.text for token in one.telling] == ["takes"] or not one.telling
+
+
+def test_what_stands_somewhere_is_found_there() -> None:
+    answer = read("Mr Lund pays £120 by 7 August. He does not owe Ms Brandt 80.")
+    found = [*answer.capitals, *(token for token, _ in answer.figures), *answer.standing({"not", "pay"})]
+    assert [each.text for each in found] == [
+        "Mr",
+        "Lund",
+        "He",
+        "Ms",
+        "Brandt",
+        "£120",
+        "7",
+        "80",
+        "pays",
+        "not",
+    ]
+    assert all(each.statement.pieces[each.at].text == each.text for each in found)
+    assert [each.text for each in answer.statements[1].tokens] == [
+        "He",
+        "does",
+        "not",
+        "owe",
+        "Ms",
+        "Brandt",
+        "80",
+        ".",
+    ]
