@@ -20,7 +20,7 @@ from pytest_promptfuzz.comparing.guards.pair import SHORT, Finding, Pair
 from pytest_promptfuzz.comparing.reading.answer import read
 from pytest_promptfuzz.comparing.reading.text import analyse, shown
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
-from pytest_promptfuzz.comparing.shared_words import same_words
+from pytest_promptfuzz.comparing.shared_words import rearranged, same_words
 from pytest_promptfuzz.embedding.embedder import cosine
 from pytest_promptfuzz.embedding.entailment import nine_cases
 
@@ -228,7 +228,7 @@ def settled(first: str, second: str, found: Comparison, entailment: Entailment) 
 
     Each claim of an answer is a hypothesis, the statements of the other that speak of it are the premise. All claims of
     both following: equivalent. One that contradicts, both ways: deviation. All of one answer following, and some of
-    the other's left open: minor, one of them says more. Otherwise undecided. What has the same words of meaning in
+    the other's left open: minor, one of them says more. Otherwise undecided. What has most of its words of meaning in
     another arrangement is never made equivalent or minor: small models do not see it.
     """
     if found.reason not in _OPEN or max(len(first), len(second)) > LONGEST:
@@ -250,7 +250,7 @@ def settled(first: str, second: str, found: Comparison, entailment: Entailment) 
                 return _told(found, "deviation", f"{shown(each.claim)} contradicts {shown(each.nearest)}")
         return _untold(found)
     follow = [verdict.label(_SURE) == "entailment" for verdict in verdicts]
-    if not (unmatched(one, two) or unmatched(two, one)):
+    if not (unmatched(one, two) or unmatched(two, one)) or rearranged(Pair(analyse(first), analyse(second))):
         return _untold(found)
     # The claim that follows least stands for its answer.
     weakest = [
