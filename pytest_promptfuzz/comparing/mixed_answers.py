@@ -15,6 +15,7 @@ from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
 from pytest_promptfuzz.comparing.formats.sql import compare_sql
 from pytest_promptfuzz.comparing.reading.asides import leads_to_block, substance
 from pytest_promptfuzz.comparing.reading.text import shown
+from pytest_promptfuzz.comparing.texts import introduced
 from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.wire.paths import without
 
@@ -65,12 +66,21 @@ def segments(text: str) -> tuple[Segment, ...]:
 
 def prose_of(parts: tuple[Segment, ...]) -> str:
     """The prose among some parts, without courtesies and sentences that only hand over what stands beside them."""
-    kept: list[str] = []
-    for part in parts:
-        if part.kind == "prose":
-            pieces = _SENTENCE_END.split(part.text)
-            kept.append("".join(each for each in pieces if not each.strip() or not leads_to_block(each)))
-    return "\n".join(kept).strip()
+    return "\n".join(
+        "".join(each for each in _sentences(part) if not each.strip() or not leads_to_block(each))
+        for part in parts
+        if part.kind == "prose"
+    ).strip()
+
+
+def leads_of(parts: tuple[Segment, ...]) -> list[str]:
+    """The sentences among some parts that announce what stands behind them: "The values after tax:"."""
+    sentences = (each.strip() for part in parts if part.kind == "prose" for each in _sentences(part))
+    return [each for each in sentences if each.endswith((":", ":**")) and leads_to_block(each)]
+
+
+def _sentences(part: Segment) -> list[str]:
+    return _SENTENCE_END.split(part.text)
 
 
 def _fenced(language: str, inner: str) -> Segment:
@@ -212,7 +222,24 @@ def _by_parts(first: str, second: str, kinds: tuple[str, ...], rules: Rules) -> 
     if decisive.outcome == "equivalent" and (len(one) == 1) != (len(two) == 1):
         said = f"the {pairs[0][0].name} is equal, but other text stands around it in one of the answers"
         return decided("minor", "json-wrapped" if pairs[0][0].kind == "data" else "wrapped", said)
-    return replace(decisive, tiers=tuple(tier for each in found for tier in each.tiers))
+    if decisive.reason == "exact":
+        decisive = replace(decisive, explanation=_all_equal([old for old, _ in pairs]))
+    decisive = replace(decisive, tiers=tuple(tier for each in found for tier in each.tiers))
+    if decisive.outcome in {"equivalent", "minor"} and rules.profile.kind == "text":
+        return _announced(decisive, leads_of(one), leads_of(two))
+    return decisive
+
+
+def _all_equal(parts: list[Segment]) -> str:
+    names = list(dict.fromkeys("fields" if part.kind == "fields" else part.name for part in parts))
+    return f"{' and '.join(names)} and the text around say the same"
+
+
+def _announced(found: Comparison, one: list[str], two: list[str]) -> Comparison:
+    """What is found of equal parts, as far as what leads to each announces the same."""
+    pairs = zip(one, two, strict=True) if len(one) == len(two) else [(" ".join(one), " ".join(two))]
+    each_found = (introduced(found, *pair) for pair in pairs)
+    return next((each for each in each_found if each is not found), found)
 
 
 def _fitting(

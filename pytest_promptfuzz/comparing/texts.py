@@ -15,7 +15,7 @@ from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
 from pytest_promptfuzz.comparing.guards.qualifiers import at_stake
 from pytest_promptfuzz.comparing.labels import declared
 from pytest_promptfuzz.comparing.reading import word_lists
-from pytest_promptfuzz.comparing.reading.asides import declines, evades, read_asides
+from pytest_promptfuzz.comparing.reading.asides import declines, evades, introduction, read_asides
 from pytest_promptfuzz.comparing.reading.text import NORMALISERS, Text, analyse, kept_apart, shown
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import canonical_words
@@ -409,6 +409,29 @@ def compare_texts(
     if first == second:
         return Comparison("equivalent", 1.0, "exact", "the answers are identical", (Tier("exact", 1.0),))
     one, two = analyse(first), analyse(second)
+    found = _compared(one, two, profile, semantic=semantic, named=named)
+    if found.outcome in {"equivalent", "minor"} and found.reason != "normalised":
+        return introduced(found, introduction(one.clean), introduction(two.clean))
+    return found
+
+
+def introduced(found: Comparison, one: str, two: str) -> Comparison:
+    """What is found of two answers that say the same, as far as what leads to them announces the same."""
+    other = checks.check_introductions(one, two)
+    if other is None:
+        return found
+    if other.kind == "contradiction":
+        return decided("deviation", f"guard:{other.guard}", other.explanation)
+    explanation = f"words cannot tell whether the answers say the same: {other.explanation}; {JUDGE}"
+    return Comparison(
+        "undecided", None, "introduction", explanation, (*found.tiers, Tier("introduction", None))
+    )
+
+
+def _compared(
+    one: Text, two: Text, profile: Profile, *, semantic: Embedder | None, named: bool
+) -> Comparison:
+    first, second = one.raw, two.raw
     # Texts of other words cannot be equal once normalised, and normalising both costs more than comparing words.
     if (
         one.tokens == two.tokens

@@ -258,3 +258,52 @@ def test_formulas_in_answers(first, second, outcome) -> None:
 def test_a_result_ends_a_calculation() -> None:
     assert result("The total is 12.") is None
     assert result("3 * 4 = 12. Half of it, 12 / 2 = 6, is paid, and the rest is due on Monday.") is None
+
+
+LIST = "\n- it is cheap\n- it is new\n- the shop is near"
+DATA = '\n```json\n{"name": "Ann", "guests": 3}\n```'
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "outcome", "explanation"),
+    [
+        (
+            "Here are the reasons to accept:" + LIST,
+            "Here are the reasons to reject:" + LIST,
+            "deviation",
+            "'reject'",
+        ),
+        ("Here are all the files:" + LIST, "Here are some of the files:" + LIST, "deviation", "'some'"),
+        (
+            "Here are the plants of June:" + LIST,
+            "Here are the plants of our garden:" + LIST,
+            "undecided",
+            "'garden'",
+        ),
+        (
+            "Here is the dose for adults: 20 mg",
+            "Here is the dose for children: 20 mg",
+            "deviation",
+            "'children'",
+        ),
+        ("The guests who accepted:" + DATA, "The guests who declined:" + DATA, "deviation", "'declined'"),
+        ("Lunch:\nStarter: soup\nMain: fish", "Dinner:\nStarter: soup\nMain: fish", "deviation", "'dinner'"),
+        (
+            'First run:\n```json\n{"ok": 4}\n```\nSecond run:\n```json\n{"ok": 7}\n```',
+            'Second run:\n```json\n{"ok": 4}\n```\nFirst run:\n```json\n{"ok": 7}\n```',
+            "deviation",
+            "'first' in the baseline became 'second'",
+        ),
+        ("Sure! Here's a summary:" + LIST, "Here are the key points:" + LIST, "equivalent", "introduction"),
+        ("Here is the list of edible plants:" + LIST, LIST.strip(), "equivalent", ""),
+        ("Here's the JSON:" + DATA, "Sure, the extracted data is below:" + DATA, "equivalent", "JSON"),
+        ("Hier ist die Zusammenfassung:" + LIST, "Das Ergebnis lautet:" + LIST, "equivalent", ""),
+    ],
+)
+def test_introductions_that_announce_other_things(
+    first: str, second: str, outcome: str, explanation: str
+) -> None:
+    for task in ("generation", "free"):
+        found = compare(first, second, task=task, semantic=False)
+        assert found.outcome == outcome, found
+        assert explanation in found.explanation

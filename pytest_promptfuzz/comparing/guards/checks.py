@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.guards import names, negations, order, qualifiers, values
 from pytest_promptfuzz.comparing.guards.negations import written
-from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
 from pytest_promptfuzz.comparing.labels import NOUN
 from pytest_promptfuzz.comparing.reading import word_lists
+from pytest_promptfuzz.comparing.reading.asides import own_words, weighs
 from pytest_promptfuzz.comparing.reading.text import analyse
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.expressions import expression
@@ -18,7 +19,6 @@ from pytest_promptfuzz.expressions import expression
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.reading.text import Text
 
 
@@ -160,3 +160,35 @@ def run(pair: Pair, names_of_guards: Iterable[str]) -> list[Finding]:
             if finding.kind == "contradiction":
                 break
     return found
+
+
+def check_introductions(one: str, two: str) -> Finding | None:
+    """What two introductions announce that is not the same: "the reasons to accept:", "the reasons to reject:".
+
+    An introduction that says nothing of what follows, or that only one answer has, is a courtesy.
+
+    Args:
+        one: What leads to the baseline's answer, or to a part of it; empty for nothing.
+        two: The same of the response.
+    """
+    first, second = own_words(one), own_words(two)
+    if not first or not second or first.keys() == second.keys():
+        return None
+    found = run(Pair(analyse(one), analyse(two)), _TURNING)
+    if found and found[-1].kind == "contradiction":
+        return found[-1]
+    gone, come = (
+        [here[form] for form in here if form not in there]
+        for here, there in ((first, second), (second, first))
+    )
+    if gone and come:
+        said = f"{gone[0]!r} in the introduction of the baseline became {come[0]!r}"
+    elif any(weighs(word.lower()) for word in (*gone, *come)):
+        said = f"only the introduction of the {'baseline' if gone else 'response'} says {(gone or come)[0]!r}"
+    else:
+        return None
+    return Finding("introduction", "doubt", said)
+
+
+_TURNING = ("negation", "choices", "modality")
+"""Guards that tell that one introduction announces the contrary of the other."""

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.reading.word_lists import alternatives, entries, word_set
+from pytest_promptfuzz.comparing.reading.words import canonical
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
@@ -60,6 +61,29 @@ def substance(text: str) -> str:
     'Ada.'
     """
     return read_asides(text).substance
+
+
+def introduction(text: str) -> str:
+    """What was taken off the beginning of a text as leading to the rest, without the courtesies before it.
+
+    >>> introduction("Sure! Here are the reasons to accept: it is cheap, and it is new.")
+    'Here are the reasons to accept:'
+    """
+    left = substance(text)
+    taken = text[: max(0, text.rfind(left))].rstrip(" \n*_") if left else ""
+    return _SENTENCE_BEGINS.split(taken)[-1].strip() if taken.endswith(":") else ""
+
+
+def own_words(lead: str) -> dict[str, str]:
+    """The words of an introduction that say what follows, as written, by their canonical form; not "the list below"."""
+    known = _words("block") | _words("lead") | _words("talk") | _OPENERS | _SMALL
+    found = (word for word in _WORD.findall(lead) if (low := _plainly(word)) in _WEIGHTY or low not in known)
+    return {" ".join(canonical(_plainly(word))) or _plainly(word): word for word in found}
+
+
+def weighs(form: str) -> bool:
+    """Whether a word changes what is introduced wherever it stands: "all", "some", "without"."""
+    return form in _WEIGHTY
 
 
 def declines(text: Text) -> bool:
@@ -304,6 +328,12 @@ _SMALL = word_set(
     were be been being am have has had will would into over about than do did s t there so which who that's whether how
     both here"""
 )
+_WEIGHTY = word_set(
+    """all some most few any none no not never only without except before after may must should can could might both
+    either neither always instead first second third last next previous"""
+)
+"""Words of an introduction that limit or turn what it introduces."""
+_SENTENCE_BEGINS = expression(r"(?<=[.!?\n])\s*")
 _DATE = expression(
     r"\b(?:(?:early|late|mid-?|the end of|january|february|march|april|may|june|july|august|september|october|november"
     r"|december) )*(?:19|20)\d\d\b"
