@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from pytest_promptfuzz.comparing.comparison import VERSION
 from pytest_promptfuzz.testing.server import ModelServer
 from tests.plugin.conftest import summary_of
 
@@ -141,10 +142,12 @@ def test_another_way_to_compare_is_named_apart(project, pytester, monkeypatch):
     content = json.loads(stored(pytester)["test_app.json"])
     operator = next(iter(content["operators"]))
     name, version = operator.split("@")
-    changed(pytester, "test_app.json", ('"comparison": 2', '"comparison": 1'), (operator, f"{name}@0"))
+    changed(
+        pytester, "test_app.json", (f'"comparison": {VERSION}', '"comparison": 1'), (operator, f"{name}@0")
+    )
     result = project(APP)
     result.assert_outcomes(passed=1)
-    said = f"answers are compared in another way: comparison 1 → 2, operator {name} 0 → {version}"
+    said = f"answers are compared in another way: comparison 1 → {VERSION}, operator {name} 0 → {version}"
     result.stdout.fnmatch_lines([f"drift test_it.py::test_app: {said}"])
     project(APP, "--promptfuzz-comparator-drift=fail").assert_outcomes(failed=1)
     monkeypatch.setenv("PROMPTFUZZ_COMPARATOR_DRIFT", "ignore")
