@@ -78,7 +78,8 @@ _FORMS = (
     ),
     expression(rf"<{NOUN}>\s{{0,4}}(?P<label>[^<>\s][^<>\n]{{0,60}}?)\s{{0,4}}</", re.IGNORECASE),
     expression(
-        rf"\b(?:falls{_GAP}(?:under|into)|belongs{_GAP}(?:to|in|under)|go(?:ing)?{_GAP}with|choos(?:e|ing)|pick(?:ing)?)"
+        rf"\b(?:falls{_GAP}(?:under|into)|belongs{_GAP}(?:to|in|under)|go(?:ing)?{_GAP}with|goes{_GAP}to"
+        r"|ch(?:oose|ose|oosing)|pick(?:ed|ing)?|select(?:ed|ing)?)"
         rf"{_GAP}{_THE_LABEL}{_NAMED}{_END}",
         re.IGNORECASE,
     ),
@@ -116,6 +117,19 @@ _KEYS = word_set(
     rating score urgency severity decision prediction choice department kategorie catégorie categoría categoria"""
 )
 _NO_LABEL = word_set("i we you he she they it this that these those there is are was what how so my your")
+_FOUNDED = expression(
+    rf"[ \t]{{1,3}}(?:because|weil|parce que|porque|perché|omdat)\b|,{_GAP}(?:{_REASON}|with|though|although)\b"
+    rf"|{_ANY}\((?=\S{{1,40}}[ \t]\S{{1,40}}[ \t]\S)|[ \t][-–—][ \t](?=\S{{1,40}}[ \t]\S{{1,40}}[ \t]\S)",
+    re.IGNORECASE,
+)
+"""Where what an answer gives ends, and why it gives it begins."""
+_THEREFORE = expression(r"[,;][ \t](?:and[ \t])?(?:so|hence|therefore|thus)\b", re.IGNORECASE)
+_DOUBT = expression(
+    r"\b(?:whether|if|unless|either|or|perhaps|maybe|possibly|might|could|can['’]?t (?:tell|say)|cannot (?:tell|say)"
+    r"|unsure|uncertain|unclear|not (?:sure|certain|clear)|no idea|(?:do not|don['’]t|does not|doesn['’]t) know)\b"
+    r"|(?-i:\bmay\b)",
+    re.IGNORECASE,
+)
 _QUOTES = " \t\"'`*_«»“”„‘’<>[]"
 
 
@@ -165,6 +179,31 @@ def _labels(found: list[re.Match[str]]) -> list[str]:
 def leaves_open(words: list[str], text: str) -> bool:
     """Whether an answer weighs labels, or says which there are, rather than giving one."""
     return not _OPEN.isdisjoint(words) or "/" in text or bool(_HEDGED.search(text))
+
+
+def doubted(label: Text, answer: Text) -> bool:
+    """Whether an answer gives a label with a doubt, a condition or another beside it, as the label itself does not.
+
+    Reasons are not looked at, nor what a conclusion is drawn from: "The customer asks if …, so it is a refund"; and a
+    sentence that gives it without doubt is enough.
+    """
+    if _DOUBT.search(label.clean):
+        return False
+    key = _key(bare(label))
+    asks = len(answer.sentences) == 1 and answer.clean.rstrip().endswith("?")
+    if not asks and not _DOUBT.search(answer.clean):
+        return False
+    holding = []
+    for sentence in answer.sentences:
+        head = _FOUNDED.split(sentence, maxsplit=1)[0]
+        said = _THEREFORE.split(head if _within(key, _tokens(head)) else sentence)[-1]
+        if _within(key, _tokens(said)):
+            holding.append(asks or bool(_DOUBT.search(said)))
+    return bool(holding) and all(holding)
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    return tuple(canonical_words(re.sub(r"(?<=\w)[_-](?=\w)", " ", text)))
 
 
 def in_data(text: str) -> str | None:
@@ -354,8 +393,11 @@ _INAPPLICABLE = frozenset({"n/a", "n.a", "not applicable", "n. a"})
 
 
 def separated(first: Text, second: Text) -> bool:
-    """Whether two labels are one number that may be read as two: 1,000 and 1.000, 1,5 and 1.5."""
+    """Whether two labels are one number that may be read as two: 1,000 and 1.000, 1,5 and 1.5, 3.10 and 3.1."""
     one, two = bare(first), bare(second)
+    alone = sorted(each.clean.strip() for each in (first, second))
+    if all(map(_PERHAPS_VERSION.fullmatch, alone)) and alone[1] == f"{alone[0]}0":
+        return True
     return (
         one != two
         and all(map(_SEPARATED.fullmatch, (one, two)))
@@ -364,6 +406,7 @@ def separated(first: Text, second: Text) -> bool:
 
 
 _SEPARATED = expression(r"\D?-?\d+[.,]\d+\D{0,2}")
+_PERHAPS_VERSION = expression(r"[1-9]\d?\.[1-9]0?")
 
 
 def same_set(first: Text, second: Text) -> bool:
@@ -404,24 +447,26 @@ def found_in(label: Text, answer: Text) -> str:
     """How a label stands in a longer answer.
 
     Returns:
-        ``stated`` where the answer affirms it; ``denied`` where it is negated, stands beside its opposite, or another
+        ``stated`` where the answer affirms it; ``doubted`` where it leaves it open; ``reason`` where it stands in the
+        reason of another only; ``denied`` where it is negated, stands beside its opposite, or another
         one is given; ``qualified`` where a word of degree precedes it; ``named`` where it stands in a text too long to
         be its wrapping, or beside other possibilities; ``absent`` where it does not stand there.
     """
     key = _key(bare(label))
-    if gives(label, answer):
+    doubt = doubted(label, answer)
+    if not doubt and gives(label, answer):
         return "stated"
     said = [_key(bare(analyse(each))) for each in declared(answer.clean)]
     end = None if said else concluded(answer.clean)
     if end is not None:
         if same(analyse(end), label):
-            return "stated"
+            return "doubted" if doubt else "stated"
         given = any(same(analyse(each), label) for each in labels_given(answer.clean))
         if not given and not _predicated(key, answer.tokens):
             said = [_key(bare(analyse(end)))]
     if said and not any(_within(key, each) for each in said):
         return "denied"
-    tokens = canonical_words(re.sub(r"(?<=\w)[_-](?=\w)", " ", answer.clean))
+    tokens = list(_tokens(answer.clean))
     at = next(
         (
             index
@@ -436,6 +481,11 @@ def found_in(label: Text, answer: Text) -> str:
             return "denied"
     if at is None:
         return "absent"
+    if doubt:
+        return "doubted"
+    head = _FOUNDED.split(answer.clean, maxsplit=1)[0].casefold().split()
+    if head and not _within(key, _tokens(" ".join(head))) and not _predicated(key, answer.tokens):
+        return "reason" if len(head) <= MAX_WORDS and _NONE.isdisjoint(head) else "named"
     if joined(key, at, tokens):
         return "named"
     before = tokens[at - 1] if at else ""

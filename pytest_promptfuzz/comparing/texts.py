@@ -163,6 +163,16 @@ _ECHOES = word_set(
     may might has have had am at all by means"""
 )
 """What a yes or a no repeats of the question without saying anything of its own."""
+_RESTRICTED = expression(
+    rf"{_ANSWER}\w+(?:[\s,.;:–—-]+(?:{'|'.join(sorted(_ECHOES - {'at', 'by'}))}))*[\s,.;:–—-]+"
+    r"(?:(?:at(?! (?:all|least)\b)|by(?! (?:all|no)\b)|for(?! (?:sure|certain|example|instance|(?:\w+ )?reasons?)\b)"
+    r"|in(?! (?:fact|my|accordance|the (?:text|article|passage))\b)|with(?! (?:pleasure|certainty)\b)"
+    r"|without(?! (?:a |any )?(?:doubt|question|exception)\b)|from(?! (?:what|the text)\b))\b"
+    r"|(?:on|until|till|after|before|between|during|when|whenever|while|within|under|over|above|below|up to|once|where"
+    r"|outside|beyond|through|subject to|starting|but|though|although|just|mostly|usually|sometimes|often|partly)\b)",
+    re.IGNORECASE,
+)
+"""A yes or a no that says next when, where or for whom: "Yes, on Sundays."; it may repeat that of the question."""
 
 
 def denies(text: Text) -> bool:
@@ -310,12 +320,11 @@ def _by_kind(pair: Pair, profile: Profile) -> Comparison | None:
         if not is_bare(one) and not is_bare(two):
             return None
         for which, text in (("baseline", one), ("response", two)):
+            said = f"puts a condition on its {words[first]}: {shown(text.clean)}"
             if conditional(text):
-                return decided(
-                    "deviation",
-                    "guard:yes-no",
-                    f"only the {which} puts a condition on its {words[first]}: {shown(text.clean)}",
-                )
+                return decided("deviation", "guard:yes-no", f"only the {which} {said}")
+            if _RESTRICTED.match(text.clean):
+                return _maybe(f"the {which} {said}")
         return decided("equivalent", "yes-no", f"both answers say {words[first]}")
     if first and is_bare(one) and not _names(one, two):
         return _implied(first, two, "baseline", "response")
@@ -381,13 +390,17 @@ def _implied(said: int, sentence: Text, speaker: str, other: str) -> Comparison 
         return decided("equivalent", "yes-no", f"both answers say {word}")
     if not verdict and denies(sentence) == (said < 0):
         note = f"the {speaker} says {word}; the {other} may mean it: {shown(sentence.clean)}"
-        explanation = f"words cannot tell whether the answers say the same: {note}; {JUDGE}"
-        return Comparison("undecided", None, "yes-no", explanation, (Tier("yes-no", None, note),))
+        return _maybe(note)
     return decided(
         "deviation",
         "guard:yes-no",
         f"the {speaker} says {word}; the {other} says the opposite: {shown(sentence.clean)}",
     )
+
+
+def _maybe(note: str) -> Comparison:
+    explanation = f"words cannot tell whether the answers say the same: {note}; {JUDGE}"
+    return Comparison("undecided", None, "yes-no", explanation, (Tier("yes-no", None, note),))
 
 
 _NOT_EXACT = Tier("exact", 0.0)
@@ -529,6 +542,11 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
         if labels.separated(one, two):
             apart = f"{shown(first)} and {shown(second)} differ in what separates their digits"
             return decided("minor", "label", apart) if named else _open(apart)
+        unlike = values.other_version(one, two)
+        if unlike:
+            return decided("deviation", "guard:identifiers", unlike)
+        if labels.doubted(one, two) or labels.doubted(two, one):
+            return _open(f"only one of {shown(one.clean)} and {shown(two.clean)} leaves it open")
         if labels.same(one, two) or labels.gives(one, two) or labels.gives(two, one):
             return decided("equivalent", "label", f"both answers are the label {first!r}")
         if labels.same_set(one, two):
@@ -552,6 +570,8 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
         first, second = (labels.bare(each) for each in both)
         if labels.same(*both) and _said_of_others(one, two):
             return None
+        if labels.same(*both) and (labels.doubted(both[0], two) or labels.doubted(both[1], one)):
+            return _open(f"the answers do not give {shown(first)} with the same certainty")
         if labels.same(*both):
             return decided("equivalent", "label", f"both answers give the label {first!r}")
         return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
@@ -568,6 +588,10 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     match labels.found_in(label, answer):
         case "stated":
             return decided("equivalent", "label", f"the {which} states the label {name!r} in a sentence")
+        case "doubted":
+            return _open(f"the {which} leaves open whether it is {shown(label.clean)}")
+        case "reason" if not named:
+            return _open(f"the {which} mentions {shown(label.clean)} in its reason")
         case "named" if named:
             return decided("minor", "label", f"the {which} names the label {name!r} in a longer text")
         case "named":

@@ -99,6 +99,46 @@ def test_no_answer_is_too_hostile_to_be_read():
         assert in_data(text) is None
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "billing, because the customer wants a refund",
+        "Billing (the customer asks for a refund)",
+        "billing - the customer mentions a refund",
+        "Label: billing. The text speaks of a refund.",
+        "I chose billing over refund",
+        "The message goes to billing, as the customer wants a refund",
+    ],
+)
+def test_a_word_in_the_reason_is_not_the_label(answer: str) -> None:
+    for pair in (("refund", answer), (answer, "refund")):
+        assert compare(*pair, task="classification").outcome == "deviation"
+        assert compare(*pair, semantic=False).outcome != "equivalent"
+    assert compare("billing", answer, task="classification").outcome == "equivalent"
+
+
+@pytest.mark.parametrize("task", [None, "classification"])
+@pytest.mark.parametrize(
+    ("label", "answer", "outcome"),
+    [
+        ("Paris", "We do not know whether Paris is the capital.", "undecided"),
+        ("Paris", "It is Paris, I think, or perhaps Lyon.", "undecided"),
+        ("Paris", "If the map is right, it is Paris.", "undecided"),
+        ("Paris", "Is it Paris?", "undecided"),
+        ("Paris", "I think it is Paris.", "equivalent"),
+        ("May", "It is May.", "equivalent"),
+        ("refund", "The customer asks if he can return it, so the label is refund.", "equivalent"),
+        ("refund", "The customer asks whether a refund is possible. Category: refund.", "equivalent"),
+        ("Paris", "It is not Paris.", "deviation"),
+    ],
+)
+def test_a_doubt_beside_a_label_leaves_it_open(
+    label: str, answer: str, outcome: str, task: str | None
+) -> None:
+    for pair in ((label, answer), (answer, label)):
+        assert compare(*pair, task=task, semantic=False).outcome == outcome
+
+
 @pytest.mark.parametrize("task", [None, "classification", "extraction"])
 @pytest.mark.parametrize(
     ("one", "other", "outcome"),

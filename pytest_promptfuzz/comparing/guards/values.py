@@ -237,7 +237,13 @@ _RUN = expression(r"[\w./-]+")
 _CAPITAL = expression(r"[A-Z]")
 _LONGEST = 200
 """Characters of a code: looking for one in a longer run would take the square of its length."""
-_VERSION = expression(r"\b(?:(?:version|release|python|node|java)\s+v?|v)(\d+(?:\.\d+)+)", re.IGNORECASE)
+_VERSION = expression(
+    r"(?:\b(?:versions?|releases?|builds?|sections?|chapters?|clauses?|figures?|paragraphs?|python|node(?:\.?js)?|java|ruby|php|perl"
+    r"|rust|golang|kotlin|scala|typescript|django|flask|rails|react|angular|vue|spring|numpy|pandas|pytorch|tensorflow"
+    r"|ubuntu|debian|fedora|alpine|linux|kernel|android|ios|macos|windows|kubernetes|docker|postgres(?:ql)?|mysql|redis"
+    r"|gcc|cuda|npm|pip)(?:\s(?:is|number))?[\s:=]{1,3}v?|\bv\.?\s?|§\s?)(\d+(?:\.\d+)+)",
+    re.IGNORECASE,
+)
 _KEYS = expression(r"\b(?:ctrl|cmd|alt|shift|option)\s?\+\s?\w+(?:\s?\+\s?\w+)*", re.IGNORECASE)
 _DIGIT = expression(r"\d")
 _POINT = expression(r"\d\.\d")
@@ -344,6 +350,12 @@ def _exact(text: Text) -> dict[str, None]:
     if "+" in text.clean:
         found += [each[0].lower().replace(" ", "") for each in _KEYS.finditer(text.clean)]
     return dict.fromkeys(found)
+
+
+def other_version(first: Text, second: Text) -> str | None:
+    """What version, or key to press, of one short answer is another in the other one."""
+    found = _other(first.once(_exact), second.once(_exact))
+    return found.explanation if found else None
 
 
 def _other(here: dict[str, None], there: dict[str, None]) -> Finding | None:
