@@ -429,6 +429,9 @@ def _number(label: str) -> float | None:
     if label[:1] not in "-+.0123456789":
         return None
     part, slash, whole = label.partition("/")
+    if label.endswith("%"):
+        value = _number(label[:-1].rstrip())
+        return None if value is None else value / 100
     if slash and part.isdecimal() and whole.isdecimal() and len(label) <= _MOST_DIGITS and int(whole):
         return int(part) / int(whole)
     try:

@@ -122,7 +122,17 @@ def differs(pair: Pair, found: list[Finding]) -> str:
         words = [repr(written(pair, token, response=which == "response")) for token in tokens[:3]]
         if words:
             parts.append(f"only the {which} says {', '.join(words)}")
-    return " and ".join(parts) or "the words stand in another order"
+    return " and ".join(parts) or elsewhere(pair)
+
+
+def elsewhere(pair: Pair) -> str:
+    """The first words that stand in another place, of two texts of the same words, in a clause."""
+    moved = next((gone for gone, _ in pair.edits if gone), ())
+    words = " ".join(written(pair, token) for token in moved[:_MOVED])
+    return f"{words!r} stands elsewhere" if words else "the words stand in another order"
+
+
+_MOVED = 4
 
 
 def more_or_less(pair: Pair, found: list[Finding], least: float) -> str | None:

@@ -221,6 +221,8 @@ def absent(text: Text) -> str:
         len(text.tokens) > _ABSENT_FEW and word_lists.NEGATORS.isdisjoint(text.tokens)
     ):
         return ""
+    if text.clean.strip(" .") == "Na":
+        return ""  # sodium
     said = text.clean.casefold().replace("’", "'").strip(" \t\n.!\"'()[]")
     if _BARE.fullmatch(said) or _BARE.fullmatch(_KEY.sub("", said)):
         return "barely"
@@ -552,7 +554,9 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
         if labels.same_set(one, two):
             return decided("minor", "label", f"the items of {shown(first)} stand in another order")
         overlap = labels.extends(one, two)
-        became = f"label {shown(first)} became {shown(second)}"
+        became = f"{shown(one.clean)} became {shown(two.clean)}"
+        if named or (first.isalpha() and second.isalpha() and not one.clean.istitle()):
+            became = f"label {shown(first)} became {shown(second)}"
         if overlap == "longer":
             return decided("minor", "label", became) if named else _open(became)
         return decided("deviation", "label", became)

@@ -250,12 +250,12 @@ BAD = [
     Case(
         MOOD,
         "Label the mood of the text as good or bad. Do not reply with one word only.\n\nText: [[{text}]]",
-        "denies 'answer'",
+        "says '",
     ),
     Case(
         SUMMARY,
         "Condense the following article into [[3 sentences]]. Mention the names of the authors.\n\n[[{article}]]",
-        "denies 'mention'",
+        "says '",
     ),
     Case(
         SQL,

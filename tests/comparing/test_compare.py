@@ -40,7 +40,7 @@ from pytest_promptfuzz.targets.model import Response, ToolCall
             "The refund is not approved.",
             "deviation",
             "guard:negation",
-            "denies 'approved'",
+            "only the response says 'not approved'",
         ),
         (
             "Sales rose in May.",

@@ -219,7 +219,7 @@ def test_long_texts_are_compared_where_they_differ() -> None:
     assert len(text) > 900_000
     found = compare(text, text.replace("Order 12000 was shipped", "Order 12000 was not shipped"))
     assert found.outcome == "deviation"
-    assert "denies" in found.explanation
+    assert "only the response says 'not shipped" in found.explanation
     many = compare(text, text.replace("shipped", "sent"))
     assert (many.outcome, many.reason) == ("undecided", "too-long")
     hostile = compare("**a " * 250_000, "__a " * 250_000)

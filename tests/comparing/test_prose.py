@@ -46,7 +46,7 @@ BREAK = (
         (DECISION, REWORDED.replace("£120", "£20"), "guard:numbers", "£120 in the baseline became £20"),
         (DECISION, REWORDED.replace("7 August", "17 August"), "guard:numbers", "7 in the baseline became 17"),
         (DECISION, DECISION.replace("12 months", "12 weeks"), "guard:numbers", "12 months in the baseline became 12 weeks"),
-        (DECISION, DECISION.replace("didn't buy", "bought"), "guard:negation", "only the baseline denies"),
+        (DECISION, DECISION.replace("didn't buy", "bought"), "guard:negation", "only the baseline says"),
         (DECISION, DECISION.replace("before arrival", "after arrival"), "guard:", "'before' in the baseline"),
         (TABLE, TABLE.replace("6.5", "x").replace("4.3", "6.5").replace("x", "4.3"), "guard:numbers", "in 'Water bath current', 6.5 A became 4.3 A"),
         (QUAKE, QUAKE.replace("37", "x").replace("400", "37").replace("x", "400"), "guard:roles", "changed places"),
@@ -232,7 +232,7 @@ BOOKING = (
             "The warranty covers damage that the customer reports within a month, and the repair takes a week.",
             "Customers who report damage within a month do not get it covered by the warranty; a repair takes a week.",
             "undecided",
-            "only the response denies",
+            "only the response says 'not get it covered'",
         ),
         # One word of a text that was kept.
         (BOOKING, BOOKING.replace("Parking", "Laundry"), "undecided", "'parking' in the baseline became 'laundry'"),

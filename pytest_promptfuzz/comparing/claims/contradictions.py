@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.claims.facts import around, beside
 from pytest_promptfuzz.comparing.guards import checks, negations, order, qualifiers
-from pytest_promptfuzz.comparing.guards.negations import written
+from pytest_promptfuzz.comparing.guards.negations import clause, written
 from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
 from pytest_promptfuzz.comparing.reading import word_lists
-from pytest_promptfuzz.comparing.reading.text import analyse, shown
+from pytest_promptfuzz.comparing.reading.text import analyse
 from pytest_promptfuzz.comparing.reading.word_lists import FUNCTION_WORDS, NEGATORS, when_used, word_set
 from pytest_promptfuzz.comparing.reading.words import canonical, canonical_set, stem, stem_set
-from pytest_promptfuzz.comparing.shared_words import same_words
+from pytest_promptfuzz.comparing.shared_words import elsewhere, same_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -150,7 +150,10 @@ def one_sided_denial(baseline: Answer, response: Answer) -> Finding | None:
             denied = denial.ahead or denial.back
             spoken_of = any(_related(word, each) for word in denied for each in two.telling)
             if spoken_of and not _is_shared(denial, answered):
-                return Finding("negation", "doubt", f"only the {which} denies {denied[0].text!r}")
+                said = clause(
+                    denial.negator.statement.text, denial.negator.low.__eq__, denied[0].text.lower()
+                )
+                return Finding("negation", "doubt", f"only the {which} says {said!r}")
     return None
 
 
@@ -270,5 +273,5 @@ def _edit(pair: Pair) -> Finding | None:
         and sorted(pair.a.tokens) == sorted(pair.b.tokens)
         and not same_words(pair)
     ):
-        return Finding("wording", "doubt", f"the words of {shown(pair.a.clean)} stand in another order")
+        return Finding("wording", "doubt", elsewhere(pair))
     return None

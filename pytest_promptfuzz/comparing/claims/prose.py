@@ -20,7 +20,7 @@ from pytest_promptfuzz.comparing.guards.pair import SHORT, Finding, Pair
 from pytest_promptfuzz.comparing.reading.answer import read
 from pytest_promptfuzz.comparing.reading.text import analyse, shown
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
-from pytest_promptfuzz.comparing.shared_words import rearranged, same_words
+from pytest_promptfuzz.comparing.shared_words import elsewhere, rearranged, same_words
 from pytest_promptfuzz.embedding.embedder import cosine
 from pytest_promptfuzz.embedding.entailment import nine_cases
 
@@ -139,10 +139,12 @@ def compare_claims(first: str, second: str, profile: Profile, *, semantic: Embed
         if meaning < profile.minor_at:
             explanation = (
                 f"the answers mean different things (similarity {meaning:.2f}, below {profile.minor_at:g}); "
-                f"{_open(doubts, gone, come)}"
+                f"{_open(pair, doubts, gone, come)}"
             )
             return Comparison("deviation", meaning, "semantic", explanation, tiers)
-    explanation = f"words cannot tell whether the answers say the same: {_open(doubts, gone, come)}; {SETTLE}"
+    explanation = (
+        f"words cannot tell whether the answers say the same: {_open(pair, doubts, gone, come)}; {SETTLE}"
+    )
     return Comparison("undecided", None, "claims", explanation, tiers)
 
 
@@ -194,11 +196,11 @@ def _within(pair: Pair) -> float:
     return pair.similarity * (one + two) / 2 / one if one else 0.0
 
 
-def _open(doubts: list[Finding], gone: list[str], come: list[str]) -> str:
+def _open(pair: Pair, doubts: list[Finding], gone: list[str], come: list[str]) -> str:
     """What is to be settled, in a clause."""
     if doubts:
         return doubts[0].explanation
-    return _only(gone, come) or "the words stand in another order"
+    return _only(gone, come) or elsewhere(pair)
 
 
 def _only(gone: list[str], come: list[str]) -> str:

@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used, word_set
-from pytest_promptfuzz.comparing.reading.words import canonical, canonical_set, written_as
+from pytest_promptfuzz.comparing.reading.words import (
+    NOT_PREFIXED,
+    PREFIXES,
+    canonical,
+    canonical_set,
+    written_as,
+)
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from pytest_promptfuzz.comparing.guards.pair import Pair
     from pytest_promptfuzz.comparing.reading.text import Text
@@ -194,6 +200,9 @@ def check_negation(pair: Pair) -> Finding | None:
         found = check_cjk_negation(pair)
         if found:
             return found
+    denied = next(filter(None, map(_prefixed, pair.sides)), None) if _may_be_prefixed(pair) else None
+    if denied:
+        return Finding("opposites", "contradiction", "{!r} in the baseline became {!r}".format(*denied))
     if TRIGGERS.isdisjoint(pair.only_a) and TRIGGERS.isdisjoint(pair.only_b) and not _recounted(pair):
         return None
     doubt: Finding | None = None
@@ -213,6 +222,33 @@ def check_negation(pair: Pair) -> Finding | None:
 
 
 _SAME_STATEMENT = 0.6
+_SHORTEST_BASE = 4
+
+
+def _may_be_prefixed(pair: Pair) -> bool:
+    gone, come = pair.only_a, pair.only_b
+    return any(
+        longer.endswith(base) and longer != base
+        for one in gone
+        for two in come
+        for base, longer in ((one, two), (two, one))
+    )
+
+
+def _prefixed(pair: Pair) -> tuple[str, str] | None:
+    """A word that gave way to itself behind a prefix that denies, in a statement otherwise kept: "insoluble"."""
+    for places in pair.edits if pair.similarity >= _SAME_STATEMENT else ():
+        if [len(each) for each in places] != [1, 1]:
+            continue
+        words = written(pair, places[0][0]), written(pair, places[1][0], response=True)
+        base, longer = sorted(words, key=len)
+        if (
+            len(base) >= _SHORTEST_BASE
+            and longer.removesuffix(base) in PREFIXES
+            and longer not in NOT_PREFIXED
+        ):
+            return words
+    return None
 
 
 def _negators(text: Text) -> int:
@@ -260,8 +296,7 @@ def _statement(pair: Pair) -> Finding | None:
     changed = pair.only_a | pair.only_b
     if pair.similarity >= _EQUAL and not changed - word_lists.NEGATORS - word_lists.FUNCTION_WORDS:
         return Finding("negation", "contradiction", f"only the {side} denies what both say")
-    word = next((written(pair, each, response=side == "response") for each in extra if each), "something")
-    return Finding("negation", "doubt", f"only the {side} denies {word!r}")
+    return Finding("negation", "doubt", _denier(pair, side, next(filter(None, extra), "")))
 
 
 def _denying(text: Text) -> bool:
@@ -294,12 +329,36 @@ def _contradiction(pair: Pair, concept: str, *, lost: bool) -> Finding | None:
         kind: Literal["contradiction", "doubt"] = (
             "doubt" if _denied_otherwise(pair, lost=lost) else "contradiction"
         )
-        return Finding("negation", kind, f"only the {denier} denies {written(pair, here)!r}")
+        return Finding("negation", kind, _denier(pair, denier, here))
     return Finding(
         "opposites",
         "contradiction" if _comparable(pair, here, there) else "doubt",
         f"{written(pair, here)!r} in the baseline became {written(pair, there, response=True)!r}",
     )
+
+
+def _denier(pair: Pair, which: str, word: str) -> str:
+    """What the text says that denies a word, in a clause; what the other says where only that has a negator."""
+    texts = {"baseline": pair.a, "response": pair.b}
+    which = next((each for each in (which, *texts) if _denying(texts[each])), which)
+    text = texts[which].clean
+    return f"only the {which} says {clause(text, _negates, written_as(word, [text]) or '')!r}"
+
+
+def _negates(word: str) -> bool:
+    return not word_lists.NEGATORS.isdisjoint(canonical(word))
+
+
+def clause(text: str, begins: Callable[[str], bool], near: str = "") -> str:
+    """The words of a text from one that begins a denial on, the last such before another word."""
+    starts = [found.start() for found in _WORD.finditer(text) if begins(found[0].lower())]
+    at = text.lower().find(near)
+    start = max([each for each in starts if each <= at] or starts[:1], default=len(text))
+    return _CLAUSE.match(text, start)[0]  # type: ignore[index]  # it matches everywhere
+
+
+_WORD = expression(r"[^\W_]+(?:['’][^\W_]+)*")
+_CLAUSE = expression(r"[^\s.,;:!?()]*(?: [^\s.,;:!?()]+){0,3}")
 
 
 def _denied_otherwise(pair: Pair, *, lost: bool) -> bool:

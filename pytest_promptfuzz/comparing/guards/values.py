@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.comparing.guards.negations import written
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import strip_fence
@@ -66,13 +67,21 @@ def check_numbers(pair: Pair) -> Finding | None:
     if lost is not None:
         if pair.short and _refilled(pair, lost):
             return Finding(
-                "numbers", "contradiction", f"number {lost} in the baseline gave way to other words"
+                "numbers",
+                "contradiction",
+                f"number {written(pair, lost)} in the baseline gave way to other words",
             )
-        return Finding("numbers", "doubt", f"number {lost} in the baseline is missing from the response")
+        return Finding(
+            "numbers", "doubt", f"number {written(pair, lost)} in the baseline is missing from the response"
+        )
     new = next((token for token in pair.middle_b if token in pair.only_b and _counts(token, pair.b)), None)
     if new is None:
         return None
-    return Finding("numbers", "doubt", f"number {new} in the response is not in the baseline")
+    return Finding(
+        "numbers",
+        "doubt",
+        f"number {written(pair, new, response=True)} in the response is not in the baseline",
+    )
 
 
 def _other_day(pair: Pair) -> Finding | None:
@@ -116,7 +125,8 @@ def _replaced(pair: Pair) -> Finding | None:
                 return Finding(
                     "numbers",
                     "contradiction",
-                    f"number {pair.a.tokens[index_a]} in the baseline became {pair.b.tokens[index_b]}",
+                    f"number {written(pair, pair.a.tokens[index_a])} in the baseline became "
+                    f"{written(pair, pair.b.tokens[index_b], response=True)}",
                 )
     return None
 

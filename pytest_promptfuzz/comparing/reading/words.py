@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from itertools import chain, compress, count, pairwise
+from itertools import chain, compress, count, pairwise, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.reading import word_lists
@@ -191,14 +191,16 @@ def canonical(word: str) -> tuple[str, ...]:
     root = word
     for ending in _ENDINGS:
         root = root.removesuffix(ending) or word
-    for prefix in ("un", "in", "im", "ir", "il", "non", "dis"):
-        if root.startswith(prefix) and stem(root[len(prefix) :]) in _NEGATABLE and root not in _NOT_PREFIXED:
+    for prefix in PREFIXES:
+        if root.startswith(prefix) and stem(root[len(prefix) :]) in _NEGATABLE and root not in NOT_PREFIXED:
             return ("not", _form(root[len(prefix) :]))
     return (_form(root),)
 
 
+PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis")
+"""What turns a word into its denial."""
 _NEGATABLE = when_used(lambda: frozenset(map(stem, entries("negatable.txt", str))))
-_NOT_PREFIXED = when_used(lambda: frozenset(entries("not_denials.txt", str)))
+NOT_PREFIXED = when_used(lambda: frozenset(entries("not_denials.txt", str)))
 
 
 def canonical_set(words: str) -> frozenset[str]:
@@ -326,15 +328,17 @@ def written_as(token: str, sentences: list[str]) -> str | None:
     return next(filter(None, (_phrase_of(token, sentence) for sentence in sentences)), None)
 
 
+_LONGEST_PHRASE = 6
+
+
 def _phrase_of(token: str, sentence: str) -> str | None:
-    """The words of a sentence that are rewritten to a token."""
-    words = [word for chunk in _read(sentence).chunks for word in words_of(chunk)]
-    read = [(word, each) for word in words for each in canonical(word)]
-    for at, (_, first) in enumerate(read):
-        for source, target in _PHRASES.get(first, ()):
-            phrase = read[at : at + len(source)]
-            if token in target and tuple(each for _, each in phrase) == source:
-                return " ".join(dict.fromkeys(word for word, _ in phrase))
+    """The fewest words of a sentence that are rewritten to a token: "have to", or "7 pm" for 19:00."""
+    written = _read(sentence).chunks
+    for length, at in product(range(2, _LONGEST_PHRASE), range(len(written))):
+        phrase = written[at : at + length]
+        if token in _rewritten(list(chain.from_iterable(map(_tokens_of, phrase)))):
+            counted = not token[0].isdigit() and length == 2 and phrase[1][0].isdigit()
+            return phrase[0] if counted else " ".join(phrase)
     return None
 
 

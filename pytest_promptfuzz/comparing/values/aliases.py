@@ -49,6 +49,10 @@ def related(first: str, second: str) -> Relation | None:
     one, two = _words(first), _words(second)
     if not one or not two or max(len(one), len(two)) > LONGEST:
         return None
+    if {_ELEMENTS.get(first), _ELEMENTS.get(second)} & {first.casefold(), second.casefold()}:
+        return Relation("same", f"{shown(first)} and {shown(second)} are one element")
+    if any(_FORMULA.fullmatch(a) and _WORDY.search(b) for a, b in ((first, second), (second, first))):
+        return Relation("open", f"{shown(first)} in the baseline became {shown(second)}")
     dates = date_of(first), date_of(second)
     if dates[0] and dates[1]:
         return _dated(dates[0], dates[1]) if agree(dates[0], dates[1]) else None
@@ -118,11 +122,38 @@ def _named(first: str, second: str) -> Relation | None:
     one, two = ("".join(_words(each)) for each in (first, second))
     if one == two and not any(letter.isdigit() for letter in one):
         return Relation("same", said)
+    if _numbered(first) == _numbered(second) or _untitled(first) == _untitled(second):
+        return Relation("same", said)
     for name, other in ((first, second), (second, first)):
         turned = _INVERTED.match(name)
         if turned and _words(f"{turned[2]} {turned[1]}") == _words(other):
             return Relation("same", said)
     return None
+
+
+def _numbered(name: str) -> list[str]:
+    """The words of a name in any order, its number in digits: "World War II", "the Second World War"."""
+    words = _words(name)
+    found = [_ORDINALS.get(word, word) for word in words]
+    if len(words) > 1:
+        found[1:] = [_ROMANS.get(word, word) for word in found[1:]]
+    return sorted(found) if found != words else [name]
+
+
+def _untitled(name: str) -> list[str]:
+    """A name of several words without the title before it; as it is where that is all that it says."""
+    words = _words(name)
+    return words[1:] if words[0] in _TITLES and len(words) > _TITLED else words
+
+
+_ORDINALS = dict(
+    first="1", second="2", third="3", fourth="4", fifth="5", sixth="6", seventh="7", eighth="8"
+)
+_ROMANS = dict(i="1", ii="2", iii="3", iv="4", v="5", vi="6", vii="7", viii="8")
+_TITLES = word_set("doctor professor mister missus ms miss mx sir dame")
+_TITLED = 2
+_FORMULA = expression(r"(?=.*[\da-z])(?:[A-Z][a-z]?\d*){2,8}")
+_WORDY = expression(r"[a-z]{3}")
 
 
 def _placed(first: str, second: str) -> Relation | None:
@@ -192,5 +223,6 @@ def _by_name() -> dict[str, tuple[str, bool]]:
     return found
 
 
+_ELEMENTS = when_used(lambda: dict(entries("elements.tsv", lambda symbol, name: (symbol, name))))
 _SHORT_FORMS = when_used(_by_short_form)
 _COUNTRIES = when_used(_by_name)
