@@ -122,3 +122,51 @@ def test_what_may_belong_to_something_else_where_it_stands_now_is_not_equivalent
 ) -> None:
     assert compare(first, second, semantic=False).outcome != "equivalent"
     assert compare(second, first, semantic=False).outcome != "equivalent"
+
+
+TURNED = [
+    ("Fatigue was the most common complaint.", "The most common complaint was fatigue."),
+    (
+        "The blue hose goes to inlet C and the green hose to inlet D.",
+        "The green hose goes to inlet D and the blue hose to inlet C.",
+    ),
+    (
+        "If the tank is full, stop; if it is empty, call the driver.",
+        "If it is empty, call the driver; if the tank is full, stop.",
+    ),
+    (
+        "East of the harbour lies the market, and west of it lies the mill.",
+        "The market lies east of the harbour, and the mill lies west of it.",
+    ),
+    (
+        "It keeps well because the thick wax on the rind is less porous than cloth.",
+        "It keeps well because the rind's thick wax is less porous than cloth.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), TURNED)
+def test_who_keeps_the_rest_of_the_clause_changed_no_place(first: str, second: str) -> None:
+    for found in (compare(first, second, semantic=False), compare(second, first, semantic=False)):
+        assert found.outcome in {"equivalent", "undecided"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Every captain is an officer.", "Every officer is a captain."),
+        ("The market lies east of the harbour.", "The harbour lies east of the market."),
+        (
+            "The blue hose goes to inlet C and the green hose to inlet D.",
+            "The green hose goes to inlet C and the blue hose to inlet D.",
+        ),
+        (
+            "If the tank is full, stop; if it is empty, call the driver.",
+            "If the tank is empty, stop; if it is full, call the driver.",
+        ),
+    ],
+)
+def test_who_left_the_rest_of_the_clause_changed_places(first: str, second: str) -> None:
+    for found in (compare(first, second, semantic=False), compare(second, first, semantic=False)):
+        assert found.outcome == "deviation"
+        assert "changed places" in found.explanation

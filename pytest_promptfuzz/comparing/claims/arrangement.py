@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_promptfuzz.comparing.reading.text import lazy
@@ -38,7 +38,14 @@ _CLAUSES = word_set("who whom whose which where then so")
 _PERSONS = word_set("i you he she we they me him us them")
 _KEPT = _JOINERS | _OPENERS | _CLAUSES | _PERSONS | NEGATORS
 _BE = word_set("is are was were be been being get gets got")
-_QUANTIFIERS = word_set("all every each some no only any most many few")
+_QUANTIFIERS = word_set("all every each only any most many few")
+_ARTICLES = word_set("the a an my your his her its our their this that these those")
+_CONTRASTS = word_set("while whereas though")
+"""What joins two clauses that may be turned round."""
+_CONDITIONS = _SUBORDINATORS - _CONTRASTS
+_DIRECTIONS = word_set(
+    "north south east west northeast northwest southeast southwest left right next close ahead"
+)
 _DECLINED = word_set("der den dem")
 """Articles of German, which tell who does what wherever the noun stands."""
 _TURNING = word_set("of by")
@@ -53,6 +60,8 @@ _SYMMETRIC = word_set(
     "equal equals married marry marries meet meets met match matches resemble differs differ same"
 )
 """Verbs that hold both ways round."""
+_LETTERS = frozenset("ABCDEFGHJKLMNOPQRSTUVWXYZ")
+"""Capitals that name something where they stand within a sentence, "terminal A"; "I" is a person."""
 _GAPS = {",": 1, ";": 3, ":": 2, ".": 3, "?": 3, "!": 3, "(": 1, ")": 1, "|": 3, "–": 1, "—": 1}
 _NEXT_STATEMENT = 4
 _REACH = 4
@@ -65,7 +74,7 @@ _NEARLY_ALL_WORDS, _NEARLY_ALL_NAMES = 0.9, 0.85
 """Share of the words of each answer that the other has too; below, it says other things, or in other words."""
 _OPPOSITE_WORDS, _OPPOSITE_NAMES, _OPPOSITE_AMONG_OTHERS = -0.5, -0.35, -0.9
 """Cosine of what tells two blocks apart, in the one answer and in the other, from which they changed places."""
-_WORDY = frozenset({"words", "preposition", "person"})
+_WORDY = frozenset({"words", "preposition", "person", "direction"})
 """Kinds of blocks whose place tells nothing where the other words are not the same."""
 
 
@@ -103,7 +112,7 @@ def _words(answer: Answer) -> tuple[_Word, ...]:
         for at, piece in enumerate(statement.pieces):
             if piece.kind == "mark":
                 gap = max(gap, _GAPS.get(piece.text, 0))
-            elif piece.low not in FUNCTION_WORDS or piece.low in _KEPT or (piece.text == "A" and at):
+            elif piece.low not in FUNCTION_WORDS or piece.low in _KEPT or (at and piece.text in _LETTERS):
                 key = (piece.figure.measure, piece.key) if piece.figure else piece.key
                 found.append(_Word(key, statement.token(at), gap))
                 gap = 0
@@ -171,7 +180,9 @@ class Arrangement:
             if second.two > first.two:
                 continue
             one, two = self._bare(first, second)
-            if one.size and two.size and self._alike(one, two) and self._changed_places(one, two):
+            if not (one.size and two.size and self._alike(one, two)):
+                continue
+            if self._changed_places(one, two) and not self._kept_company(one, two):
                 return self._written(one), self._written(two)
         return None
 
@@ -331,8 +342,10 @@ class Arrangement:
         return True
 
     def _kind(self, block: _Block) -> str:
-        """What a block is: a name, a figure of some measure, a person, a preposition or other words."""
+        """What a block is: a name, a figure of some measure, a person, a direction, a preposition or other words."""
         words = [word.token for word in self.one[block.one : block.one + block.size]]
+        if self._is_direction(block.one):
+            return "direction"
         if words[0].low in _OPENERS:
             return "preposition" if len(words) == 1 and words[0].low not in _PLACES else ""
         said = [token for token in words if token.low not in _KEPT]
@@ -367,25 +380,83 @@ class Arrangement:
             if word.low not in _JOINERS and not word.token.figure
         }
 
+    def _is_direction(self, at: int) -> bool:
+        """Whether a place begins here that may stand before its verb or behind it: "north of the village"."""
+        bound = (
+            self.one[at].low in _DIRECTIONS and at + 1 < len(self.one) and self.one[at + 1].low in _PLACING
+        )
+        return bound and not _ARTICLES & self._before(self.one[at])
+
+    def _before(self, word: _Word, size: int = 1) -> set[str]:
+        """The words just before one in its statement, small ones too."""
+        token = word.token
+        return {each.low for each in token.statement.tokens[max(0, token.at - size) : token.at]}
+
+    def _kept_company(self, one: _Block, two: _Block) -> bool:
+        """Whether both moved with the rest of their clauses: "A goes to X and B to Y", "B goes to Y and A to X".
+
+        A verb or an introduction may stay with the clause that is first. What stays with the second one as well, or
+        joins the two to a condition, is what each was bound to: then the two changed sides of it.
+        """
+        here = self._parted_clauses(self.one, one.one, one.one + one.size, two.one, two.one + two.size)
+        there = self._parted_clauses(self.two, two.two, two.two + two.size, one.two, one.two + one.size)
+        own = [{word.key for word in self.one[each.one : each.one + each.size]} for each in (one, two)]
+        conditions = {word.key for word in self.one if word.low in _CONDITIONS}
+        for (first, second), (first_there, second_there) in product(here, there):
+            went, came = first & second_there, second & first_there
+            stayed = (first & first_there & conditions) | (second & second_there)
+            moved = own[0] - own[1] <= went and own[1] - own[0] <= came
+            whole = not first & first_there
+            if moved and not stayed and (whole or (went - own[0] and came - own[1])):
+                return True
+        return False
+
+    def _parted_clauses(
+        self, words: Sequence[_Word], start: int, first_end: int, second: int, end: int
+    ) -> Iterator[tuple[set[Key], set[Key]]]:
+        """What only the first and only the second of two neighbouring clauses say, wherever they may be parted."""
+        while start and words[start].gap < _GAPS["."]:
+            start -= 1
+        while end < len(words) and words[end].gap < _GAPS["."]:
+            end += 1
+        for at in range(first_end, second + 1):
+            if words[at].gap or words[at].low in _JOINERS | _CONTRASTS:
+                parts = [
+                    {
+                        word.key
+                        for word in some
+                        if word.key in self.common and word.low not in _JOINERS | _CONTRASTS
+                    }
+                    for some in (words[start:at], words[at:end])
+                ]
+                yield parts[0] - parts[1], parts[1] - parts[0]
+
     def _changed_condition(self, one: _Block, two: _Block) -> bool:
         """Whether another clause stands under a conjunction: "if A, B" and "if B, A"."""
         if self._turned_voice(one, two) or not one.one or not two.two:
             return False
-        if _JOINERS & {word.low for word in self.one[one.one : two.one]}:
+        between = self.one[one.one : two.one], self.two[two.two + two.size : one.two]
+        if _JOINERS & {word.low for word in between[0]}:
+            return False
+        if any(word.low in _PLACING - _SUBORDINATORS for word in (*between[0][one.size :], *between[1])):
             return False
         head = self.one[one.one - 1].low
         return head == self.two[two.two - 1].low and head in _SUBORDINATORS
 
     def _changed_quantity(self, one: _Block, two: _Block) -> bool:
-        """Whether "all A are B" stands against "B are all A"."""
+        """Whether "all A are B" stands against "B are all A" or "all B are A"; "the most" is no number."""
         held = [[word.low for word in self.one[block.one : block.one + block.size]] for block in (one, two)]
-        if any(_OPENERS.intersection(lows) for lows in held) or not any(
-            len(lows) > 1 and lows[0] in _QUANTIFIERS for lows in held
+        heads = self.one[two.one], self.two[one.two]
+        if any(_OPENERS.intersection(lows) for lows in held) or not all(
+            self._before(head, 2) & _BE for head in heads
         ):
             return False
-        heads = self.one[two.one].token, self.two[one.two].token
-        links = [head.statement.tokens[max(0, head.at - 2) : head.at] for head in heads]
-        return all(any(token.low in _BE for token in link) for link in links)
+        leading = self._before(self.one[one.one]) & self._before(self.two[two.two]) & _QUANTIFIERS
+        counted = any(
+            len(lows) > 1 and lows[0] in _QUANTIFIERS and not self._before(self.one[block.one]) & _ARTICLES
+            for lows, block in zip(held, (one, two), strict=True)
+        )
+        return counted or bool(leading)
 
     def _turned_voice(self, one: _Block, two: _Block) -> bool:
         """Whether one answer has before a party a "by" that the other lacks."""
