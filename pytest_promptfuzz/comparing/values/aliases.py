@@ -146,10 +146,17 @@ def _untitled(name: str) -> list[str]:
     return words[1:] if words[0] in _TITLES and len(words) > _TITLED else words
 
 
-_ORDINALS = dict(
-    first="1", second="2", third="3", fourth="4", fifth="5", sixth="6", seventh="7", eighth="8"
-)
-_ROMANS = dict(i="1", ii="2", iii="3", iv="4", v="5", vi="6", vii="7", viii="8")
+_ORDINALS = {
+    "first": "1",
+    "second": "2",
+    "third": "3",
+    "fourth": "4",
+    "fifth": "5",
+    "sixth": "6",
+    "seventh": "7",
+    "eighth": "8",
+}
+_ROMANS = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8"}
 _TITLES = word_set("doctor professor mister missus ms miss mx sir dame")
 _TITLED = 2
 _FORMULA = expression(r"(?=.*[\da-z])(?:[A-Z][a-z]?\d*){2,8}")
