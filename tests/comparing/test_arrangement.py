@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz import compare
+from pytest_promptfuzz.comparing.claims.arrangement import arranged
+from pytest_promptfuzz.comparing.reading.answer import read
 
 EXCHANGED = [
     ("The finance team approves requests from the sales team.", "finance", "sales"),
@@ -170,3 +172,9 @@ def test_who_left_the_rest_of_the_clause_changed_places(first: str, second: str)
     for found in (compare(first, second, semantic=False), compare(second, first, semantic=False)):
         assert found.outcome == "deviation"
         assert "changed places" in found.explanation
+
+
+def test_cells_of_a_table_are_no_clauses() -> None:
+    rows = "| Stall | Sales | Change |\n|---|---|---|\n| Fish | €48m | +6% |\n| Bread | €31m | -4% |"
+    other = _with_places_changed(rows, "€48m", "€31m")
+    assert arranged(read(rows), read(other)).exchanged() == ("€48", "€31")

@@ -68,6 +68,8 @@ _REACH = 4
 """Distance from which a neighbour tells nothing any more."""
 _MOST_WORDS = 400
 _MOST_BLOCKS = 60
+_SHORTEST_CLAUSE = 3
+"""Words that only one of two clauses has; what is shorter may be a cell of a table or a figure."""
 _LONGEST = 12
 """Words of a block that may be a party or a clause."""
 _NEARLY_ALL_WORDS, _NEARLY_ALL_NAMES = 0.9, 0.85
@@ -406,7 +408,9 @@ class Arrangement:
             went, came = first & second_there, second & first_there
             stayed = (first & first_there & conditions) | (second & second_there)
             moved = own[0] - own[1] <= went and own[1] - own[0] <= came
-            whole = not first & first_there
+            whole = went == first and came == second and min(len(went), len(came)) >= _SHORTEST_CLAUSE
+            if first | second != first_there | second_there:
+                continue
             if moved and not stayed and (whole or (went - own[0] and came - own[1])):
                 return True
         return False
