@@ -250,12 +250,12 @@ BAD = [
     Case(
         MOOD,
         "Label the mood of the text as good or bad. Do not reply with one word only.\n\nText: [[{text}]]",
-        "says '",
+        "says 'not reply with one'",
     ),
     Case(
         SUMMARY,
         "Condense the following article into [[3 sentences]]. Mention the names of the authors.\n\n[[{article}]]",
-        "says '",
+        "says 'not mention the names'",
     ),
     Case(
         SQL,
@@ -266,7 +266,7 @@ BAD = [
     Case(
         SYSTEM,
         "You are a support agent of Acme. You may promise a refund. If you are not sure, say so.",
-        "denies",
+        "says 'never promise",
     ),
     Case(
         SYSTEM,
@@ -278,6 +278,6 @@ BAD = [
         "Write a polite reply to the customer. Mention that the parcel was sent before the payment.",
         "before",
     ),
-    Case(FRENCH, "Résume le texte suivant en deux phrases. Donne ton avis.\n\nTexte : [[{texte}]]", "den"),
-    Case(GERMAN, "Gib den folgenden Text in zwei Sätzen wieder. Nenne alle Namen.\n\n[[{text}]]", "den"),
+    Case(FRENCH, "Résume le texte suivant en deux phrases. Donne ton avis.\n\nTexte : [[{texte}]]", "only the text says"),
+    Case(GERMAN, "Gib den folgenden Text in zwei Sätzen wieder. Nenne alle Namen.\n\n[[{text}]]", "only the text says"),
 ]

@@ -320,25 +320,25 @@ def words_in(sentences: list[str]) -> list[str]:
 def written_as(token: str, sentences: list[str]) -> str | None:
     """The first words among sentences that a canonical token stands for: "sais", or "have to" for must."""
     for sentence in sentences:
-        read = _read(sentence)
-        if token in read.tokens:
-            for chunk in read.chunks:
-                if token in _tokens_of(chunk):
-                    return next(word for word in words_of(chunk) if token in canonical(word))
+        for chunk in _read(sentence).chunks:
+            if token in _tokens_of(chunk):
+                word = next(word for word in words_of(chunk) if token in canonical(word))
+                return _phrase_of(token, sentence) or word if ":" in word else word
     return next(filter(None, (_phrase_of(token, sentence) for sentence in sentences)), None)
 
 
 _LONGEST_PHRASE = 6
+_AROUND = ".,;:!?()\"'“”*"
 
 
 def _phrase_of(token: str, sentence: str) -> str | None:
     """The fewest words of a sentence that are rewritten to a token: "have to", or "7 pm" for 19:00."""
-    written = _read(sentence).chunks
-    for length, at in product(range(2, _LONGEST_PHRASE), range(len(written))):
+    written = sentence.lower().split()
+    for length, at in product(range(1, _LONGEST_PHRASE), range(len(written))):
         phrase = written[at : at + length]
-        if token in _rewritten(list(chain.from_iterable(map(_tokens_of, phrase)))):
+        if token in canonical_words(" ".join(phrase)):
             counted = not token[0].isdigit() and length == 2 and phrase[1][0].isdigit()
-            return phrase[0] if counted else " ".join(phrase)
+            return (phrase[0] if counted else " ".join(phrase)).strip(_AROUND)
     return None
 
 
