@@ -354,6 +354,8 @@ def _evaded(pair: Pair) -> Comparison | None:
     if evasions[0] == evasions[1] or likeness(pair) >= _SHARED:
         return None
     which, text = ("baseline", one) if evasions[0] else ("response", two)
+    if text.once(polarity):
+        return None
     return decided("deviation", "guard:refusal", f"only the {which} evades the request: {shown(text.clean)}")
 
 

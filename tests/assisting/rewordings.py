@@ -278,6 +278,14 @@ BAD = [
         "Write a polite reply to the customer. Mention that the parcel was sent before the payment.",
         "before",
     ),
-    Case(FRENCH, "Résume le texte suivant en deux phrases. Donne ton avis.\n\nTexte : [[{texte}]]", "only the text says"),
-    Case(GERMAN, "Gib den folgenden Text in zwei Sätzen wieder. Nenne alle Namen.\n\n[[{text}]]", "only the text says"),
+    Case(
+        FRENCH,
+        "Résume le texte suivant en deux phrases. Donne ton avis.\n\nTexte : [[{texte}]]",
+        "only the text says",
+    ),
+    Case(
+        GERMAN,
+        "Gib den folgenden Text in zwei Sätzen wieder. Nenne alle Namen.\n\n[[{text}]]",
+        "only the text says",
+    ),
 ]

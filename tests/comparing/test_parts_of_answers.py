@@ -294,6 +294,14 @@ DATA = '\n```json\n{"name": "Ann", "guests": 3}\n```'
             "deviation",
             "'first' in the baseline became 'second'",
         ),
+        (
+            "Here are the users who paid:" + LIST,
+            "Here are the users who haven't paid:" + LIST,
+            "deviation",
+            "haven't",
+        ),
+        ("The items that we accept:" + DATA, "The items that we don't accept:" + DATA, "deviation", "don't"),
+        ("Here are the best options:" + LIST, "Here are the worst options:" + LIST, "deviation", "'worst'"),
         ("Sure! Here's a summary:" + LIST, "Here are the key points:" + LIST, "equivalent", "introduction"),
         ("Here is the list of edible plants:" + LIST, LIST.strip(), "equivalent", ""),
         ("Here's the JSON:" + DATA, "Sure, the extracted data is below:" + DATA, "equivalent", "JSON"),
@@ -307,3 +315,15 @@ def test_introductions_that_announce_other_things(
         found = compare(first, second, task=task, semantic=False)
         assert found.outcome == outcome, found
         assert explanation in found.explanation
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("1200 mg", "The most you may take is 1200 mg in a day. See a doctor if the pain lasts longer."),
+        ("Yes.", "Yes, you may. See a doctor if the pain lasts longer."),
+        ("Take it with food.", "Take it with food. See a doctor if the pain lasts longer than three days."),
+    ],
+)
+def test_an_answer_that_also_names_a_doctor_evades_nothing(first: str, second: str) -> None:
+    assert compare(first, second, task="generation", semantic=False).outcome != "deviation"

@@ -11,7 +11,7 @@ from pytest_promptfuzz.comparing.guards.negations import written
 from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
 from pytest_promptfuzz.comparing.labels import NOUN
 from pytest_promptfuzz.comparing.reading import word_lists
-from pytest_promptfuzz.comparing.reading.asides import own_words, weighs
+from pytest_promptfuzz.comparing.reading.asides import own_words, turns, weighs
 from pytest_promptfuzz.comparing.reading.text import analyse
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.expressions import expression
@@ -171,8 +171,11 @@ def check_introductions(one: str, two: str) -> Finding | None:
         one: What leads to the baseline's answer, or to a part of it; empty for nothing.
         two: The same of the response.
     """
+    if not one or not two:
+        return None
     first, second = own_words(one), own_words(two)
-    if not first or not second or first.keys() == second.keys():
+    apart = first.keys() ^ second.keys()
+    if not apart or (not (first and second) and not any(turns(form) for form in apart)):
         return None
     found = run(Pair(analyse(one), analyse(two)), _TURNING)
     if found and found[-1].kind == "contradiction":
@@ -183,7 +186,7 @@ def check_introductions(one: str, two: str) -> Finding | None:
     )
     if gone and come:
         said = f"{gone[0]!r} in the introduction of the baseline became {come[0]!r}"
-    elif any(weighs(word.lower()) for word in (*gone, *come)):
+    elif any(weighs(form) for form in apart):
         said = f"only the introduction of the {'baseline' if gone else 'response'} says {(gone or come)[0]!r}"
     else:
         return None

@@ -247,6 +247,8 @@ _DANGLING = word_set(
     el los las y o con su il lo gli e di del della een het en van"""
 )
 _BREAKS = frozenset(",:;–—-(/")
+_FULL_STOPS = (".", "!", "?")
+"""Ends of a baseline that is complete: a response that goes on adds to it."""
 
 
 def _cut(pair: Pair, *, complete: bool = False) -> Finding | None:
@@ -262,7 +264,7 @@ def _cut(pair: Pair, *, complete: bool = False) -> Finding | None:
         return None
     missing = len(whole) - size
     if not _broken(short, long, missing):
-        if complete or size < _SHORTEST:
+        if complete or size < _SHORTEST or (which == "baseline" and short.raw.rstrip().endswith(_FULL_STOPS)):
             return None
         numbered = len(long.once(_items)[1]) > max(len(short.once(_items)[1]), 1)
         if not numbered and missing < _HALF * len(whole):

@@ -77,13 +77,25 @@ def introduction(text: str) -> str:
 def own_words(lead: str) -> dict[str, str]:
     """The words of an introduction that say what follows, as written, by their canonical form; not "the list below"."""
     known = _words("block") | _words("lead") | _words("talk") | _OPENERS | _SMALL
-    found = (word for word in _WORD.findall(lead) if (low := _plainly(word)) in _WEIGHTY or low not in known)
-    return {" ".join(canonical(_plainly(word))) or _plainly(word): word for word in found}
+    found = {}
+    for word in _WORD.findall(lead):
+        low = _plainly(word)
+        if low.endswith("n't") or low == "cannot":
+            found["not"] = word
+            low = _CONTRACTED.get(low, low.removesuffix("n't").removesuffix("not"))
+        if low in _WEIGHTY or low not in known:
+            found[" ".join(canonical(low)) or low] = word
+    return found
 
 
 def weighs(form: str) -> bool:
-    """Whether a word changes what is introduced wherever it stands: "all", "some", "without"."""
+    """Whether a word changes what is introduced wherever it stands: "all", "some", "not"."""
     return form in _WEIGHTY
+
+
+def turns(form: str) -> bool:
+    """Whether a word turns what an introduction without it announces: "not", "except"."""
+    return form in _REVERSING
 
 
 def declines(text: Text) -> bool:
@@ -94,7 +106,8 @@ def declines(text: Text) -> bool:
 
 def evades(text: Text) -> bool:
     """Whether an answer may say nothing: it asks back, or names what one could consider."""
-    return len(text.tokens) <= _EVASIVE and bool(_EVASION.search(_plainly(text.clean)))
+    short = len(text.tokens) <= _EVASIVE and not _FIGURE.search(text.clean)
+    return short and bool(_EVASION.search(_plainly(text.clean)))
 
 
 def leads_to_block(sentence: str) -> bool:
@@ -306,7 +319,8 @@ _TURN = expression(
     rf"\W*\b(?:{_GOES_ON})\b(?! i (?:can|could|can't|cannot|am|won't|do)\b)(?! i'm\b)", re.IGNORECASE
 )
 _CONNECTIVE = expression(
-    rf"[\s,;:–—*_>)\]-]*(?:(?:{_GOES_ON}|here(?:'s| is) (?:what i (?:can say|know|found)|my answer))\b[\s,;:–—-]*)*",
+    rf"[\s,;:–—*_>)\]-]*(?:(?:{_GOES_ON}|here(?:'s| is) (?:what i (?:can (?:say|tell you)|know|found)|my answer"
+    r"|(?:some )?general information))\b[\s,;:–—-]*)*",
     re.IGNORECASE,
 )
 _TAIL = expression(
@@ -330,9 +344,11 @@ _SMALL = word_set(
 )
 _WEIGHTY = word_set(
     """all some most few any none no not never only without except before after may must should can could might both
-    either neither always instead first second third last next previous"""
+    either neither always instead best worst good bad first second third last next previous"""
 )
 """Words of an introduction that limit or turn what it introduces."""
+_REVERSING = word_set("no none not never only without except instead worst bad")
+_CONTRACTED = {"won't": "will", "can't": "can", "shan't": "shall"}
 _SENTENCE_BEGINS = expression(r"(?<=[.!?\n])\s*")
 _DATE = expression(
     r"\b(?:(?:early|late|mid-?|the end of|january|february|march|april|may|june|july|august|september|october|november"
