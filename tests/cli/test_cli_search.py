@@ -81,7 +81,7 @@ def test_the_change_that_breaks_it_comes_first(folder: Path, server: ModelServer
     assert re.match(r"   prompt     Provide a \[-concise-\]\{\+\w+\+\} overview of the ticket", rows[1])
     said = {row[3:13].strip(): row[14:] for row in rows[1:] if row[3:13].strip()}
     assert (said["baseline"], said["response"]) == ("not spam", "spam")
-    assert said["why"] == "label 'not spam' became 'spam'"
+    assert said["why"] == "'not spam' became 'spam'"
     assert said["again"] == "broke it 6 of 6 times; minimal: no part of it did"
     assert said["changed"].startswith("1 word, ")
     assert re.match(rf"\d+ queries of 200, found by query \d+, {server.calls} calls$", said["asked"])

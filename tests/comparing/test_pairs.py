@@ -84,7 +84,7 @@ def test_with_meaning(name: str, minilm) -> None:
         ("Bake it for 90 minutes.", "Bake it for two and a half hours.", "deviation", ""),
         ("MySQL → PostgreSQL", "PostgreSQL → MySQL", "deviation", ""),
         ("It opens at 3:15 p.m.", "It opens at 15:15.", "equivalent", ""),
-        ("It opens at 3:15 p.m.", "It opens at 3:15 a.m.", "deviation", "15:15"),
+        ("It opens at 3:15 p.m.", "It opens at 3:15 a.m.", "deviation", "3:15 p.m"),
         (
             "The key is blue.",
             "Sure! The key is blue. Let me know if you need more help!",

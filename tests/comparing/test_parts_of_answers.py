@@ -300,7 +300,7 @@ DATA = '\n```json\n{"name": "Ann", "guests": 3}\n```'
             "deviation",
             "haven't",
         ),
-        ("The items that we accept:" + DATA, "The items that we don't accept:" + DATA, "deviation", "don't"),
+        ("The items that we accept:" + DATA, "The items that we don't accept:" + DATA, "undecided", "don't"),
         ("Here are the best options:" + LIST, "Here are the worst options:" + LIST, "deviation", "'worst'"),
         ("Sure! Here's a summary:" + LIST, "Here are the key points:" + LIST, "equivalent", "introduction"),
         ("Here is the list of edible plants:" + LIST, LIST.strip(), "equivalent", ""),

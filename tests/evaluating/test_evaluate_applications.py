@@ -310,7 +310,5 @@ def test_what_a_provider_refused_is_told_of_an_answer_given_in_its_place(
     explanations = [trial.comparison.explanation for trial in result.trials if trial.comparison]
     assert explanations
     for said in explanations:
-        assert said.startswith(
-            "label 'shipping' became 'sorry, try later', after the provider refused a request: "
-        )
+        assert said.startswith("'shipping' became 'sorry, try later', after the provider refused a request: ")
         assert "400" in said
