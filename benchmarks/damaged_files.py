@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz import Prompt
 from pytest_promptfuzz.cli.main import main as promptfuzz
-from pytest_promptfuzz.comparing.formats.json_text import read_schema
+from pytest_promptfuzz.comparing.formats.data_text import read_schema
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.history.counterexamples import LocalCounterexamples
 from pytest_promptfuzz.history.runs import read_run

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing import labels
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
-from pytest_promptfuzz.comparing.formats import code, json_text, sql
+from pytest_promptfuzz.comparing.formats import code, data_text, sql
 from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
 from pytest_promptfuzz.comparing.reading.text import analyse, shown
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
@@ -111,8 +111,8 @@ def compare_languages(first: Any, second: Any, how: How, *, requested: str | Non
 
 def _value(answer: Any) -> Any:
     """The JSON that a text is, else the text."""
-    value = json_text.parse(answer) if isinstance(answer, str) else answer
-    return answer if value is json_text.MISSING else value
+    value = data_text.parse(answer) if isinstance(answer, str) else answer
+    return answer if value is data_text.MISSING else value
 
 
 def _spoken(answer: Any) -> str:

@@ -10,11 +10,11 @@ from pytest_promptfuzz.comparing.answer_language import check_language, compare_
 from pytest_promptfuzz.comparing.claims.prose import settled as settled_by_entailment
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier, check_relation, under
 from pytest_promptfuzz.comparing.custom_checks import GUARDS, TIERS, settled
-from pytest_promptfuzz.comparing.formats import json_text
+from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.formats.answer_formats import check_format
 from pytest_promptfuzz.comparing.formats.code import answer_under_renaming, compare_code
+from pytest_promptfuzz.comparing.formats.data_text import Schema, held_to, plain, read_schema, whole
 from pytest_promptfuzz.comparing.formats.format_changes import How, compare_formats
-from pytest_promptfuzz.comparing.formats.json_text import Schema, held_to, plain, read_schema, whole
 from pytest_promptfuzz.comparing.formats.json_values import compare_json, compare_json_texts, worst
 from pytest_promptfuzz.comparing.formats.sql import compare_sql
 from pytest_promptfuzz.comparing.mixed_answers import Rules, compare_mixed
@@ -72,7 +72,7 @@ def compare_label_data(
     one, two = labels.in_data(first), labels.in_data(second)
     if one is None or two is None:
         if one is None and two is None:
-            is_data = json_text.parse(first) is not json_text.MISSING
+            is_data = data_text.parse(first) is not data_text.MISSING
             return compare_json_texts(first, second, profile, ignored, semantic=semantic) if is_data else None
         pair = first if one is None else one, second if two is None else two
         return _unwrapped(compare_texts(*pair, profile, semantic=None, named=True), one, two)
@@ -311,7 +311,7 @@ def _strings(
         found = compare_sql(first, second, dialect=profile.sql_dialect)
     elif profile.kind == "code":
         found = compare_code(first, second)
-    elif profile.kind == "json" or json_text.parse(first) is not json_text.MISSING:
+    elif profile.kind == "json" or data_text.parse(first) is not data_text.MISSING:
         found = compare_json_texts(first, second, profile, ignored, semantic=semantic)
     if found:
         return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
-from pytest_promptfuzz.comparing.formats.json_text import text_of
+from pytest_promptfuzz.comparing.formats.data_text import text_of
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.errors import PartError, PromptfuzzError, UsageError, nearest, unstopped
 

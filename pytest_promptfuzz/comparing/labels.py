@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.comparing.formats import json_text
+from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.formats.alignment import canonical_key
 from pytest_promptfuzz.comparing.guards.negations import signed
 from pytest_promptfuzz.comparing.guards.qualifiers import DEGREES
@@ -214,9 +214,9 @@ def in_data(text: str) -> str | None:
     """
     if "{" not in text:
         return None
-    value: Any = json_text.parse(text)
-    if value is json_text.MISSING:
-        value = json_text.embedded(text)
+    value: Any = data_text.parse(text)
+    if value is data_text.MISSING:
+        value = data_text.embedded(text)
     if not isinstance(value, dict):
         return None
     found = [item for key, item in value.items() if canonical_key(key).split(" ")[-1] in _KEYS]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier, decided
 from pytest_promptfuzz.comparing.formats import answer_formats as formats
-from pytest_promptfuzz.comparing.formats import code, json_text, sql
+from pytest_promptfuzz.comparing.formats import code, data_text, sql
 from pytest_promptfuzz.comparing.formats.code import compare_code
 from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
 from pytest_promptfuzz.comparing.formats.sql import compare_sql
@@ -101,7 +101,7 @@ def _fenced(language: str, inner: str) -> Segment:
 
 def _unfenced(text: str) -> Iterator[Segment]:
     at = 0
-    for start, end, value in json_text.spans(text):
+    for start, end, value in data_text.spans(text):
         if isinstance(value, dict) or len(value) > 1 or isinstance(value[0], (dict, list)):
             yield from _marked(text[at:start])
             yield Segment("data", text[start:end], "JSON", value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from pytest_promptfuzz.comparing import labels, metrics
-from pytest_promptfuzz.comparing.formats import code, json_text, sql
+from pytest_promptfuzz.comparing.formats import code, data_text, sql
 from pytest_promptfuzz.comparing.reading.text import NORMALISERS, analyse
 from pytest_promptfuzz.errors import UsageError, nearest
 
@@ -267,7 +267,7 @@ def infer_task(value: Any) -> str:
     """
     if not isinstance(value, str):
         return "json"
-    if json_text.parse(value) is not json_text.MISSING:
+    if data_text.parse(value) is not data_text.MISSING:
         return "json"
     if sql.looks_like(value):
         return "sql"

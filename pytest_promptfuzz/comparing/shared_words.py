@@ -15,9 +15,8 @@ from pytest_promptfuzz.comparing.guards.order import parts_moved, tells_by_order
 from pytest_promptfuzz.comparing.guards.qualifiers import forced, restricts
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.answer import read
-from pytest_promptfuzz.comparing.reading.pieces import pieces
+from pytest_promptfuzz.comparing.reading.pieces import agree, pieces
 from pytest_promptfuzz.comparing.reading.words import MONTH_TOKENS, canonical
-from pytest_promptfuzz.comparing.values.figures import agree
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.comparing.formats.json_text import plain, text_of
+from pytest_promptfuzz.comparing.formats.data_text import plain, text_of
 from pytest_promptfuzz.errors import PartError, TargetError
 from pytest_promptfuzz.evaluating.judge import spent_on
 from pytest_promptfuzz.evaluating.recorded import refuse

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_promptfuzz.comparing.comparison import Comparison, decided
-from pytest_promptfuzz.comparing.formats.json_text import plain
+from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.running.speculation.templates import strings
 from pytest_promptfuzz.wire.custom import endpoint_of, texts_of
 from pytest_promptfuzz.wire.paths import without

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier
-    from pytest_promptfuzz.comparing.formats.json_text import Schema
+    from pytest_promptfuzz.comparing.formats.data_text import Schema
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.judging.model import Judge
     from pytest_promptfuzz.mutations.selection import Wanted
@@ -244,7 +244,7 @@ def _profile(_: str, value: Any, where: str) -> Profile | str:
 
 
 def _schema(_: str, value: Any, where: str) -> Schema:
-    from pytest_promptfuzz.comparing.formats.json_text import read_schema
+    from pytest_promptfuzz.comparing.formats.data_text import read_schema
 
     try:
         return read_schema(value)

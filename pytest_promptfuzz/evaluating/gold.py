@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.comparing.formats.json_text import plain
+from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.errors import PartError, TargetError, UsageError, nearest, quoted
 from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers
 from pytest_promptfuzz.scoring.gold import ROBUST_BUT_WRONG, Gold, Marked

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.formats.json_text import plain
+from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.embedding.embedder import CachedEmbedder
 from pytest_promptfuzz.embedding.wanted import Wanted
 from pytest_promptfuzz.errors import PartError, TargetError, UsageError, unstopped
@@ -384,7 +384,7 @@ class Judge:
                 return not_matched(checked=self.checks).outcome
             found = [self.likeness(first, second) for first, second, *_ in pairs]
             return max(found, key=["equivalent", "minor", "undecided", "deviation"].index)
-        from pytest_promptfuzz.comparing.formats.json_text import one_breaks
+        from pytest_promptfuzz.comparing.formats.data_text import one_breaks
 
         formats = getattr(contract.profile, "check_formats", False)
         if one_breaks(contract.schema, plain(one), plain(other), formats=formats):

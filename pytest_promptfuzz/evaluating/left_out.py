@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.comparing.formats import json_text
+from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.wire.paths import without
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _json_in(value: Any) -> list[Any]:
     text = value["text"] if isinstance(value, dict) and value.keys() == {"text", "tool_calls"} else value
     if not isinstance(text, str):
         return []
-    read = json_text.parse(text)
-    if read is json_text.MISSING:
-        read = json_text.embedded(text)
-    return [] if read is json_text.MISSING else [read]
+    read = data_text.parse(text)
+    if read is data_text.MISSING:
+        read = data_text.embedded(text)
+    return [] if read is data_text.MISSING else [read]

@@ -8,7 +8,7 @@ from math import floor
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.formats.json_text import plain, text_of
+from pytest_promptfuzz.comparing.formats.data_text import plain, text_of
 from pytest_promptfuzz.comparing.metrics import TIERS, measure
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.searching.searching import Seen

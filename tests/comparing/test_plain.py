@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.formats.json_text import plain
+from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.contract import Contract
 from pytest_promptfuzz.targets.model import Response, ToolCall

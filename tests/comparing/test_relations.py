@@ -14,7 +14,7 @@ from language_pairs import LANGUAGE_PAIRS, SENTENCES
 
 from pytest_promptfuzz.comparing.answer_language import requested_language
 from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.comparing.formats import answer_formats, yaml_text
+from pytest_promptfuzz.comparing.formats import answer_formats, data_text
 from pytest_promptfuzz.comparing.formats.alignment import Alignment, canonical_key, number_of
 from pytest_promptfuzz.comparing.formats.answer_formats import (
     FORMATS,
@@ -343,7 +343,7 @@ YAML = [
 
 @pytest.mark.parametrize(("text", "value"), YAML)
 def test_yaml_is_read(text: str, value: object) -> None:
-    assert yaml_text.load(text) == value
+    assert data_text.load(text) == value
 
 
 @pytest.mark.parametrize(
@@ -375,14 +375,14 @@ def test_yaml_is_read(text: str, value: object) -> None:
     ids=lambda text: text[:12],
 )
 def test_what_is_no_yaml_is_refused(text: str) -> None:
-    with pytest.raises(yaml_text.YamlError):
-        yaml_text.load(text)
+    with pytest.raises(data_text.YamlError):
+        data_text.load(text)
 
 
 def test_yaml_is_the_same_without_the_c_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(yaml, "CBaseLoader", raising=False)
     for text, value in YAML:
-        assert yaml_text.load(text) == value
+        assert data_text.load(text) == value
 
 
 NESTED_YAML = "invoice:\n  total: 99.5\n  due: 2024-03-14"
@@ -405,7 +405,7 @@ NESTED_YAML = "invoice:\n  total: 99.5\n  due: 2024-03-14"
 def test_without_pyyaml_yaml_is_text(
     baseline: str, response: str, requested: str | None, outcome: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(yaml_text, "installed", lambda: False)
+    monkeypatch.setattr(data_text, "yaml_installed", lambda: False)
     found = compare(baseline, response, relation="format", requested_format=requested)
     assert found.outcome == outcome, found.explanation
     if outcome == "undecided":
@@ -437,7 +437,7 @@ def _nested(item: object, indent: int) -> str:
 @settings(max_examples=100, deadline=None)
 @given(VALUES)
 def test_what_is_written_as_yaml_is_read_as_it_was(value: object) -> None:
-    assert yaml_text.load(as_yaml(value)) == value
+    assert data_text.load(as_yaml(value)) == value
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.comparing.reading.pieces import pieces
-from pytest_promptfuzz.comparing.values.figures import Figure, agree
+from pytest_promptfuzz.comparing.reading.pieces import Figure, agree, pieces
 
 
 def figures(text: str) -> list[Figure]:

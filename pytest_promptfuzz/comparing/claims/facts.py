@@ -6,9 +6,9 @@ from math import isclose
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.reading.pieces import Figure, agree
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import canonical
-from pytest_promptfuzz.comparing.values.figures import Figure, agree
 from pytest_promptfuzz.expressions import expression
 
 if TYPE_CHECKING:

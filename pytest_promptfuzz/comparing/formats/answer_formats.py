@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, Literal
 from xml.parsers import expat
 
-from pytest_promptfuzz.comparing.formats import json_text, yaml_text
+from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.reading.text import strip_fence
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.errors import UsageError, nearest
@@ -521,7 +521,7 @@ def detect(text: str) -> str:
     if language in {"json", "yaml", "xml", "html"}:
         return language
     bare = strip_fence(text).strip()
-    if json_text.parse(bare) is not json_text.MISSING:
+    if data_text.parse(bare) is not data_text.MISSING:
         return "json"
     if _TAGGED.search(bare):
         if looks_like_html(bare):
@@ -530,8 +530,8 @@ def detect(text: str) -> str:
             return "xml"
     if _like_yaml(bare):
         try:
-            value = yaml_text.load(bare)
-        except yaml_text.YamlError:
+            value = data_text.load(bare)
+        except data_text.YamlError:
             value = None
         if isinstance(value, dict) or (
             isinstance(value, list) and any(isinstance(each, dict) for each in value)
@@ -549,7 +549,7 @@ def unread_yaml(text: str) -> bool:
     """Whether an answer looks like YAML with fields within fields, which nothing installed reads."""
     bare = strip_fence(text).strip()
     return (
-        not yaml_text.installed()
+        not data_text.yaml_installed()
         and _like_yaml(bare)
         and any(line[:1] in {" ", "-"} for line in bare.split("\n"))
     )
@@ -564,7 +564,7 @@ def read(text: str, name: str | None = None) -> Answer:
     """
     if name is None:
         name = detect(text)
-        if name not in STRICT and json_text.embedded(text) is not json_text.MISSING:
+        if name not in STRICT and data_text.embedded(text) is not data_text.MISSING:
             name = "json"
         try:
             return replace(_READERS[name](text), wrapped=False)
@@ -585,15 +585,15 @@ def _fence_language(text: str) -> str:
 
 
 def _json(text: str) -> Answer:
-    value = json_text.parse(text)
-    if value is not json_text.MISSING:
+    value = data_text.parse(text)
+    if value is not data_text.MISSING:
         return Answer("json", value, text)
     bare = strip_fence(text).strip()
     try:
         return Answer("json", json.loads(bare), text)
     except (ValueError, RecursionError) as error:
-        value = json_text.embedded(text)
-        if value is json_text.MISSING:
+        value = data_text.embedded(text)
+        if value is data_text.MISSING:
             said = str(error).partition(":")[0].lower() if bare[:1] in "{[" else "it begins like a text"
             raise NotConforming(f"the response is not JSON ({said})") from None
     return Answer("json", value, text, wrapped=True)
@@ -607,10 +607,10 @@ def _yaml(text: str) -> Answer:
         if len(blocks) == 1:
             bare, wrapped = blocks[0][1], True
     try:
-        value = yaml_text.load(bare)
-    except yaml_text.YamlMissingError:
+        value = data_text.load(bare)
+    except data_text.YamlMissingError:
         raise
-    except yaml_text.YamlError as error:
+    except data_text.YamlError as error:
         raise NotConforming(f"the response is not YAML ({error})") from None
     if isinstance(value, str) and len(value.split()) > 1:
         # A sentence is a YAML scalar by the letter, and no answer in YAML.
@@ -654,8 +654,8 @@ def _text(text: str) -> Answer:
     if detect(text) == "yaml" and any(line[:1] in " -" for line in text.split("\n")):
         # Fields within fields are told by how far they are indented.
         try:
-            return replace(loose, value=yaml_text.load(strip_fence(text).strip("\n")))
-        except yaml_text.YamlError:
+            return replace(loose, value=data_text.load(strip_fence(text).strip("\n")))
+        except data_text.YamlError:
             return loose
     return loose
 

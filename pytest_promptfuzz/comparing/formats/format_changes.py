@@ -16,8 +16,8 @@ from pytest_promptfuzz.comparing.formats.answer_formats import (
     read,
     unread_yaml,
 )
+from pytest_promptfuzz.comparing.formats.data_text import YAML_EXTRA, YamlMissingError
 from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
-from pytest_promptfuzz.comparing.formats.yaml_text import YAML_EXTRA, YamlMissingError
 from pytest_promptfuzz.comparing.reading.asides import declines
 from pytest_promptfuzz.comparing.reading.text import analyse, shown, strip_fence, undecided
 from pytest_promptfuzz.comparing.reading.word_lists import NEGATORS

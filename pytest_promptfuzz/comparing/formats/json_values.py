@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing import labels
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
-from pytest_promptfuzz.comparing.formats import json_text
+from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.formats.alignment import canonical_key, leaves, number_of
-from pytest_promptfuzz.comparing.formats.json_text import MISSING
+from pytest_promptfuzz.comparing.formats.data_text import MISSING
 from pytest_promptfuzz.comparing.metrics import rouge_l
 from pytest_promptfuzz.comparing.reading.text import NORMALISERS, analyse, kept_apart, shown
 from pytest_promptfuzz.comparing.texts import compare_texts
@@ -254,7 +254,7 @@ def compare_json(
         wrapped: Whether the response's value stood within prose, which a parser of the whole answer would refuse.
     """
     tolerant = tolerates(profile)
-    shape = json_text.similarity(first, second)
+    shape = data_text.similarity(first, second)
     if tolerant:
         second = tolerated(first, second, profile)
     paths = json_diff(first, second)
@@ -395,13 +395,13 @@ def compare_json_texts(
     """
     one, bare_a = _read(first)
     two, bare_b = _read(second)
-    if one is json_text.MISSING and two is json_text.MISSING:
+    if one is data_text.MISSING and two is data_text.MISSING:
         return None
-    if not bare_a and not bare_b and one is not json_text.MISSING and two is not json_text.MISSING:
+    if not bare_a and not bare_b and one is not data_text.MISSING and two is not data_text.MISSING:
         return None
-    if one is json_text.MISSING or two is json_text.MISSING:
+    if one is data_text.MISSING or two is data_text.MISSING:
         which, other, text = (
-            ("response", "baseline", second) if two is json_text.MISSING else ("baseline", "response", first)
+            ("response", "baseline", second) if two is data_text.MISSING else ("baseline", "response", first)
         )
         explanation = f"the {other} is JSON, the {which} is not: {shown(text)}"
         return Comparison(
@@ -416,7 +416,7 @@ def _read(answer: Any) -> tuple[Any, bool]:
     """The JSON in an answer, and whether the answer is nothing else."""
     if not isinstance(answer, str):
         return answer, True
-    value = json_text.parse(answer)
-    if value is not json_text.MISSING:
+    value = data_text.parse(answer)
+    if value is not data_text.MISSING:
         return value, True
-    return json_text.embedded(answer), False
+    return data_text.embedded(answer), False

@@ -15,8 +15,7 @@ from pytest_promptfuzz.expressions import expression
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator
 
-    from pytest_promptfuzz.comparing.reading.pieces import Key, Piece
-    from pytest_promptfuzz.comparing.values.figures import Figure
+    from pytest_promptfuzz.comparing.reading.pieces import Figure, Key, Piece
 
 
 # The statements of an answer: sentences, list items, table cells, each with what it stands under and beside.

@@ -6,10 +6,9 @@ import unicodedata
 from typing import Literal, NamedTuple
 
 from pytest_promptfuzz.comparing.guards.qualifiers import DEGREES
-from pytest_promptfuzz.comparing.reading.pieces import pieces
+from pytest_promptfuzz.comparing.reading.pieces import Figure, agree, pieces
 from pytest_promptfuzz.comparing.reading.text import shown
 from pytest_promptfuzz.comparing.reading.word_lists import NEGATORS, entries, when_used, word_set
-from pytest_promptfuzz.comparing.values.figures import Figure, agree
 from pytest_promptfuzz.expressions import expression
 
 LONGEST = 6
