@@ -64,7 +64,7 @@ def test_with_meaning(name: str, minilm) -> None:
     assert wrong(found, "altered") == []
     assert len(wrong(found, "harmless")) <= 0.04 * len(found)
     assert right(found, "altered") >= 0.75
-    assert right(found, "harmless") >= (0.5 if name in LOOK_ALIKES else 0.6)
+    assert right(found, "harmless") >= (0.45 if name in LOOK_ALIKES else 0.55)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 BODY = """
 import sys
 REWORDED = [
-    "Your parcel left our warehouse this morning and should arrive tomorrow.",
-    "The parcel was shipped from our warehouse this morning; expect delivery tomorrow.",
+    "The meeting was moved to Friday.",
+    "They shifted the meeting to Friday.",
 ]
 
 @robust(TRIAGE, mutations=4, task="generation", threshold=0.7)
@@ -90,8 +90,11 @@ def test_a_warm_run_loads_no_model(project_process, monkeypatch, exported_minilm
         first = project_process("WARM = False\n" + cold, f"--promptfuzz-model={folder}")
         second = project_process("WARM = True\n" + source, f"--promptfuzz-model={folder}")
         for result in (first, second):
-            result.assert_outcomes(passed=3)
-            assert "undecided" not in result.stdout.str()
+            if long:  # a paragraph, which no likeness of meaning makes equivalent
+                result.assert_outcomes(passed=2, errors=1)
+            else:
+                result.assert_outcomes(passed=3)
+                assert "undecided" not in result.stdout.str()
 
 
 def test_all_texts_of_a_test_are_embedded_in_one_call(project_process):

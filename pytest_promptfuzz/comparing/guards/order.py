@@ -264,10 +264,11 @@ def _cut(pair: Pair, *, complete: bool = False) -> Finding | None:
         return None
     missing = len(whole) - size
     if not _broken(short, long, missing):
-        if complete or size < _SHORTEST or (which == "baseline" and short.raw.rstrip().endswith(_FULL_STOPS)):
+        if complete or size < _SHORTEST:
             return None
         numbered = len(long.once(_items)[1]) > max(len(short.once(_items)[1]), 1)
-        if not numbered and missing < _HALF * len(whole):
+        added_to = which == "baseline" and short.raw.rstrip().endswith(_FULL_STOPS)
+        if not numbered and (added_to or missing < _HALF * len(whole)):
             return None
     tail = " ".join(words[-3:])
     return Finding("sequence", "contradiction", f"the {which} stops after {tail!r}, {missing} words early")
