@@ -20,7 +20,7 @@ from pytest_promptfuzz.comparing.guards.pair import SHORT, Finding, Pair
 from pytest_promptfuzz.comparing.reading.answer import read
 from pytest_promptfuzz.comparing.reading.text import analyse, shown
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
-from pytest_promptfuzz.comparing.shared_words import elsewhere, rearranged, same_words
+from pytest_promptfuzz.comparing.shared_words import JUDGE, SETTLE, elsewhere, rearranged, same_words
 from pytest_promptfuzz.embedding.embedder import cosine
 from pytest_promptfuzz.embedding.entailment import nine_cases
 
@@ -61,8 +61,6 @@ _APART = {"numbers": 0.45, "names": 0.6}
 """Share of either answer's telling words that the other lacks, from which a missing figure, or name, decides."""
 _ENOUGH = 12
 """Telling words of an answer from which their share is looked at."""
-WITHOUT_MODEL = "a judge, or assertions with compare=False would settle it"
-SETTLE = f"an entailment model (promptfuzz model install entailment), {WITHOUT_MODEL}"
 
 
 def is_prose(one: Text, two: Text) -> bool:
@@ -308,7 +306,5 @@ def _untold(found: Comparison) -> Comparison:
     """What stays undecided, without the advice to ask the model that was asked."""
     explanation = found.explanation
     if explanation.endswith(SETTLE):
-        explanation = (
-            f"{explanation.removesuffix(SETTLE)}the entailment model cannot tell either; {WITHOUT_MODEL}"
-        )
+        explanation = f"{explanation.removesuffix(SETTLE)}the entailment model cannot tell either; {JUDGE}"
     return replace(found, explanation=explanation, tiers=(*found.tiers, Tier("entailment", None)))
