@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from pytest_promptfuzz.mutations.rng import Rng, root_key
-from pytest_promptfuzz.scoring.causes import ALPHA, Told, causes
+from pytest_promptfuzz.randomness import Rng, root_key
+from pytest_promptfuzz.results.explanations import ALPHA, Told, causes
 
 
 def simulated(

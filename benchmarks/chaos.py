@@ -33,17 +33,17 @@ from typing import TYPE_CHECKING
 from measuring import machine, project, pytest_command
 
 from pytest_promptfuzz.errors import StoreError
-from pytest_promptfuzz.targets.model import Request, Response
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.recordings.checking import check
-from pytest_promptfuzz.wire.recordings.entry import answer_of_json, unsealed
-from pytest_promptfuzz.wire.recordings.places import recording_of
+from pytest_promptfuzz.providers.requests import Request, Response
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.recordings.checks import check
+from pytest_promptfuzz.storage.recordings.entries import answer_of_json, unsealed
+from pytest_promptfuzz.storage.recordings.files import recording_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from pytest_promptfuzz.wire.answers import StoredAnswer
+    from pytest_promptfuzz.storage.answers import StoredAnswer
 
 INI = """
 [pytest]

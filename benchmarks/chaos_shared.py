@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 from chaos import AT_ONCE, INI, SECONDS, SUITE, TESTS, Lost, Numbering, request_of
 from measuring import machine, project, pytest_command
 
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import decode_answer
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import decode_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

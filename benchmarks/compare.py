@@ -26,7 +26,6 @@ from pathlib import Path
 from rapidfuzz import fuzz
 
 from pytest_promptfuzz.comparing import metrics
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.guards import checks
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.metrics import rouge_l
@@ -34,8 +33,9 @@ from pytest_promptfuzz.comparing.profiles import profile_for
 from pytest_promptfuzz.comparing.reading.asides import substance
 from pytest_promptfuzz.comparing.reading.text import Text, analyse
 from pytest_promptfuzz.comparing.texts import kind_of_answer
-from pytest_promptfuzz.embedding.embedder import CachedEmbedder
-from pytest_promptfuzz.embedding.onnx import OnnxEmbedder
+from pytest_promptfuzz.judging.compare import compare
+from pytest_promptfuzz.judging.encoders import OnnxEmbedder
+from pytest_promptfuzz.judging.meaning import CachedEmbedder
 
 SUBJECTS = [
     "The customer",

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from verdicts import OUTCOMES, Cell, World
 
-from pytest_promptfuzz.history.comparing import changes
 from pytest_promptfuzz.history.entries import whole
-from pytest_promptfuzz.scoring.beta import beta_quantile
+from pytest_promptfuzz.history.run_comparison import changes
+from pytest_promptfuzz.stats.intervals import beta_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

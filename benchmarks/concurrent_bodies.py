@@ -23,9 +23,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from pytest_promptfuzz.targets.model import Response
-from pytest_promptfuzz.testing.faults import Slow
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.providers.requests import Response
+from pytest_promptfuzz.server.faults import Slow
+from pytest_promptfuzz.server.model_server import ModelServer
 
 KINDS = ("threads", "gather", "task_group")
 STEPS = 8

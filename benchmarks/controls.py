@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz import evaluate
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
-from pytest_promptfuzz.targets.model import Request
+from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.targets.simulated.model import SimulatedModel
 
 if TYPE_CHECKING:

@@ -32,16 +32,16 @@ from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.history.counterexamples import LocalCounterexamples
 from pytest_promptfuzz.history.runs import read_run
 from pytest_promptfuzz.history.snapshots import read as read_snapshot
+from pytest_promptfuzz.reporting.hosts import sarif_report
 from pytest_promptfuzz.reporting.html.page import html_report
-from pytest_promptfuzz.reporting.markdown.page import markdown_report
-from pytest_promptfuzz.reporting.reading import read_document
-from pytest_promptfuzz.reporting.sarif import sarif_report
-from pytest_promptfuzz.reporting.shown import document_lines
-from pytest_promptfuzz.reporting.text import render
-from pytest_promptfuzz.running.batches.state import Underway
-from pytest_promptfuzz.running.tables import read_tool
-from pytest_promptfuzz.wire.recordings.reading import RecordingFile
-from pytest_promptfuzz.wire.shelf import kept
+from pytest_promptfuzz.reporting.markdown import markdown_report
+from pytest_promptfuzz.reporting.report_files import read_document
+from pytest_promptfuzz.reporting.terminal.styled_text import render
+from pytest_promptfuzz.reporting.terminal.summary import document_lines
+from pytest_promptfuzz.running.batches import Underway
+from pytest_promptfuzz.running.limits.settings import read_tool
+from pytest_promptfuzz.storage.disk_store import kept_answers
+from pytest_promptfuzz.storage.recordings.files import RecordingFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -247,7 +247,7 @@ def _retyped(data: bytes, random: random.Random) -> bytes:
 def _sealed(value: Any) -> bytes:
     """As one line, with the checksum that a recording's line has, so that what is behind it is reached."""
     if isinstance(value, dict) and "check" in value:
-        from pytest_promptfuzz.wire.recordings.entry import sealed
+        from pytest_promptfuzz.storage.recordings.entries import sealed
 
         with contextlib.suppress(Exception):
             return sealed({name: each for name, each in value.items() if name != "check"}).rstrip(b"\n")
@@ -305,7 +305,7 @@ def _recording(path: Path) -> None:
 
 
 def _store(path: Path) -> None:
-    list(kept(path.parent.parent))
+    list(kept_answers(path.parent.parent))
 
 
 def _tool(path: Path) -> None:

@@ -14,7 +14,7 @@ import math
 import random
 from statistics import NormalDist
 
-from pytest_promptfuzz.scoring.drifting import Beside, Told, compared
+from pytest_promptfuzz.stats.regressions import Beside, Told, compared
 
 AGREEMENTS = (1.0, 0.9, 0.7, 0.5)
 _Z = NormalDist().inv_cdf(0.975)

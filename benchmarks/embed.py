@@ -36,10 +36,8 @@ def text(number: int, words: int = 50) -> str:
 def child(kind: str, folder: str, vectors: str) -> None:
     """Embed, and print what it took."""
     started, cpu = time.perf_counter(), time.process_time()
-    from pytest_promptfuzz.embedding.embedder import CachedEmbedder
-    from pytest_promptfuzz.embedding.onnx import OnnxEmbedder
-    from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
-    from pytest_promptfuzz.embedding.vectors import VectorFile
+    from pytest_promptfuzz.judging.encoders import OnnxEmbedder, SentenceTransformerEmbedder
+    from pytest_promptfuzz.judging.meaning import CachedEmbedder, VectorFile
 
     embedder = SentenceTransformerEmbedder(folder) if kind == "torch" else OnnxEmbedder(Path(folder))
     kept = VectorFile(Path(vectors), print) if kind in {"warm", "fill"} else None
@@ -62,8 +60,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made, project({}) as (root, env):
         exported = options.exported
         if exported is None:
-            from pytest_promptfuzz.embedding.exporting import export
-            from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
+            from pytest_promptfuzz.judging.encoders import SentenceTransformerEmbedder
+            from pytest_promptfuzz.judging.installation import export
 
             exported = str(Path(made) / "exported")
             export(SentenceTransformerEmbedder(options.trained, name="all-MiniLM-L6-v2"), Path(exported))

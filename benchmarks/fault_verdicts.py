@@ -29,17 +29,17 @@ from anthropic import _base_client as anthropic_client
 from openai import _base_client as openai_client
 
 from pytest_promptfuzz import Prompt, Session, aevaluate, evaluate, mutate
-from pytest_promptfuzz.running.limits import retries
+from pytest_promptfuzz.providers.formats import request_texts
+from pytest_promptfuzz.running.limits import lanes
 from pytest_promptfuzz.running.limits.limits import Limits
-from pytest_promptfuzz.targets.formats import request_texts
-from pytest_promptfuzz.testing import faults
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.server import faults
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from pytest_promptfuzz.scoring.robustness import Robustness
+    from pytest_promptfuzz.results.robustness import Robustness
 
 TLS = ssl.create_default_context()
 PROMPT = Prompt(
@@ -144,7 +144,7 @@ def cases(names: Iterable[str] = (), apis: Iterable[str] = ()) -> list[Case]:
 
 def without_waits() -> None:
     """Let neither the plugin nor an SDK wait between tries."""
-    retries.FIRST_WAIT = retries.FIRST_PAUSE = 0.0
+    lanes.FIRST_WAIT = lanes.FIRST_PAUSE = 0.0
     for client in (openai_client, anthropic_client):
         client.INITIAL_RETRY_DELAY, client.MAX_RETRY_DELAY = 0.0, 0.0
 

@@ -27,14 +27,13 @@ from anthropic import _base_client as anthropic_client
 from openai import _base_client as openai_client
 
 from pytest_promptfuzz.evaluating.session import Session
-from pytest_promptfuzz.running.limits import retries
+from pytest_promptfuzz.running.limits import lanes
 from pytest_promptfuzz.running.limits.limits import Limits
-from pytest_promptfuzz.testing import faults
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.intercept import intercepting
-from pytest_promptfuzz.wire.recordings.library import Recordings
-from pytest_promptfuzz.wire.shelf import kept
-from pytest_promptfuzz.wire.store import ResponseStore
+from pytest_promptfuzz.server import faults
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.disk_store import ResponseStore, kept_answers
+from pytest_promptfuzz.wire.cassettes import Recordings
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 TRIES = 4
@@ -129,7 +128,7 @@ def cell(fault: str, times: int | None, provider: str, mode: str, how: str, form
         well = server.answered > 0
         # A failure that the plugin takes for an answer could become a deviation; one that is stored, many.
         store.close()
-        stored = sum(1 for _ in kept(folder / "answers"))
+        stored = sum(1 for _ in kept_answers(folder / "answers"))
         if tape is not None:
             tape.end()
         outcome = "error" if failed else "recovered"
@@ -164,7 +163,7 @@ def main() -> int:
     parser.add_argument("--mode", action="append", choices=MODES, help="only this mode; may be repeated")
     parser.add_argument("--alone", action="store_true", help="also count the calls of the SDK by itself")
     options = parser.parse_args()
-    retries.FIRST_WAIT = retries.FIRST_PAUSE = 0.002
+    lanes.FIRST_WAIT = lanes.FIRST_PAUSE = 0.002
     for client in (openai_client, anthropic_client):
         client.INITIAL_RETRY_DELAY, client.MAX_RETRY_DELAY = 0.002, 0.004
     heads = [f"{how}, {form}" for how, form in SHAPES] + ["SDK alone"] * options.alone

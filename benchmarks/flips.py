@@ -19,7 +19,7 @@ from answers import applications, questions, verdict
 from pairs import DATA, add_models, models, read
 
 from pytest_promptfuzz.comparing.claims import prose
-from pytest_promptfuzz.scoring import matrix, score, sequential, stopping
+from pytest_promptfuzz.stats import scores, stopping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,9 +65,9 @@ def labelled() -> Iterator[Application]:
 
 
 def judged(given: list[Application], found: Models, variant: Variant) -> list[str]:
-    for module in (score, stopping, matrix, sequential):
+    for module in (scores, stopping):
         module.MINOR_CREDIT = variant.credit
-    matrix.CREDITS["minor"] = variant.credit
+    scores.CREDITS["minor"] = variant.credit
     prose._SURE = variant.sure  # noqa: SLF001 - it is no option
     return [
         verdict(each.baseline, each.others, number, found, task=each.task, controls=0, **variant.settings)

@@ -26,26 +26,23 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz import Prompt, compare
 from pytest_promptfuzz.errors import PromptfuzzError
-from pytest_promptfuzz.history.rows import encoded
-from pytest_promptfuzz.history.snapshot import Asked, Sample, Snapshot
-from pytest_promptfuzz.history.snapshots import parsed
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.files import encoded
+from pytest_promptfuzz.history.snapshots import Asked, Sample, Snapshot, parsed
+from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.spans import logic_spans, protected_spans
+from pytest_promptfuzz.providers.bodies import parse_json
+from pytest_promptfuzz.providers.formats import parse_answer, parse_stream
 from pytest_promptfuzz.reporting.document import document
-from pytest_promptfuzz.reporting.failure import failure_lines
 from pytest_promptfuzz.reporting.html.page import html_report
-from pytest_promptfuzz.reporting.html.sides import beside
-from pytest_promptfuzz.reporting.markdown.page import markdown_report
-from pytest_promptfuzz.reporting.safe import safe
-from pytest_promptfuzz.reporting.text import render
-from pytest_promptfuzz.targets.formats import parse_answer, parse_stream
-from pytest_promptfuzz.targets.formats.reading import parse_json
-from pytest_promptfuzz.wire.answers import StoredAnswer
-from pytest_promptfuzz.wire.cut_secrets import hide_cut
-from pytest_promptfuzz.wire.recordings.entry import Entry, Place, from_line, to_line
-from pytest_promptfuzz.wire.redact import Redaction
-from pytest_promptfuzz.wire.secrets import secrets_in
-from pytest_promptfuzz.wire.streamed_secrets import hidden_in_stream
+from pytest_promptfuzz.reporting.html.trials import beside
+from pytest_promptfuzz.reporting.markdown import markdown_report
+from pytest_promptfuzz.reporting.terminal.failure import failure_lines
+from pytest_promptfuzz.reporting.terminal.styled_text import render
+from pytest_promptfuzz.storage.answers import StoredAnswer
+from pytest_promptfuzz.storage.recordings.entries import Entry, Place, from_line, to_line
+from pytest_promptfuzz.storage.redaction import Redaction, hidden_in_stream
+from pytest_promptfuzz.storage.secrets import hide_cut, secrets_in
+from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

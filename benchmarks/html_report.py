@@ -25,7 +25,7 @@ import pages  # noqa: E402
 from browsing import Browser, programs  # noqa: E402
 from measuring import machine  # noqa: E402
 
-from pytest_promptfuzz.reporting.html import html_report  # noqa: E402
+from pytest_promptfuzz.reporting.html.page import html_report  # noqa: E402
 
 MOST_BYTES, MOST_SECONDS = 15_000_000, 2.0
 FRAMES = """

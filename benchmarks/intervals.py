@@ -27,14 +27,15 @@ from typing import TYPE_CHECKING
 
 from plotting import Panel, draw
 
-from pytest_promptfuzz.scoring.adjusting import adjusted_interval
-from pytest_promptfuzz.scoring.beta import beta_quantile, t_quantile
-from pytest_promptfuzz.scoring.intervals import (
+from pytest_promptfuzz.stats.intervals import (
+    adjusted_interval,
+    beta_quantile,
     design_effect,
     lower_bound,
     plan_interval,
     score_interval,
     share_interval,
+    t_quantile,
 )
 
 if TYPE_CHECKING:

@@ -94,7 +94,7 @@ def test_all():
 """
 SERVER = """
 import sys, time
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.model_server import ModelServer
 
 times = []
 latency = float(sys.argv[1])

@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz import Prompt
-from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.planner import plan
-from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.randomness import Rng, root_key
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
 
 DATA = Path(__file__).parent.parent / "tests" / "mutations" / "data"
 CORPORA = (

@@ -11,7 +11,7 @@ import hashlib
 import statistics
 import time
 
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.mutations.engine.planner import plan
 
 SENTENCES = [
     "You are a {0} assistant for a {1} company.",

@@ -18,8 +18,8 @@ import time
 from measuring import machine, project, pytest_command, run
 from warm import INI, suite
 
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 EVENTS = 200_000

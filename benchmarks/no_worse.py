@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 
 from verdicts import OUTCOMES, VERDICTS, Cell, World
 
-from pytest_promptfuzz.scoring.gates import decide_at
-from pytest_promptfuzz.scoring.paired import Paired
-from pytest_promptfuzz.scoring.repeats import ALPHA, escalate, known
-from pytest_promptfuzz.scoring.score import Counts
+from pytest_promptfuzz.stats.regressions import Paired
+from pytest_promptfuzz.stats.repeats import ALPHA, escalate, known
+from pytest_promptfuzz.stats.scores import Counts
+from pytest_promptfuzz.stats.verdict import decide_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.scoring.score import TrialOutcome
-    from pytest_promptfuzz.scoring.verdict import Verdict
+    from pytest_promptfuzz.stats.scores import TrialOutcome
+    from pytest_promptfuzz.stats.verdict import Verdict
 
     Outcomes = dict[int, TrialOutcome]
 

@@ -31,22 +31,22 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.guards import checks
 from pytest_promptfuzz.comparing.guards.pair import Pair
+from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.comparing.reading.text import Text
-from pytest_promptfuzz.embedding.embedder import cosine
-from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.casing import fold
-from pytest_promptfuzz.mutations.draft import Draft
-from pytest_promptfuzz.mutations.edits import check_edits
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.judging.encoders import SentenceTransformerEmbedder
+from pytest_promptfuzz.mutations.analysis.draft import Draft
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.mutations.engine.edits import check_edits
+from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.text.expressions import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_promptfuzz.mutations.mutation import Mutation
-    from pytest_promptfuzz.mutations.operator import Operator
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.mutations.engine.operator import Operator
 
 DATA = Path(__file__).parents[1] / "tests" / "mutations" / "data"
 FILES = ("corpus.jsonl", "corpus_more.jsonl", "corpus_rare.jsonl", "corpus_frozen.jsonl")

@@ -22,16 +22,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.fuzz import ratio
 
-from pytest_promptfuzz.comparing.compare import compare
+from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.comparing.metrics import rouge_l
-from pytest_promptfuzz.embedding.embedder import cosine
 from pytest_promptfuzz.evaluating.session import installed_embedder, installed_entailment
+from pytest_promptfuzz.judging.compare import compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_promptfuzz.embedding.embedder import Embedder
-    from pytest_promptfuzz.embedding.entailment import Entailment
+    from pytest_promptfuzz.comparing.meaning import Embedder, Entailment
 
     Pair = dict[str, str]
     Method = Callable[[str, str, str | None], tuple[str, str]]

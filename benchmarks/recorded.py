@@ -23,18 +23,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz import Session, compare, evaluate
-from pytest_promptfuzz.scoring.matrix import CREDITS, Matrix
-from pytest_promptfuzz.scoring.repeats import ALONE, escalate, known
-from pytest_promptfuzz.scoring.score import Counts, exact
-from pytest_promptfuzz.scoring.verdict import decide
+from pytest_promptfuzz.stats.repeats import ALONE, escalate, known
+from pytest_promptfuzz.stats.scores import CREDITS, Counts, Matrix, exact
+from pytest_promptfuzz.stats.verdict import decide
+from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.targets.simulated.target import SimulatedTarget
-from pytest_promptfuzz.wire.answers import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.scoring.robustness import Robustness
-    from pytest_promptfuzz.targets.model import Request
+    from pytest_promptfuzz.providers.requests import Request
+    from pytest_promptfuzz.results.robustness import Robustness
 
 DATA = Path(__file__).parents[1] / "tests" / "data" / "quirx" / "answers.json"
 VERDICTS = ("pass", "brittle", "noisy", "inconclusive")

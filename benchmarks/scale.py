@@ -22,11 +22,11 @@ from measuring import Cost, machine, project, pytest_command, run
 from warm import INI, SHOPS, TEST, TICKETS, suite, used
 
 from pytest_promptfuzz import Prompt, mutate
-from pytest_promptfuzz.targets.model import Request
-from pytest_promptfuzz.targets.resolve import resolve
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.providers.requests import Request
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.disk_store import ResponseStore
+from pytest_promptfuzz.targets.resolution import resolve
 from pytest_promptfuzz.wire.exchange import Exchange
-from pytest_promptfuzz.wire.store import ResponseStore
 from pytest_promptfuzz.wire.watch import Watch
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from random import Random
 from statistics import mean
 
-from pytest_promptfuzz.searching.asked import Asked
-from pytest_promptfuzz.searching.shrinking import _ddmin, shrinking
+from pytest_promptfuzz.searching.shrinker import Asked, _ddmin, shrinking
 
 KINDS = ("1 edit", "2 edits", "3 edits", "two alternatives", "not monotone")
 

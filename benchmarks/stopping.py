@@ -22,16 +22,13 @@ from typing import TYPE_CHECKING
 
 from plotting import Panel, draw
 
-from pytest_promptfuzz.scoring.matrix import Matrix
-from pytest_promptfuzz.scoring.operating import operating, stopping
-from pytest_promptfuzz.scoring.repeats import ALPHA, EARLY, escalate, known
-from pytest_promptfuzz.scoring.score import Counts, exact
-from pytest_promptfuzz.scoring.settling import settled
-from pytest_promptfuzz.scoring.stopping import STOPS, Gate, Stop, Stopping
-from pytest_promptfuzz.scoring.verdict import decide
+from pytest_promptfuzz.stats.repeats import ALPHA, EARLY, escalate, known
+from pytest_promptfuzz.stats.scores import Counts, Matrix, exact
+from pytest_promptfuzz.stats.stopping import STOPS, Gate, Stop, Stopping, operating, settled, stopping
+from pytest_promptfuzz.stats.verdict import decide
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.scoring.repeats import Evidence
+    from pytest_promptfuzz.stats.repeats import Evidence
 
 THRESHOLD = exact(0.85)
 SIZES = (8, 16, 32, 64)

@@ -28,7 +28,7 @@ def bomb(size: int) -> bytes:
 
 def recording(packed: bytes) -> str:
     """A compressed recording, as ``promptfuzz cache verify`` reads it."""
-    from pytest_promptfuzz.wire.recordings.checking import check
+    from pytest_promptfuzz.storage.recordings.checks import check
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "test_it.calls.jsonl.gz"
@@ -41,7 +41,7 @@ def body(packed: bytes) -> str:
     import httpx2
 
     from pytest_promptfuzz.errors import TargetError
-    from pytest_promptfuzz.wire.unpacking import unpacked_body
+    from pytest_promptfuzz.files import unpacked_body
 
     try:
         unpacked_body(httpx2, "gzip", packed)
@@ -54,9 +54,9 @@ def proxied(packed: bytes) -> str:
     """A request through the recording proxy."""
     import httpx2
 
-    from pytest_promptfuzz.testing.proxy import Proxy
-    from pytest_promptfuzz.testing.server import ModelServer
-    from pytest_promptfuzz.wire.intercept import intercepting
+    from pytest_promptfuzz.server.model_server import ModelServer
+    from pytest_promptfuzz.server.proxy import Proxy
+    from pytest_promptfuzz.wire.transports import intercepting
     from pytest_promptfuzz.wire.watch import Watch, watching
 
     watch = Watch()

@@ -18,7 +18,7 @@ from itertools import product
 from random import Random
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.scoring.variance import variance_of
+from pytest_promptfuzz.stats.variance import variance_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

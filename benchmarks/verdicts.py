@@ -31,17 +31,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plotting import Panel, draw
 
-from pytest_promptfuzz.scoring.gates import decide_at
-from pytest_promptfuzz.scoring.matrix import Matrix
-from pytest_promptfuzz.scoring.repeats import ALONE, ALPHA, escalate, known
-from pytest_promptfuzz.scoring.sampled import Sampled
-from pytest_promptfuzz.scoring.score import Counts
-from pytest_promptfuzz.scoring.verdict import Judgement, decide
+from pytest_promptfuzz.stats.repeats import ALONE, ALPHA, escalate, known
+from pytest_promptfuzz.stats.scores import Counts, Matrix
+from pytest_promptfuzz.stats.verdict import Judgement, Sampled, decide, decide_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.scoring.repeats import Evidence
+    from pytest_promptfuzz.stats.repeats import Evidence
 
 VERDICTS = ("pass", "brittle", "noisy", "inconclusive")
 AGREEMENTS, BROKEN, SIZES = (1.0, 0.9, 0.7, 0.5), (0.0, 0.15, 0.30, 0.45), (8, 16, 32, 64)

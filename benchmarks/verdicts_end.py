@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Any
 from verdicts import VERDICTS, Cell, of_cell
 
 from pytest_promptfuzz import Session, evaluate
+from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.targets.simulated.target import SimulatedTarget
-from pytest_promptfuzz.wire.answers import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_promptfuzz.targets.model import Request
+    from pytest_promptfuzz.providers.requests import Request
 
 AGREEMENTS, BROKEN, SIZES = (1.0, 0.9, 0.7), (0.0, 0.30, 0.45), (8, 16)
 PROMPT = """Classify the ticket below as billing or shipping. Decide by what the customer wants.

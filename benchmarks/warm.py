@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from measuring import Cost, Paired, machine, project, pytest_command, run
 
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.model_server import ModelServer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.moved import find_moved_modules
+
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.compare import compare
     from pytest_promptfuzz.comparing.comparison import Comparison
     from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier, guard, tier
     from pytest_promptfuzz.comparing.formats.json_values import json_rouge, json_similarity
@@ -25,120 +26,130 @@ if TYPE_CHECKING:
         TargetError,
         UsageError,
     )
-    from pytest_promptfuzz.evaluating.baseline import BaselineFailed
     from pytest_promptfuzz.evaluating.evaluate import aevaluate, evaluate
-    from pytest_promptfuzz.evaluating.fluency import grammar_errors, perplexity
-    from pytest_promptfuzz.evaluating.search import asearch, search
+    from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
+    from pytest_promptfuzz.evaluating.search import (
+        asearch,
+        atransfer,
+        grammar_errors,
+        perplexity,
+        search,
+        transfer,
+    )
     from pytest_promptfuzz.evaluating.session import Session
-    from pytest_promptfuzz.evaluating.transfer import atransfer, transfer
-    from pytest_promptfuzz.judging.judge import ModelJudge
-    from pytest_promptfuzz.judging.model import Grader, Judge, JudgedPair, Rating
-    from pytest_promptfuzz.judging.registry import judge
-    from pytest_promptfuzz.mutations.edits import Edit
-    from pytest_promptfuzz.mutations.factorial import Design, factorial
-    from pytest_promptfuzz.mutations.mutation import Mutation
-    from pytest_promptfuzz.mutations.operator import Operator, operator
+    from pytest_promptfuzz.judging.compare import compare
+    from pytest_promptfuzz.judging.model_judge import ModelJudge, judge
+    from pytest_promptfuzz.judging.ratings import Grader, Judge, JudgedPair, Rating
+    from pytest_promptfuzz.mutations.engine.edits import Edit
+    from pytest_promptfuzz.mutations.engine.factorial import Design, factorial
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.mutations.engine.operator import Operator, operator
+    from pytest_promptfuzz.mutations.engine.planner import mutate
+    from pytest_promptfuzz.mutations.engine.registry import compose
+    from pytest_promptfuzz.mutations.operators.additions import few_shot
     from pytest_promptfuzz.mutations.operators.controls import without_label
-    from pytest_promptfuzz.mutations.operators.few_shot import few_shot
     from pytest_promptfuzz.mutations.operators.translation import cross_lingual, translations
-    from pytest_promptfuzz.mutations.planner import mutate
-    from pytest_promptfuzz.mutations.specs import compose
     from pytest_promptfuzz.plugin.marks import robust
-    from pytest_promptfuzz.plugin.outcome import BrittlePrompt, UntrustedVerdict
+    from pytest_promptfuzz.plugin.output.outcome import BrittlePrompt, UntrustedVerdict
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.providers.requests import Request, Response, Target, ToolCall, Usage
     from pytest_promptfuzz.reporting.document import Document
-    from pytest_promptfuzz.reporting.formats import Reporter, reporter
-    from pytest_promptfuzz.reporting.reading import read_document
-    from pytest_promptfuzz.scoring.counterexample import Counterexample
-    from pytest_promptfuzz.scoring.effects import Effect, effects_of, rank_stability
-    from pytest_promptfuzz.scoring.mann_whitney import RankTest, mann_whitney
-    from pytest_promptfuzz.scoring.robustness import Robustness
-    from pytest_promptfuzz.scoring.trial import Trial
-    from pytest_promptfuzz.scoring.variance import Variance, brittleness, variance_of
-    from pytest_promptfuzz.searching.metrics import Metrics, search_metrics
-    from pytest_promptfuzz.searching.result import Search
-    from pytest_promptfuzz.searching.shrink import Smallest, shrink
-    from pytest_promptfuzz.searching.transferred import Transfer
-    from pytest_promptfuzz.targets.model import Request, Response, Target, ToolCall, Usage
+    from pytest_promptfuzz.reporting.report_files import Reporter, read_document, reporter
+    from pytest_promptfuzz.results.counterexamples import Counterexample
+    from pytest_promptfuzz.results.robustness import Robustness
+    from pytest_promptfuzz.results.trials import Trial
+    from pytest_promptfuzz.searching.search_result import Metrics, Search, Transfer, search_metrics
+    from pytest_promptfuzz.searching.shrinker import Smallest, shrink
+    from pytest_promptfuzz.stats.significance import RankTest, mann_whitney
+    from pytest_promptfuzz.stats.variance import (
+        Effect,
+        Variance,
+        brittleness,
+        effects_of,
+        rank_stability,
+        variance_of,
+    )
+
+find_moved_modules()
 
 _HOMES = {
-    "BaselineFailed": "evaluating.baseline",
-    "BrittlePrompt": "plugin.outcome",
+    "BaselineFailed": "evaluating.phases.baseline",
+    "BrittlePrompt": "plugin.output.outcome",
     "Comparison": "comparing.comparison",
     "ConfigurationError": "errors",
-    "Counterexample": "scoring.counterexample",
-    "Design": "mutations.factorial",
+    "Counterexample": "results.counterexamples",
+    "Design": "mutations.engine.factorial",
     "Document": "reporting.document",
-    "Edit": "mutations.edits",
-    "Effect": "scoring.effects",
+    "Edit": "mutations.engine.edits",
+    "Effect": "stats.variance",
     "EntityScore": "comparing.metrics",
     "Finding": "comparing.guards.pair",
-    "Grader": "judging.model",
+    "Grader": "judging.ratings",
     "Guard": "comparing.custom_checks",
-    "Judge": "judging.model",
-    "JudgedPair": "judging.model",
-    "Metrics": "searching.metrics",
-    "ModelJudge": "judging.judge",
-    "Mutation": "mutations.mutation",
-    "Operator": "mutations.operator",
+    "Judge": "judging.ratings",
+    "JudgedPair": "judging.ratings",
+    "Metrics": "searching.search_result",
+    "ModelJudge": "judging.model_judge",
+    "Mutation": "mutations.engine.mutation",
+    "Operator": "mutations.engine.operator",
     "PartError": "errors",
     "Profile": "comparing.profiles",
     "Prompt": "prompts.prompt",
     "PromptfuzzError": "errors",
     "PromptfuzzWarning": "errors",
-    "RankTest": "scoring.mann_whitney",
-    "Rating": "judging.model",
-    "Reporter": "reporting.formats",
-    "Request": "targets.model",
-    "Response": "targets.model",
-    "Robustness": "scoring.robustness",
-    "Search": "searching.result",
+    "RankTest": "stats.significance",
+    "Rating": "judging.ratings",
+    "Reporter": "reporting.report_files",
+    "Request": "providers.requests",
+    "Response": "providers.requests",
+    "Robustness": "results.robustness",
+    "Search": "searching.search_result",
     "Session": "evaluating.session",
     "SimilarityTier": "comparing.custom_checks",
-    "Smallest": "searching.shrink",
+    "Smallest": "searching.shrinker",
     "StoreError": "errors",
-    "Target": "targets.model",
+    "Target": "providers.requests",
     "TargetError": "errors",
-    "ToolCall": "targets.model",
-    "Transfer": "searching.transferred",
-    "Trial": "scoring.trial",
-    "UntrustedVerdict": "plugin.outcome",
-    "Usage": "targets.model",
+    "ToolCall": "providers.requests",
+    "Transfer": "searching.search_result",
+    "Trial": "results.trials",
+    "UntrustedVerdict": "plugin.output.outcome",
+    "Usage": "providers.requests",
     "UsageError": "errors",
-    "Variance": "scoring.variance",
+    "Variance": "stats.variance",
     "aevaluate": "evaluating.evaluate",
     "asearch": "evaluating.search",
-    "atransfer": "evaluating.transfer",
-    "brittleness": "scoring.variance",
-    "compare": "comparing.compare",
-    "compose": "mutations.specs",
+    "atransfer": "evaluating.search",
+    "brittleness": "stats.variance",
+    "compare": "judging.compare",
+    "compose": "mutations.engine.registry",
     "cross_lingual": "mutations.operators.translation",
-    "effects_of": "scoring.effects",
+    "effects_of": "stats.variance",
     "entity_f1": "comparing.metrics",
     "evaluate": "evaluating.evaluate",
-    "factorial": "mutations.factorial",
-    "few_shot": "mutations.operators.few_shot",
-    "grammar_errors": "evaluating.fluency",
+    "factorial": "mutations.engine.factorial",
+    "few_shot": "mutations.operators.additions",
+    "grammar_errors": "evaluating.search",
     "guard": "comparing.custom_checks",
     "json_rouge": "comparing.formats.json_values",
     "json_similarity": "comparing.formats.json_values",
-    "judge": "judging.registry",
-    "mann_whitney": "scoring.mann_whitney",
-    "mutate": "mutations.planner",
-    "operator": "mutations.operator",
-    "perplexity": "evaluating.fluency",
+    "judge": "judging.model_judge",
+    "mann_whitney": "stats.significance",
+    "mutate": "mutations.engine.planner",
+    "operator": "mutations.engine.operator",
+    "perplexity": "evaluating.search",
     "profile_for": "comparing.profiles",
-    "rank_stability": "scoring.effects",
-    "read_document": "reporting.reading",
-    "reporter": "reporting.formats",
+    "rank_stability": "stats.variance",
+    "read_document": "reporting.report_files",
+    "reporter": "reporting.report_files",
     "robust": "plugin.marks",
     "search": "evaluating.search",
-    "search_metrics": "searching.metrics",
-    "shrink": "searching.shrink",
+    "search_metrics": "searching.search_result",
+    "shrink": "searching.shrinker",
     "tier": "comparing.custom_checks",
-    "transfer": "evaluating.transfer",
+    "transfer": "evaluating.search",
     "translations": "mutations.operators.translation",
-    "variance_of": "scoring.variance",
+    "variance_of": "stats.variance",
     "without_label": "mutations.operators.controls",
 }
 

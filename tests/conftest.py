@@ -120,8 +120,8 @@ def exported_minilm(minilm_folder: str, tmp_path_factory: pytest.TempPathFactory
     for package in ("onnx", "onnxscript", "onnxruntime", "tokenizers"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
-    from pytest_promptfuzz.embedding.exporting import export
-    from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
+    from pytest_promptfuzz.judging.encoders import SentenceTransformerEmbedder
+    from pytest_promptfuzz.judging.installation import export
 
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:

@@ -280,7 +280,7 @@ def _loop_policy() -> Iterator[None]:
 @contextlib.contextmanager
 def _loaded_modules() -> Iterator[None]:
     """Hide the modules of these tests meanwhile; drop those of the project afterwards."""
-    from pytest_promptfuzz.mutations import registry
+    from pytest_promptfuzz.mutations.engine import registry
 
     before, added = dict(sys.modules), dict(registry._added)
     own = {name for name, module in before.items() if any(map(_is_ours, _places(module)))}

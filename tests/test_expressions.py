@@ -10,8 +10,8 @@ import re
 import pytest
 
 import pytest_promptfuzz
-from pytest_promptfuzz import expressions
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text import expressions
+from pytest_promptfuzz.text.expressions import expression
 
 ROOMS = ("prompts", "mutations", "comparing")
 

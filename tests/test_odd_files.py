@@ -12,8 +12,7 @@ import pytest
 
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.files import check_inside, open_file, read_text, to_json
-from pytest_promptfuzz.history.snapshot import Asked, Sample, Snapshot
-from pytest_promptfuzz.history.snapshots import path_of, read, write
+from pytest_promptfuzz.history.snapshots import Asked, Sample, Snapshot, path_of, read, write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 

@@ -16,13 +16,13 @@ from pytest_promptfuzz.comparing.profiles import TASKS
 from pytest_promptfuzz.comparing.reading.words import canonical, canonical_words, stem, words_of
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.prompts.spans import logic_spans, protected_spans
-from pytest_promptfuzz.reporting.diff import explain
-from pytest_promptfuzz.reporting.failure import failure_lines
 from pytest_promptfuzz.reporting.html.page import html_report
-from pytest_promptfuzz.reporting.markdown.page import markdown_report
-from pytest_promptfuzz.reporting.safe import fit_encoding, safe
-from pytest_promptfuzz.reporting.text import render
-from pytest_promptfuzz.wire.redact import Redaction
+from pytest_promptfuzz.reporting.markdown import markdown_report
+from pytest_promptfuzz.reporting.terminal.failure import failure_lines
+from pytest_promptfuzz.reporting.terminal.styled_text import render
+from pytest_promptfuzz.reporting.wording.diffs import explain
+from pytest_promptfuzz.storage.redaction import Redaction
+from pytest_promptfuzz.text.safe_text import fit_encoding, safe
 from tests.reporting import handmade
 from tests.reporting.hostile_texts import with_text
 from tests.reporting.made_documents import made

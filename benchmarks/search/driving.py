@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.searching.searching import Seen, searching
+from pytest_promptfuzz.searching.search_loop import Seen, searching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from victims import Victim
 
-    from pytest_promptfuzz.searching.searching import Found, Method
+    from pytest_promptfuzz.searching.search_loop import Found, Method
     from pytest_promptfuzz.searching.space import Space
 
     Ask = Callable[[Sequence[tuple[str, str]]], list[Seen]]

@@ -13,7 +13,7 @@ import argparse
 import sys
 
 from pytest_promptfuzz import search
-from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.randomness import Rng, root_key
 
 PROMPT = (
     "Provide a concise overview of the ticket and classify it as spam or not spam. Give the main reason.\n"

@@ -26,9 +26,8 @@ from tables import overview, pairs, parts
 from victims import Bent, Linear, Remembered, Simulated
 from wordnet import FOLDER, wordnet
 
-from pytest_promptfuzz.searching.methods import DEFAULT, METHODS
-from pytest_promptfuzz.searching.methods.annealed import BeamAnnealing
-from pytest_promptfuzz.searching.searching import Seen
+from pytest_promptfuzz.searching.methods import DEFAULT, METHODS, BeamAnnealing
+from pytest_promptfuzz.searching.search_loop import Seen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from sentences import Labelled, Split
     from victims import Victim
 
-    from pytest_promptfuzz.searching.searching import Method
+    from pytest_promptfuzz.searching.search_loop import Method
 
 ROOT = Path(__file__).parents[2]
 BUDGET = 200
@@ -156,7 +155,7 @@ def classifiers(asked: argparse.Namespace, learnt: Sequence[Labelled]) -> list[V
     if "linear" in asked.victims:
         victims.append(Remembered(Linear(learnt)))
     if "minilm" in asked.victims:
-        from pytest_promptfuzz.embedding.onnx import OnnxEmbedder
+        from pytest_promptfuzz.judging.encoders import OnnxEmbedder
 
         victims.append(Remembered(Bent(learnt, OnnxEmbedder(asked.minilm)), asked.answers))
     return victims

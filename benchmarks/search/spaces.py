@@ -6,15 +6,15 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.lexicon.lexicon import KINDS
+from pytest_promptfuzz.mutations.analysis.lexicon import KINDS
+from pytest_promptfuzz.mutations.engine.registry import default_pool
 from pytest_promptfuzz.mutations.operators.synonyms import synonym, synonyms_from
-from pytest_promptfuzz.mutations.registry import default_pool
-from pytest_promptfuzz.searching.candidates import space_of
+from pytest_promptfuzz.searching.space import space_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.mutations.lexicon.lexicon import Lexicon
+    from pytest_promptfuzz.mutations.analysis.lexicon import Lexicon
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.searching.space import Space
 

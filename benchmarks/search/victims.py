@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sentences import Labelled
 
-    from pytest_promptfuzz.embedding.embedder import Embedder
+    from pytest_promptfuzz.comparing.meaning import Embedder
 
 
 class Victim(Protocol):
@@ -114,7 +114,7 @@ class Simulated:
 
     def says(self, texts: Sequence[str]) -> list[str]:
         """What it answers to each prompt, in lower case and without a full stop."""
-        from pytest_promptfuzz.targets.model import Request
+        from pytest_promptfuzz.providers.requests import Request
 
         return [
             self._model.answer(Request(({"role": "user", "content": text},))).text.strip(" .\n").lower()

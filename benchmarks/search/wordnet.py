@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.mutations.lexicon.lexicon import TableLexicon
+from pytest_promptfuzz.mutations.analysis.lexicon import TableLexicon
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.mutations.lexicon.lexicon import Kind, PartOfSpeech
+    from pytest_promptfuzz.mutations.analysis.lexicon import Kind, PartOfSpeech
 
 FOLDER = Path("/usr/share/wordnet")
 _FILES: dict[PartOfSpeech, str] = {"noun": "noun", "verb": "verb", "adjective": "adj", "adverb": "adv"}

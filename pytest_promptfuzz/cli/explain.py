@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.cli import run
 from pytest_promptfuzz.cli.options import plain
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.reporting.explained import (
+from pytest_promptfuzz.reporting.terminal.explanation import (
     explained_worst_first,
     explanation_lines,
     explanation_report,
@@ -17,10 +17,10 @@ from pytest_promptfuzz.reporting.explained import (
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_promptfuzz.cli.output import Output
-    from pytest_promptfuzz.reporting.explained import ExplanationReport
-    from pytest_promptfuzz.scoring.robustness import Robustness
-    from pytest_promptfuzz.wire.redact import Redaction
+    from pytest_promptfuzz.cli.options import Output
+    from pytest_promptfuzz.reporting.terminal.explanation import ExplanationReport
+    from pytest_promptfuzz.results.robustness import Robustness
+    from pytest_promptfuzz.storage.redaction import Redaction
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -67,7 +67,7 @@ def _is_test(name: str) -> bool:
 
 
 def _of_tests(arguments: list[str], output: Output) -> list[ExplanationReport]:
-    from pytest_promptfuzz.plugin.commanded import NOTHING_STORED, run_stored
+    from pytest_promptfuzz.plugin.replays import NOTHING_STORED, run_stored
 
     results = run_stored(arguments)
     wrong = 0
@@ -94,7 +94,7 @@ def _of_tests(arguments: list[str], output: Output) -> list[ExplanationReport]:
 
 
 def _of_file(options: argparse.Namespace, output: Output) -> list[ExplanationReport]:
-    from pytest_promptfuzz.wire.redact import DEFAULT
+    from pytest_promptfuzz.storage.redaction import DEFAULT
 
     if len(options.what) > 1:
         raise UsageError(f"one prompt file, not {' and '.join(options.what)}; tests are named as for pytest.")
@@ -112,7 +112,7 @@ def _of_file(options: argparse.Namespace, output: Output) -> list[ExplanationRep
 
 
 def _explained(result: Robustness, test: str, redaction: Redaction) -> list[ExplanationReport]:
-    from pytest_promptfuzz.scoring.explaining import explain
+    from pytest_promptfuzz.results.explanations import explain
 
     found = explain(result.trials, seed=result.seed)
     note = result.explanation if not any(each.told for each in found) else ""

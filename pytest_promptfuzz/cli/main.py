@@ -4,32 +4,76 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli import (
-    compare,
+    cache_diff,
+    cache_prune,
+    cache_stats,
+    cache_transfer,
+    cache_verify,
     explain,
-    gc,
     history,
-    lexicon,
     model,
     mutate,
-    operators,
     prefill,
     replay,
-    report,
     run,
     search,
-    serve,
-    trend,
 )
-from pytest_promptfuzz.cli.cache import command as cache
-from pytest_promptfuzz.cli.output import Output
+from pytest_promptfuzz.cli.options import Output
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.reporting.document import version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+
+# ``promptfuzz serve``: the simulated model behind the providers' protocols, on this machine.
+
+
+def add_serve_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """Name the command in the help; it reads its own options."""
+    commands.add_parser(
+        "serve", help="serve the simulated model on this machine, in the providers' protocols", add_help=False
+    )
+
+
+def execute_serve(argv: Sequence[str]) -> int:
+    """Serve until interrupted; returns the exit code."""
+    from pytest_promptfuzz.server.command import serve
+
+    return serve(argv)
+
+
+# ``promptfuzz cache``: look after stored answers: the local cache, and the recordings that lie in git.
+
+
+_ACTIONS = (
+    cache_stats.add_parser,
+    cache_verify.add_parser,
+    cache_diff.add_parser,
+    cache_prune.add_prune_parser,
+    cache_prune.add_clear_parser,
+    cache_transfer.add_parser,
+)
+
+
+def add_cache_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """The command's arguments."""
+    parser = commands.add_parser(
+        "cache",
+        help="look after stored answers and recordings",
+        description=(
+            "promptfuzz cache: look after stored answers: the local cache, and the recordings that "
+            "lie in git."
+        ),
+        allow_abbrev=False,
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for add_parser in _ACTIONS:
+        add_parser(actions)
+
 
 AS_HOPED, AGAINST, USAGE, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -47,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if argv is None else argv)
     if given[:1] == ["serve"]:
-        return serve.execute(given[1:])
+        return execute_serve(given[1:])
     try:
         parser, commands = _parser()
         options, unknown = parser.parse_known_args(given)
@@ -79,23 +123,23 @@ def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
     )
     parser.add_argument("--version", action="version", version=f"promptfuzz {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (
-        run,
-        search,
-        explain,
-        replay,
-        report,
-        history,
-        compare,
-        trend,
-        gc,
-        mutate,
-        operators,
-        cache,
-        prefill,
-        lexicon,
-        model,
-        serve,
+    for add_parser in (
+        run.add_parser,
+        search.add_parser,
+        explain.add_parser,
+        replay.add_parser,
+        history.add_report_parser,
+        history.add_history_parser,
+        history.add_compare_parser,
+        history.add_trend_parser,
+        history.add_gc_parser,
+        mutate.add_mutate_parser,
+        mutate.add_operators_parser,
+        add_cache_parser,
+        prefill.add_parser,
+        model.add_lexicon_parser,
+        model.add_model_parser,
+        add_serve_parser,
     ):
-        module.add_parser(commands)
+        add_parser(commands)
     return parser, commands.choices

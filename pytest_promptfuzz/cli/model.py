@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.options import add_output_options, plain
+from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, pad
+from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_promptfuzz.cli.output import Output
-    from pytest_promptfuzz.embedding.entailment_check import KindErrors
-    from pytest_promptfuzz.embedding.hub import Offer
-    from pytest_promptfuzz.embedding.models import Model
-    from pytest_promptfuzz.reporting.text import Line
+    from pytest_promptfuzz.assistance.lexicons import Installed
+    from pytest_promptfuzz.cli.options import Output
+    from pytest_promptfuzz.judging.installation import Offer
+    from pytest_promptfuzz.judging.meaning import KindErrors
+    from pytest_promptfuzz.judging.models import Model
+
 
 _NAMES = ("minilm", "entailment")
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_model_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "model",
         help="show, fetch, export, install or check the models that compare answers by meaning",
-        description=plain(__doc__),
+        description=(
+            "promptfuzz model: show, fetch, export, install or check the models that compare answers "
+            "by meaning."
+        ),
         allow_abbrev=False,
     )
     add_output_options(parser)
-    parser.set_defaults(execute=execute, action="show")
+    parser.set_defaults(execute=execute_model, action="show")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     export = actions.add_parser(
         "export",
@@ -78,10 +84,10 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     for action in (export, install, check):
         add_output_options(action)
-        action.set_defaults(execute=execute)
+        action.set_defaults(execute=execute_model)
 
 
-def execute(options: argparse.Namespace, output: Output) -> int:
+def execute_model(options: argparse.Namespace, output: Output) -> int:
     """Do what is asked; returns the exit code.
 
     Raises:
@@ -93,9 +99,9 @@ def execute(options: argparse.Namespace, output: Output) -> int:
 
 
 def _export(options: argparse.Namespace, output: Output) -> int:
-    from pytest_promptfuzz.embedding.exporting import export
-    from pytest_promptfuzz.embedding.models import MINILM, trained_minilm
-    from pytest_promptfuzz.embedding.transformer import MODEL, SentenceTransformerEmbedder
+    from pytest_promptfuzz.judging.encoders import MODEL, SentenceTransformerEmbedder
+    from pytest_promptfuzz.judging.installation import export
+    from pytest_promptfuzz.judging.models import MINILM, trained_minilm
 
     name = export(SentenceTransformerEmbedder(options.source or str(trained_minilm() or MODEL)), options.to)
     if options.json:
@@ -109,7 +115,7 @@ def _export(options: argparse.Namespace, output: Output) -> int:
 
 
 def _install(options: argparse.Namespace, output: Output) -> int:
-    from pytest_promptfuzz.embedding.installing import install, install_entailment
+    from pytest_promptfuzz.judging.installation import install, install_entailment
 
     errors: list[KindErrors] = []
     if options.entailment is not None:
@@ -136,9 +142,8 @@ def _install(options: argparse.Namespace, output: Output) -> int:
 
 def _from_hub(options: argparse.Namespace, output: Output) -> tuple[Path, list[KindErrors]] | None:
     """Show what would be fetched, ask, and fetch it; ``None`` where the answer is no."""
-    from pytest_promptfuzz.embedding.hub import look_up
-    from pytest_promptfuzz.embedding.installing import install_from_hub
-    from pytest_promptfuzz.embedding.models import ONNX_EXTRA, has_onnx
+    from pytest_promptfuzz.judging.installation import install_from_hub, look_up
+    from pytest_promptfuzz.judging.models import ONNX_EXTRA, has_onnx
 
     name: str = options.source
     if not has_onnx():
@@ -164,7 +169,7 @@ def _from_hub(options: argparse.Namespace, output: Output) -> tuple[Path, list[K
 
 
 def _offered(offer: Offer) -> str:
-    from pytest_promptfuzz.embedding.models import model_folder
+    from pytest_promptfuzz.judging.models import model_folder
 
     files = ", ".join(each.path for each in offer.files)
     return (
@@ -197,9 +202,9 @@ class _Progress:
 
 
 def _check(options: argparse.Namespace, output: Output) -> int:
-    from pytest_promptfuzz.embedding.choose import entailment_of
-    from pytest_promptfuzz.embedding.entailment_check import check_entailment
-    from pytest_promptfuzz.embedding.entailment_models import GET_ENTAILMENT, find_entailment
+    from pytest_promptfuzz.judging.encoders import entailment_of
+    from pytest_promptfuzz.judging.meaning import check_entailment
+    from pytest_promptfuzz.judging.models import GET_ENTAILMENT, find_entailment
 
     found = find_entailment(options.source)
     entailment = entailment_of(found)
@@ -277,7 +282,7 @@ def _share(count: int, total: int) -> str:
 
 
 def _interval(count: int, total: int) -> tuple[float, float] | None:
-    from pytest_promptfuzz.scoring.intervals import share_interval
+    from pytest_promptfuzz.stats.intervals import share_interval
 
     if not total:
         return None
@@ -286,8 +291,14 @@ def _interval(count: int, total: int) -> tuple[float, float] | None:
 
 
 def _show(options: argparse.Namespace, output: Output) -> int:
-    from pytest_promptfuzz.embedding.entailment_models import GET_ENTAILMENT, find_entailment
-    from pytest_promptfuzz.embedding.models import find_model, has_onnx, has_torch, model_folder
+    from pytest_promptfuzz.judging.models import (
+        GET_ENTAILMENT,
+        find_entailment,
+        find_model,
+        has_onnx,
+        has_torch,
+        model_folder,
+    )
 
     found, entailment = find_model(), find_entailment()
     if options.json:
@@ -321,3 +332,94 @@ def _found(model: Model) -> dict[str, str | None]:
         "folder": None if model.folder is None else str(model.folder),
         "missing": model.mend or None,
     }
+
+
+# ``promptfuzz lexicon``: install, list or remove lexicons, from which operators take words.
+
+
+def add_lexicon_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """The command's arguments."""
+    parser = commands.add_parser(
+        "lexicon",
+        help="install, list or remove lexicons",
+        description="promptfuzz lexicon: install, list or remove lexicons, from which operators take words.",
+        allow_abbrev=False,
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, help_, argument, described in (
+        (
+            "install",
+            "install a lexicon",
+            "NAME|FILE",
+            "a published WordNet to download (oewn:2024, omw-fr:1.4), or a file in WN-LMF (.xml, .gz, .tar.xz)",
+        ),
+        ("list", "list the lexicons on this machine", "", ""),
+        ("remove", "remove a lexicon", "NAME", "oewn:2024; oewn for all its versions"),
+    ):
+        action = actions.add_parser(
+            name, help=help_, description=help_.capitalize() + ".", allow_abbrev=False
+        )
+        if argument:
+            action.add_argument("name", metavar=argument, help=described)
+        add_output_options(action)
+        action.set_defaults(execute=execute_lexicon)
+
+
+def execute_lexicon(options: argparse.Namespace, output: Output) -> int:
+    """Do what is asked; returns the exit code.
+
+    Raises:
+        UsageError: No such file or lexicon.
+        ConfigurationError: The extra is missing, the download fails, or the folder cannot be used.
+    """
+    from pytest_promptfuzz.assistance.lexicons import (
+        install_lexicon,
+        lexicon_folder,
+        listed_lexicons,
+        remove_lexicon,
+    )
+
+    if options.action == "list":
+        known = listed_lexicons()
+        if options.json:
+            output.json([asdict(each) for each in known])
+        elif known:
+            output.lines(_table(known))
+        else:
+            output.text(f"No lexicon is installed in {safe(str(lexicon_folder()))}.")
+        return 0
+    if options.action == "remove":
+        removed = remove_lexicon(options.name)
+        output.json(removed) if options.json else output.text(safe(f"Removed {', '.join(removed)}."))
+        return 0
+    new = install_lexicon(options.name)
+    if options.json:
+        output.json([asdict(each) for each in new])
+        return 0
+    if not new:
+        output.text(safe(f"Nothing new: what {options.name} holds is installed already."))
+    for each in new:
+        output.text(safe(f"Installed {each.name} ({each.label}, {each.language}; {each.license})."))
+        for missing in each.missing:
+            output.text(
+                safe(
+                    f"It rests on {missing} for wider and narrower words: promptfuzz lexicon install {missing}"
+                )
+            )
+    return 0
+
+
+def _table(known: list[Installed]) -> list[Line]:
+    wide = max(len(each.name) for each in known)
+    lines: list[Line] = []
+    for each in known:
+        lacks = f" (without {', '.join(each.missing)})" if each.missing else ""
+        lines.append(
+            [
+                (f"{pad(safe(each.name), wide)}  ", "label"),
+                HANG,
+                (safe(f"{each.language}  {each.label}"), "plain"),
+                (safe(lacks), "dim"),
+            ]
+        )
+    return lines

@@ -2,34 +2,159 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, cast
 
 from pytest_promptfuzz.cli.options import add_output_options, add_plan_options, plain
 from pytest_promptfuzz.cli.prompts import read_prompt
-from pytest_promptfuzz.cli.side_by_side import twin_lines
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.edits import Edit, Ref
-from pytest_promptfuzz.mutations.measuring import word_diff
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.mutations.engine.edits import Edit, Ref, word_diff
+from pytest_promptfuzz.mutations.engine.mutation import DIMENSIONS
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.mutations.engine.registry import all_operators, find
 from pytest_promptfuzz.prompts.messages import layout
-from pytest_promptfuzz.reporting.terminal import diff_lines
+from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, columns, pad
+from pytest_promptfuzz.reporting.terminal.summary import diff_lines
+from pytest_promptfuzz.reporting.wording.diffs import show_edges
+from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_promptfuzz.cli.output import Output
-    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.cli.options import Output
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.mutations.engine.operator import Operator
     from pytest_promptfuzz.prompts.prompt import Prompt
-    from pytest_promptfuzz.reporting.text import Line
+    from pytest_promptfuzz.reporting.terminal.styled_text import Piece, Style
+
+
+# A prompt and its mutation in two columns.
+
+
+_GAP = " | "
+_MOST_SAME = 12  # unchanged lines in a row that are shown
+_CONTEXT = 3  # of more, those at either end
+_STYLES: dict[str, Style] = {"=": "plain", "-": "removed", "+": "added"}
+_MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
+_RUN = re.compile(r"\n|[^\S\n]+|\S+")
+
+
+def twin_lines(diff: Sequence[tuple[str, str]], *, width: int, color: bool, role: str = "") -> list[Line]:
+    """The original on the left and what became of it on the right, wrapped to half the width each.
+
+    Args:
+        diff: ``("=" | "-" | "+", text)`` pieces in order, as :meth:`Mutation.diff` gives them.
+        width: Columns for both, at least 40.
+        role: Of the message of a chat that it is, to head the columns.
+        color: Whether colour tells what was removed and added; marks do where it does not.
+    """
+    room = (width - len(_GAP)) // 2
+    lines: list[Line] = [
+        _row([(f"{role} original".strip(), "heading")], [(f"{role} mutated".strip(), "heading")], room)
+    ]
+    same: list[list[Line]] = []
+    for part in _column_parts(diff):
+        left = _wrapped(_side(part, "-", color=color), room)
+        right = _wrapped(_side(part, "+", color=color), room)
+        rows = [_row(one, other, room) for one, other in zip_longest(left, right, fillvalue=cast("Line", []))]
+        if all(kind == "=" for kind, _ in part):
+            same.append(rows)
+            continue
+        lines += _shortened(same)
+        same = []
+        lines += rows
+    return lines + _shortened(same)
+
+
+def _row(left: Line, right: Line, room: int) -> Line:
+    used = sum(columns(text) for text, _ in left)
+    return [*left, (" " * (room - used) + _GAP.rstrip(), "dim"), (" ", "plain"), *right]
+
+
+def _shortened(same: list[list[Line]]) -> list[Line]:
+    """Lines that no edit touches; the inner ones of many are counted instead."""
+    if len(same) <= _MOST_SAME:
+        return [row for rows in same for row in rows]
+    left_out = len(same) - 2 * _CONTEXT
+    return [
+        *(row for rows in same[:_CONTEXT] for row in rows),
+        [(f"… {left_out:,} lines are the same …", "dim")],
+        *(row for rows in same[-_CONTEXT:] for row in rows),
+    ]
+
+
+def _column_parts(diff: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """The diff cut at the line breaks that both sides share, so that what follows one stands side by side again."""
+    part: list[tuple[str, str]] = []
+    for kind, text in diff:
+        head, *rest = text.split("\n") if kind == "=" else [text]
+        part.append((kind, head))
+        for each in rest:
+            yield part
+            part = [(kind, each)]
+    if any(text for _, text in part):
+        yield part
+
+
+def _side(diff: Iterable[tuple[str, str]], sign: str, *, color: bool) -> Iterator[Piece]:
+    """One side of a diff; the white space of a change is made visible."""
+    for kind, text in diff:
+        if kind == "=":
+            yield safe(text).replace("\t", "    "), "plain"
+        elif kind == sign:
+            shown = safe(show_edges(text))
+            before, after = _MARKS[kind]
+            yield (shown, _STYLES[kind]) if color else (before + shown + after, "plain")
+
+
+def _wrapped(pieces: Iterable[Piece], room: int) -> list[Line]:
+    """The pieces in rows of at most ``room`` columns, broken at a space, else wherever it must be."""
+    rows: list[Line] = [[]]
+    used = 0
+    for text, style in pieces:
+        for run in _RUN.findall(text):
+            if run == "\n":
+                rows.append([])
+                used = 0
+                continue
+            if used + columns(run) > room and used:
+                rows.append([])
+                used = 0
+                if run.isspace():
+                    continue
+            for part in _cut(run, room):
+                if used + columns(part) > room:
+                    rows.append([])
+                    used = 0
+                rows[-1].append((part, style))
+                used += columns(part)
+    return rows
+
+
+def _cut(run: str, room: int) -> Iterator[str]:
+    """A word that is wider than a row, in parts that are not."""
+    start, used = 0, 0
+    for index, character in enumerate(run):
+        wide = columns(character)
+        if used + wide > room:
+            yield run[start:index]
+            start, used = index, 0
+        used += wide
+    yield run[start:]
+
 
 FORMAT = 1
 
 
-def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+def add_mutate_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
-        "mutate", help="show the mutations of a prompt", description=plain(__doc__), allow_abbrev=False
+        "mutate",
+        help="show the mutations of a prompt",
+        description="promptfuzz mutate: show the mutations of a prompt. It calls no model.",
+        allow_abbrev=False,
     )
     parser.add_argument(
         "file",
@@ -46,10 +171,10 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "--side-by-side", action="store_true", help="show the prompt and each mutation in two columns"
     )
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=execute_mutate)
 
 
-def execute(options: argparse.Namespace, output: Output) -> int:
+def execute_mutate(options: argparse.Namespace, output: Output) -> int:
     """Show the mutations; returns the exit code.
 
     Raises:
@@ -67,7 +192,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
                 "seed": options.seed,
                 "requested": made.requested,
                 "notes": list(made.notes),
-                "mutations": [_plain(each) for each in made.mutations],
+                "mutations": [_mutation_json(each) for each in made.mutations],
             }
         )
         return 0
@@ -123,7 +248,7 @@ def _heading(place: int, mutation: Mutation) -> Line:
     return [(f"{place}. {names}", "heading"), (f"{about}, {mutation.id}", "dim")]
 
 
-def _plain(mutation: Mutation) -> dict[str, object]:
+def _mutation_json(mutation: Mutation) -> dict[str, object]:
     data = {name: value for name, value in mutation.to_json().items() if name != "original"}
     return {
         "id": mutation.id,
@@ -131,4 +256,123 @@ def _plain(mutation: Mutation) -> dict[str, object]:
         "change_rate": mutation.change_rate,
         "text": mutation.text,
         "diff": [list(piece) for piece in mutation.diff()],
+    }
+
+
+# ``promptfuzz operators``: list the operators, or describe one.
+
+
+def add_operators_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """The command's arguments."""
+    parser = commands.add_parser(
+        "operators",
+        help="list the operators, or describe one",
+        description="promptfuzz operators: list the operators, or describe one.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="the operator to describe; without it, all are listed"
+    )
+    parser.add_argument(
+        "--dimension", metavar="D", choices=DIMENSIONS, help="list only operators of this dimension"
+    )
+    add_output_options(parser)
+    parser.set_defaults(execute=execute_operators)
+
+
+def execute_operators(options: argparse.Namespace, output: Output) -> int:
+    """List or describe; returns the exit code.
+
+    Raises:
+        UsageError: There is no operator of that name, or it is asked for beside a dimension.
+    """
+    if options.name is not None:
+        if options.dimension is not None:
+            raise UsageError(
+                f"operators {options.name} --dimension {options.dimension}: name an operator or a dimension, not both."
+            )
+        if options.name in DIMENSIONS:
+            raise UsageError(
+                f"{options.name!r} is a dimension; write promptfuzz operators --dimension {options.name}."
+            )
+        found = find(options.name)
+        if options.json:
+            output.json(_operator_json(found))
+        else:
+            output.lines(_described(found))
+        return 0
+    known = [each for each in all_operators().values() if options.dimension in {None, each.dimension}]
+    if options.json:
+        output.json([_operator_json(each) for each in known])
+    else:
+        output.lines(_listed(known))
+    return 0
+
+
+def _listed(known: list[Operator]) -> list[Line]:
+    if not known:
+        return [[("No operator has this dimension.", "plain")]]
+    wide = max(len(each.name) for each in known)
+    lines: list[Line] = []
+    for dimension in DIMENSIONS:
+        those = [each for each in known if each.dimension == dimension]
+        if not those:
+            continue
+        lines += [[], [(f"{dimension} ({len(those)})", "heading")]]
+        for each in those:
+            extra = [] if each.by_default else ["only when named"]
+            extra += [] if each.relation == "invariance" else [f"expects {each.relation!r}"]
+            extra += [f"only {', '.join(each.languages)}"] if each.languages else []
+            tail = f" ({'; '.join(extra)})" if extra else ""
+            lines.append(
+                [
+                    (f"  {pad(each.name, wide)}  ", "label"),
+                    HANG,
+                    (plain(each.summary), "plain"),
+                    (tail, "dim"),
+                ]
+            )
+    return lines[1:]
+
+
+def _described(each: Operator) -> list[Line]:
+    facts = {
+        "version": str(each.version),
+        "dimension": each.dimension,
+        "severity": f"{each.severity:g} (0 invisible, 1 everything changes)",
+        "meaning": {"yes": "kept", "conditional": "kept on the conditions it checks", "no": "changed"}[
+            each.preserves
+        ],
+        "expects": "the same behaviour"
+        if each.relation == "invariance"
+        else f"the relation {each.relation!r}",
+        "languages": ", ".join(each.languages) or "any",
+        "touches": ", ".join(each.touches) or "nothing protected",
+        "used": "by default" if each.by_default else "only when named",
+        "sources": ", ".join(each.sources) or "-",
+    }
+    lines: list[Line] = [[(str(each), "heading"), (f"  {plain(each.summary)}", "plain")]]
+    lines += [[(f"  {pad(label, 10)} ", "label"), HANG, (value, "plain")] for label, value in facts.items()]
+    if each.example:
+        before, after = each.example
+        lines.append([(f"  {pad('before', 10)} ", "label"), HANG, (show_edges(before), "plain")])
+        lines.append([(f"  {pad('after', 10)} ", "label"), HANG, (show_edges(after), "plain")])
+    return lines
+
+
+def _operator_json(each: Operator) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "version": each.version,
+        "dimension": each.dimension,
+        "severity": each.severity,
+        "preserves": each.preserves,
+        "relation": each.relation,
+        "languages": list(each.languages),
+        "touches": list(each.touches),
+        "parts": [part.id for part in each.parts],
+        "by_default": each.by_default,
+        "sources": list(each.sources),
+        "summary": each.summary,
+        "example": list(each.example) if each.example else None,
     }

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.cache.common import counted
-from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.cli.cache_stats import counted
+from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.cli.output import Output
-    from pytest_promptfuzz.plugin.prefilling import Planned
-    from pytest_promptfuzz.running.batches.prefill import Outcome
-    from pytest_promptfuzz.running.batches.wanted import Wanted
+    from pytest_promptfuzz.cli.options import Output
+    from pytest_promptfuzz.plugin.dry_run import Planned
+    from pytest_promptfuzz.running.batches import Outcome, Wanted
 
 _SHOWN = 20
 
@@ -67,8 +66,8 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     Raises:
         PromptfuzzError: The suite cannot be planned, or a provider cannot be asked.
     """
-    from pytest_promptfuzz.plugin.prefilling import plan_suite
-    from pytest_promptfuzz.running.batches.prefill import Outcome
+    from pytest_promptfuzz.plugin.dry_run import plan_suite
+    from pytest_promptfuzz.running.batches import Outcome
 
     whole = Outcome()
     asked: set[str] = set()
@@ -100,7 +99,7 @@ def _goes_on(options: argparse.Namespace) -> bool:
 
 
 def _prefill(planned: Planned, wanted: list[Wanted], options: argparse.Namespace, output: Output) -> Outcome:
-    from pytest_promptfuzz.running.batches.prefill import Prefill
+    from pytest_promptfuzz.running.batches import Prefill
 
     store, redaction, folder = planned.shared
     try:
@@ -130,7 +129,7 @@ def _cost(planned: Planned) -> str:
     """What the plan costs, in the words of a dry run."""
     if planned.prices is None or not planned.wanted:
         return ""
-    from pytest_promptfuzz.running.limits.estimate import estimate, summed
+    from pytest_promptfuzz.running.limits.budget import estimate, summed
 
     found = [estimate(each.wire, planned.prices) for each in planned.wanted]
     tokens = sum(each.tokens for each in found)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.evaluating.inputs import read_inputs
+from pytest_promptfuzz.evaluating.evaluate import read_inputs
 from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.prompts.prompt import Prompt
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.options import add_output_options, plain
 from pytest_promptfuzz.errors import StoreError, UsageError
-from pytest_promptfuzz.reporting.safe import safe
+from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from pytest_promptfuzz.cli.output import Output
-    from pytest_promptfuzz.reporting.replays import Replay
-    from pytest_promptfuzz.scoring.replayed import Known
+    from pytest_promptfuzz.cli.options import Output
+    from pytest_promptfuzz.reporting.terminal.failure import Replay
+    from pytest_promptfuzz.results.counterexamples import Known
 
 _STORE = ".promptfuzz"
 _CODES = {"passes": 0, "elsewhere": 0, "breaks": 1}
@@ -85,7 +85,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     if options.json:
         output.json(replays[0] if len(replays) == 1 else replays)
     else:
-        from pytest_promptfuzz.reporting.replays import replay_lines
+        from pytest_promptfuzz.reporting.terminal.failure import replay_lines
 
         for replay in replays:
             output.lines(replay_lines(replay, width=output.width))
@@ -99,8 +99,8 @@ def _replayed(one: _Stored, root: Path, options: argparse.Namespace) -> Replay:
     Raises:
         UsageError: Its test cannot be run.
     """
-    from pytest_promptfuzz.plugin.commanded import run_one
-    from pytest_promptfuzz.reporting.replays import replay_of
+    from pytest_promptfuzz.plugin.replays import run_one
+    from pytest_promptfuzz.reporting.terminal.failure import replay_of
 
     results = run_one(
         str(root / one.test), one.id, [f"--promptfuzz-cache-dir={options.cache_dir}", *options.pytest]
@@ -123,7 +123,7 @@ def _root(cache_dir: str) -> Path:
 def _stored(root: Path, folder: Path, output: Output) -> Iterator[_Stored]:
     """What is stored, by test: counterexamples of here and of git, then trials."""
     from pytest_promptfuzz.history.counterexamples import LocalCounterexamples
-    from pytest_promptfuzz.history.snapshots import files_in, folders_below, module_of, read
+    from pytest_promptfuzz.history.snapshots import files_in, folders_below, module_of_snapshots, read
 
     found: dict[tuple[str, str], _Stored] = {}
     trials: dict[tuple[str, str], _Stored] = {}
@@ -135,7 +135,7 @@ def _stored(root: Path, folder: Path, output: Output) -> Iterator[_Stored]:
             continue
         if snapshot is None:
             continue
-        test = f"{module_of(path.parent).relative_to(root).as_posix()}::{snapshot.test}"
+        test = f"{module_of_snapshots(path.parent).relative_to(root).as_posix()}::{snapshot.test}"
         for each in snapshot.counterexamples:
             found.setdefault((test, each.id), _Stored(each.id, test, each)).places.append("git")
     for kept in LocalCounterexamples(folder).every():
@@ -200,7 +200,7 @@ def _list(stored: list[_Stored], options: argparse.Namespace, output: Output) ->
     if not stored:
         output.say("No counterexample is stored: no test has failed here, or what broke is mended.")
         return
-    from pytest_promptfuzz.reporting.replays import listed_lines
+    from pytest_promptfuzz.reporting.terminal.failure import listed_lines
 
     rows = [(each.id, each.test, each.known, sorted(each.places)) for each in known]
     output.lines(listed_lines(rows))

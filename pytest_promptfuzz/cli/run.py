@@ -25,18 +25,17 @@ from pytest_promptfuzz.cli.prompts import filled, read_prompt, read_values
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.reporting.model import report_test
-from pytest_promptfuzz.reporting.progress import Progress
-from pytest_promptfuzz.reporting.side_by_side import side_by_side_lines
-from pytest_promptfuzz.reporting.terminal import failure_lines, summary_lines
-from pytest_promptfuzz.scoring.gates import GATES
-from pytest_promptfuzz.scoring.stopping import STOPS
+from pytest_promptfuzz.reporting.terminal.progress import Progress
+from pytest_promptfuzz.reporting.terminal.summary import failure_lines, side_by_side_lines, summary_lines
+from pytest_promptfuzz.stats.stopping import STOPS
+from pytest_promptfuzz.stats.verdict import GATES
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.cli.output import Output
+    from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.reporting.model import TestReport
-    from pytest_promptfuzz.reporting.text import Line
-    from pytest_promptfuzz.scoring.robustness import Robustness
+    from pytest_promptfuzz.reporting.terminal.styled_text import Line
+    from pytest_promptfuzz.results.robustness import Robustness
 
 _STORE = ".promptfuzz"
 _EFFECTS = {"fail": 1, "error": 3, "pass": 0}
@@ -220,9 +219,9 @@ def _evaluated(
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.evaluate import aevaluate
     from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
-    from pytest_promptfuzz.targets.embeddings import embeddings
-    from pytest_promptfuzz.targets.resolve import resolve
-    from pytest_promptfuzz.wire.store import ResponseStore
+    from pytest_promptfuzz.storage.disk_store import ResponseStore
+    from pytest_promptfuzz.targets.resolution import resolve
+    from pytest_promptfuzz.targets.sdk_clients import embeddings
 
     settings = {
         "mutations": options.mutations,

@@ -18,9 +18,9 @@ from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
 from pytest_promptfuzz.comparing.reading.text import analyse, shown
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.expressions import expression
-from pytest_promptfuzz.mutations.languages import language_tag, surely
-from pytest_promptfuzz.wire.paths import at, child, json_diff, without
+from pytest_promptfuzz.text.expressions import expression
+from pytest_promptfuzz.text.json_paths import at, child, json_diff, without
+from pytest_promptfuzz.text.languages import language_tag, surely
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -217,7 +217,7 @@ def _sign(text: str) -> int:
 
 def _fixed(first: str, second: str) -> bool:
     """Whether a label is the same in every language: a code, or an English word that stayed English and changed."""
-    from pytest_promptfuzz.mutations.lexicon.frequent import FREQUENT
+    from pytest_promptfuzz.data.known_words import FREQUENT
 
     one, two = labels.bare(analyse(first)), labels.bare(analyse(second))
     if _CODE.match(first.strip(" .*\"'`")):

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.comparing.comparison import Outcome
+    from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.comparing.profiles import Profile
-    from pytest_promptfuzz.embedding.embedder import Embedder
 
     Measure = Callable[[str, str], float | None]
     Check = Callable[[str, str], Finding | str | None]

@@ -16,7 +16,7 @@ from pytest_promptfuzz.comparing.reading.text import analyse
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import canonical_words
 from pytest_promptfuzz.comparing.values.same_values import days_apart
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.reading.text import Text

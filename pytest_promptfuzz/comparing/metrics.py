@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 from rapidfuzz.distance import Indel, LCSseq
 
 from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
+from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.comparing.reading.text import LIMIT, undecided
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
-from pytest_promptfuzz.embedding.embedder import cosine
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
-from pytest_promptfuzz.expressions import expression
-from pytest_promptfuzz.mutations.sequence_diff import ratio
-from pytest_promptfuzz.wire.paths import child, equal
+from pytest_promptfuzz.text.expressions import expression
+from pytest_promptfuzz.text.json_paths import child, equal
+from pytest_promptfuzz.text.word_diffs import ratio
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_promptfuzz.embedding.embedder import Embedder
+    from pytest_promptfuzz.comparing.meaning import Embedder
 
     Measure = Callable[[str, str], float | None]
 

@@ -16,14 +16,14 @@ from pytest_promptfuzz.comparing.formats.sql import compare_sql
 from pytest_promptfuzz.comparing.reading.asides import leads_to_block, substance
 from pytest_promptfuzz.comparing.reading.text import shown
 from pytest_promptfuzz.comparing.texts import introduced
-from pytest_promptfuzz.expressions import expression
-from pytest_promptfuzz.wire.paths import without
+from pytest_promptfuzz.text.expressions import expression
+from pytest_promptfuzz.text.json_paths import without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.comparing.profiles import Profile
-    from pytest_promptfuzz.embedding.embedder import Embedder
 
 
 # The parts of an answer that are no prose, wherever they stand: data, programs, queries, calls, fields.

@@ -17,7 +17,7 @@ from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.answer import read
 from pytest_promptfuzz.comparing.reading.pieces import agree, pieces
 from pytest_promptfuzz.comparing.reading.words import MONTH_TOKENS, canonical
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Finding, Pair

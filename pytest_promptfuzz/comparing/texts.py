@@ -14,6 +14,7 @@ from pytest_promptfuzz.comparing.guards.checks import FRAME
 from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
 from pytest_promptfuzz.comparing.guards.qualifiers import at_stake
 from pytest_promptfuzz.comparing.labels import declared
+from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.asides import declines, evades, introduction, read_asides
 from pytest_promptfuzz.comparing.reading.text import NORMALISERS, Text, analyse, kept_apart, shown
@@ -22,12 +23,11 @@ from pytest_promptfuzz.comparing.reading.words import canonical_words
 from pytest_promptfuzz.comparing.shared_words import JUDGE, by_words, differs, likeness, rearranged, undecided
 from pytest_promptfuzz.comparing.values import aliases
 from pytest_promptfuzz.comparing.values.same_values import agreed
-from pytest_promptfuzz.embedding.embedder import cosine
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
+    from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.comparing.profiles import Profile
-    from pytest_promptfuzz.embedding.embedder import Embedder
 
 
 # What meaning can tell of two texts that no guard and no word decides.

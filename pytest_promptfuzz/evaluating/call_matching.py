@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_promptfuzz.comparing.comparison import Comparison, decided
 from pytest_promptfuzz.comparing.formats.data_text import plain
-from pytest_promptfuzz.running.speculation.templates import strings
-from pytest_promptfuzz.wire.custom import endpoint_of, texts_of
-from pytest_promptfuzz.wire.paths import without
+from pytest_promptfuzz.providers.custom_protocol import endpoint_of, texts_of
+from pytest_promptfuzz.running.speculation import strings
+from pytest_promptfuzz.text.json_paths import without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from pytest_promptfuzz.providers.requests import Response
     from pytest_promptfuzz.running.run import Run
-    from pytest_promptfuzz.targets.model import Response
     from pytest_promptfuzz.wire.calls import Call
     from pytest_promptfuzz.wire.watch import Watch
 

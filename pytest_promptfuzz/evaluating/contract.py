@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.prompts.parts import TEMPLATE, Part, parse_part
-from pytest_promptfuzz.scoring.drifting import POLICIES
-from pytest_promptfuzz.scoring.gates import GATES, GateName
-from pytest_promptfuzz.scoring.replayed import PINNED
-from pytest_promptfuzz.scoring.score import exact
-from pytest_promptfuzz.scoring.stopping import STOPS, Stop
+from pytest_promptfuzz.errors import NotRecordedError, UsageError, nearest
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.mutations.engine.selection import wanted
+from pytest_promptfuzz.prompts.messages import TEMPLATE, Part, parse_part
+from pytest_promptfuzz.prompts.prompt import as_prompt
+from pytest_promptfuzz.results.counterexamples import PINNED
+from pytest_promptfuzz.stats.regressions import POLICIES
+from pytest_promptfuzz.stats.scores import exact
+from pytest_promptfuzz.stats.stopping import STOPS, Stop
+from pytest_promptfuzz.stats.verdict import GATES, GateName
+from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier
     from pytest_promptfuzz.comparing.formats.data_text import Schema
     from pytest_promptfuzz.comparing.profiles import Profile
-    from pytest_promptfuzz.judging.model import Judge
-    from pytest_promptfuzz.mutations.selection import Wanted
+    from pytest_promptfuzz.judging.ratings import Judge
+    from pytest_promptfuzz.mutations.engine.selection import Wanted
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.storage.redaction import Redaction
+    from pytest_promptfuzz.wire.cassettes import Tape
+    from pytest_promptfuzz.wire.watch import Watch
+
 
 DRIFTS = ("model_drift", "prompt_drift", "comparator_drift")
 MOST_MUTATIONS = 10_000
@@ -138,7 +150,7 @@ class Contract:
             )
         checked = {name: _CHECKS[name](name, value, where) for name, value in values.items()}
         if checked.get("judge") is not None or checked.get("quality"):
-            from pytest_promptfuzz.judging.registry import read_judge
+            from pytest_promptfuzz.judging.model_judge import read_judge
 
             checked["judge"] = read_judge(checked, where)
         if not isinstance(checked.get("mutations", 0), int):
@@ -262,7 +274,7 @@ def _mutations(name: str, value: Any, where: str) -> int | Wanted:
         )
     if not isinstance(value, Mapping | list | tuple):
         return _whole(1, MOST_MUTATIONS)(name, value, where)  # type: ignore[no-any-return]  # an int, or it raises
-    from pytest_promptfuzz.mutations.selection import wanted
+    from pytest_promptfuzz.mutations.engine.selection import wanted
 
     try:
         return wanted(value)
@@ -278,7 +290,7 @@ def _parts(name: str, value: Any, where: str) -> tuple[Any, ...]:
 
 
 def _measures(name: str, value: Any, where: str) -> tuple[str, ...]:
-    from pytest_promptfuzz.judging.wording import check_measure
+    from pytest_promptfuzz.judging.model_judge import check_measure
 
     if not isinstance(value, list | tuple):
         raise UsageError(f"{where}: {name}={value!r:.80} must be a list such as ['faithfulness'].")
@@ -289,7 +301,7 @@ def _measures(name: str, value: Any, where: str) -> tuple[str, ...]:
 
 
 def _operators(_: str, value: Any, where: str) -> Any:
-    from pytest_promptfuzz.mutations.strata import strata_of
+    from pytest_promptfuzz.mutations.engine.selection import strata_of
 
     try:
         strata_of(value)
@@ -312,7 +324,7 @@ def _flag(name: str, value: Any, where: str) -> bool:
 
 
 def _paths(_: str, value: Any, where: str) -> tuple[str, ...]:
-    from pytest_promptfuzz.wire.paths import parse_paths
+    from pytest_promptfuzz.text.json_paths import parse_paths
 
     try:
         return parse_paths(value)
@@ -349,3 +361,145 @@ _CHECKS: Mapping[str, Any] = {
     "pinned": _name(lambda: PINNED),
     **dict.fromkeys(DRIFTS, _name(lambda: POLICIES)),
 }
+
+
+# The plan of a test and its recording: which plan is executed, and what is an error where nothing is recorded.
+
+
+_SHOWN = 3
+_MEND = "Record it again with --promptfuzz-mode=record, and commit the recording."
+
+
+def recorded_plan(
+    tape: Tape, prompt: Prompt, contract: Contract, where: str, notes: list[str]
+) -> tuple[Mutation, ...] | None:
+    """The mutations recorded for a prompt; ``None`` where the test is to be planned anew.
+
+    Args:
+        tape: The test's recording.
+        prompt: What is to be mutated.
+        contract: The test's settings; a plan that was made for others is not taken.
+        where: The test, for messages.
+        notes: Takes why a recorded plan is not taken.
+
+    Raises:
+        NotRecordedError: Only the recording may be used, and holds no plan for this prompt and these settings.
+    """
+    if tape.recording:
+        return None
+    plan = tape.plan(prompt_digest(prompt))
+    if plan is not None:
+        why = _otherwise(plan.get("asked"), asked(contract))
+    elif tape.has_plans:
+        why = "was recorded for another prompt"
+    else:
+        edited = tape.edited_plan()
+        why = f"has a plan that cannot be used: {edited}" if edited else ""
+    if plan is not None and not why:
+        try:
+            return tuple(_mutation(each, prompt) for each in plan["mutations"])
+        except UsageError as error:
+            why = f"has a recorded plan that cannot be used ({error})"
+    if tape.strict and tape.refused:
+        raise NotRecordedError(f"{where}: the test cannot be replayed from {tape.file}: {tape.refused}")
+    if tape.strict:
+        raise NotRecordedError(f"{where}: the test {why or f'has no plan in {tape.file}'}. {_MEND}")
+    if why:
+        notes.append(f"this test {why}, so its mutations were made anew: record it again")
+    return None
+
+
+def plan_to_json(mutations: Sequence[Mutation], contract: Contract) -> dict[str, Any]:
+    """A plan as it is recorded, with the prompt and the settings that it is for."""
+    prompt = mutations[0].source or as_prompt(mutations[0].original)
+    return {
+        "prompt": prompt_digest(prompt),
+        "asked": asked(contract),
+        "mutations": [_mutation_to_json(each) for each in mutations],
+    }
+
+
+def check_writable(mutations: Iterable[Mutation], redaction: Redaction, where: str) -> None:
+    """Refuse a plan with something like a key in it: it would have to be written as it is to be executed again.
+
+    Raises:
+        UsageError: There is one.
+    """
+    texts = [
+        part for each in mutations for edit in each.edits for part in edit.parts if isinstance(part, str)
+    ]
+    if any(redaction.text(each) != each for each in texts):
+        raise UsageError(
+            f"{where} cannot be recorded: its prompt holds something like a key, which its mutations would repeat. "
+            "Take it out of the prompt."
+        )
+
+
+def refuse_unrecorded(tape: Tape | None, runs: Iterable[Run]) -> None:
+    """Nothing is concluded from runs that asked what is not recorded.
+
+    Raises:
+        NotRecordedError: One of them did; the message has the first few.
+    """
+    refuse(tape, (run.watch for run in runs))
+
+
+def refuse(tape: Tape | None, watches: Iterable[Watch]) -> None:
+    """As ``refuse_unrecorded``, of what watches saw."""
+    if tape is None or not tape.strict:
+        return
+    found = [fault.message for watch in watches for fault in watch.faults if fault.kind == NOT_RECORDED]
+    said = list(dict.fromkeys(found))
+    if said:
+        rest = len(said) - _SHOWN
+        more = f" And {rest} more." if rest > 0 else ""
+        raise NotRecordedError(f"{tape.where}: {' '.join(said[:_SHOWN])}{more}")
+
+
+def prompt_digest(prompt: Prompt) -> str:
+    """32 hexadecimal digits of sha256 over the prompt's messages."""
+    content = json.dumps(
+        [dict(each) for each in prompt.messages], sort_keys=True, separators=(",", ":"), default=list
+    )
+    return hashlib.sha256(content.encode("ascii")).hexdigest()[:32]
+
+
+def asked(contract: Contract) -> dict[str, Any]:
+    """The settings a plan is made from, as JSON: what the test says, not what a release makes of it."""
+    if contract.operators is None:
+        draws: Any = "default"
+    else:
+        want = wanted(contract.mutations, contract.operators)
+        draws = {each.name: each.weight for each in want.strata}
+        if want.ready:
+            draws["ready"] = [each.id for each in want.ready]
+    return {
+        "mutations": contract.mutations,
+        "seed": contract.seed,
+        "part": contract.part.shown,
+        "operators": draws,
+    }
+
+
+def _otherwise(recorded: Any, now: dict[str, Any]) -> str:
+    if not isinstance(recorded, dict):
+        recorded = {}
+    for name, value in now.items():
+        if recorded.get(name) != value:
+            return f"asks for {name}={value!r:.80} and was recorded with {recorded.get(name)!r:.80}"
+    return ""
+
+
+def _mutation_to_json(mutation: Mutation) -> dict[str, Any]:
+    value = mutation.to_json()
+    del value["original"]  # the prompt's own text, whose digest the plan has
+    return {"id": mutation.id, **value}
+
+
+def _mutation(value: Any, prompt: Prompt) -> Mutation:
+    if not isinstance(value, dict):
+        raise UsageError(f"a mutation is a {type(value).__name__}")
+    mutation = Mutation.from_json({**value, "original": prompt.text}, source=prompt)
+    if mutation.id != value.get("id"):
+        raise UsageError(f"the trial {value.get('id')!r:.20} has other edits than it was recorded with")
+    return mutation

@@ -3,43 +3,308 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.asking import Asker, watch_of_the_run
-from pytest_promptfuzz.evaluating.compared import Before, outcomes_of
+from pytest_promptfuzz.errors import UsageError, quoted
 from pytest_promptfuzz.evaluating.contract import Contract
-from pytest_promptfuzz.evaluating.gold import read_expected
-from pytest_promptfuzz.evaluating.inputs import Cases, Input, read_inputs
 from pytest_promptfuzz.evaluating.job import Job
-from pytest_promptfuzz.evaluating.on_wire import PREFIX, OnWire
+from pytest_promptfuzz.evaluating.judge import spent_on
+from pytest_promptfuzz.evaluating.phases.drift import Before, outcomes_before
+from pytest_promptfuzz.evaluating.phases.verdict import read_expected
+from pytest_promptfuzz.evaluating.role_prompts import PREFIX, OnWire
 from pytest_promptfuzz.evaluating.session import (
     Session,
     installed_embedder,
     installed_entailment,
     simulated_of,
 )
-from pytest_promptfuzz.evaluating.speculating import speculating
 from pytest_promptfuzz.prompts.prompt import as_prompt
-from pytest_promptfuzz.running.drive import adrive, drive, together
-from pytest_promptfuzz.targets.function import CallableTarget
-from pytest_promptfuzz.targets.resolve import resolve
-from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.results.trials import Spent
+from pytest_promptfuzz.running.run import adrive, drive, nothing, together
+from pytest_promptfuzz.targets.resolution import CallableTarget, as_request, resolve
+from pytest_promptfuzz.wire.target_calls import aask, ask
+from pytest_promptfuzz.wire.transports import intercepting
+from pytest_promptfuzz.wire.watch import current
 
 if TYPE_CHECKING:
     import os
     import re
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
     from pytest_promptfuzz.evaluating.job import Steps
-    from pytest_promptfuzz.mutations.selection import Mutations
+    from pytest_promptfuzz.mutations.engine.selection import Mutations
     from pytest_promptfuzz.prompts.prompt import Prompt
-    from pytest_promptfuzz.scoring.robustness import Robustness
-    from pytest_promptfuzz.targets.model import Target
+    from pytest_promptfuzz.providers.requests import Request, Target
+    from pytest_promptfuzz.results.robustness import Robustness
+    from pytest_promptfuzz.running.run import Run, Step
+    from pytest_promptfuzz.running.speculation import Speculation
     from pytest_promptfuzz.wire.watch import Watch
 
     AnyTarget = str | Target | Callable[..., Any]
     AnyPrompt = str | Prompt | os.PathLike[str] | Sequence[Mapping[str, Any]]
+
+
+# The body of an evaluation whose calls are made for it: a prompt is asked of a target, seen by the run's watch.
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks a target.
+
+    Attributes:
+        target: A model, or a function of the application.
+        parameters: More for the request body; none for a function.
+    """
+
+    target: Target | CallableTarget
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def request(self, prompt: Prompt) -> Request:
+        """What is asked of a model for a prompt."""
+        return as_request(prompt, **self.parameters)
+
+    def ask(self, prompt: Prompt) -> Any:
+        """A model's ``Response``, or what the function returned; inside ``running.run`` only.
+
+        Raises:
+            TargetError: The call failed, or the function's answer is no text.
+            UsageError: The request cannot be sent, or the function is asynchronous.
+            Exception: Whatever the function raises.
+        """
+        if isinstance(self.target, CallableTarget):
+            return self.target.call(prompt)
+        return ask(self.target, self.request(prompt), watch_of_the_run())
+
+    async def aask(self, prompt: Prompt) -> Any:
+        """As ``ask``, without blocking the event loop; the function may be asynchronous."""
+        if isinstance(self.target, CallableTarget):
+            return await self.target.acall(prompt)
+        return await aask(self.target, self.request(prompt), watch_of_the_run())
+
+
+def watch_of_the_run() -> Watch:
+    """The watch of the run that goes on."""
+    watch = current.get()
+    if watch is None:  # `running.run` sets it around every body
+        raise RuntimeError("no run is going on")
+    return watch
+
+
+# Whether the calls of a job's sync body may be made before it asks, and what that took.
+
+
+class Told(NamedTuple):
+    """What ``running.drive.drive`` tells of a job: of each batch before it is made, and of each run after it."""
+
+    begin: Callable[[list[Step]], None] = nothing
+    ran: Callable[[Step, Run, list[Step]], None] = nothing
+
+
+@contextmanager
+def speculating(job: Job) -> Iterator[Told]:
+    """Have the calls of a sync body made early for the length of a job, where that is wanted and can help.
+
+    One trial alone, a replay and the simulated model have nothing to gain; a job that was mistaken once stops.
+    """
+    session = job.session
+    useful = session.mode != "replay" and job.simulated is None and job.only is None
+    if not (useful and session.speculate and session.concurrency > 1 and not job.mistaken):
+        yield Told()
+        return
+    speculations: dict[int, Speculation] = {}
+    try:
+        yield _told(job, speculations)
+    finally:
+        for speculation in speculations.values():
+            speculation.close()
+            job.mistaken = job.mistaken or speculation.wrong
+            for watch in speculation.unused:
+                job.spent += spent_on(watch)
+            job.spent += Spent(speculated=speculation.made, unused=len(speculation.unused))
+
+
+def _told(job: Job, speculations: dict[int, Speculation]) -> Told:
+    """Each case is told of its own runs: what follows from its prompt is learned from them."""
+    from pytest_promptfuzz.running.speculation import Speculation
+
+    session = job.session
+    apart = partial(session.apart, job.network)
+
+    def of(case: int) -> Speculation | None:
+        if case not in speculations and not any(each.wrong for each in speculations.values()):
+            # One call at a time may be the body's own.
+            speculations[case] = Speculation(session.crew, session.concurrency - 1, apart)
+        return speculations.get(case)
+
+    def begin(batch: list[Step]) -> None:
+        for case in dict.fromkeys(step.case for step in batch):
+            speculation = of(case)
+            if speculation is not None:
+                speculation.begin([step for step in batch if step.case == case])
+
+    def ran(step: Step, run: Run, rest: list[Step]) -> None:
+        speculation = speculations.get(step.case)
+        if speculation is not None:
+            speculation.ran(step, run, [each for each in rest if each.case == step.case])
+
+    return Told(begin, ran)
+
+
+# The inputs of a declarative evaluation: what is put into a prompt's slots, one case after the other.
+
+
+_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input.
+
+    Attributes:
+        name: How messages and reports call it; empty where the prompt needs no input.
+        value: As it was given.
+        values: What it puts into each slot; ``None`` for a prompt that is sent as it is.
+        expected: The gold answer, as plain data; ``None`` where there is none.
+    """
+
+    name: str = ""
+    value: Any = None
+    values: Mapping[str, object] | None = None
+    expected: Any = None
+
+    def put_into(self, prompt: Prompt) -> Prompt:
+        """The prompt as it is sent.
+
+        Raises:
+            UsageError: A mutation lost a slot, or a slot cannot show its value.
+        """
+        if self.values is None:
+            return prompt
+        try:
+            return prompt.fill(**self.values)
+        except UsageError as error:
+            raise UsageError(f"{error} (input {self.name})") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """A prompt and its inputs.
+
+    Attributes:
+        prompt: The template.
+        inputs: What is put into it, one case each.
+        same_mutations: Whether the template is mutated, in the same way for every input; otherwise each input is
+            mutated itself.
+    """
+
+    prompt: Prompt
+    inputs: tuple[Input, ...]
+    same_mutations: bool = True
+
+    def prompt_of(self, given: Input) -> Prompt:
+        """What is mutated in the case of an input."""
+        return self.prompt if self.same_mutations else given.put_into(self.prompt)
+
+    def sent(self, prompt: Prompt, given: Input) -> Prompt:
+        """What is sent for a prompt of that case, mutated or not."""
+        return given.put_into(prompt) if self.same_mutations else prompt
+
+
+def read_inputs(inputs: Any, prompt: Prompt, where: str, expected: Any = None) -> tuple[Input, ...]:
+    """The inputs of a prompt.
+
+    Args:
+        inputs: A list of texts (a prompt of one slot), a list of mappings of slot to value, a mapping of ID to
+            either, or ``None`` for a prompt without slots.
+        prompt: The template.
+        where: The test, for messages.
+        expected: The gold answer, or that of each input: see
+        :func:`~pytest_promptfuzz.evaluating.phases.verdict.read_expected`.
+
+    Raises:
+        UsageError: They are of another kind, empty, or do not fit the prompt's slots.
+    """
+    if inputs is None:
+        if prompt.slots:
+            slots = " and ".join(map(repr, prompt.slots))
+            raise UsageError(
+                f"{where}: the prompt has the slot {slots}, and nothing is put in. Write inputs=[…], one for each case."
+            )
+        return (Input(expected=read_expected(expected, None, where)[0]),)
+    named = _named(inputs, prompt, where)
+    if not named:
+        raise UsageError(
+            f"{where}: inputs= is empty, so that nothing would be asked. Give at least one input."
+        )
+    if not prompt.slots:
+        raise UsageError(
+            f"{where}: inputs= is given, and the prompt has no slot to put them in. Write one, such as {{text}}."
+        )
+    gold = read_expected(expected, inputs, where)
+    return tuple(
+        replace(_input(name, value, prompt, where), expected=answer)
+        for (name, value), answer in zip(named, gold, strict=True)
+    )
+
+
+def _named(inputs: Any, prompt: Prompt, where: str) -> list[tuple[str, Any]]:
+    if isinstance(inputs, Mapping):
+        if inputs and set(inputs) == set(prompt.slots):
+            raise UsageError(
+                f"{where}: inputs= maps slots to values, which is one input; write inputs=[{{…}}]. "
+                "A mapping is read as ID to input."
+            )
+        return [(repr(str(name)), value) for name, value in inputs.items()]
+    if isinstance(inputs, str | bytes | bytearray):
+        raise UsageError(f"{where}: inputs= is one text; write a list, inputs=[{inputs!r:.40}].")
+    if hasattr(inputs, "__next__"):
+        raise UsageError(
+            f"{where}: inputs= is a {type(inputs).__name__}, which can be read only once; write list(…) around it."
+        )
+    if not isinstance(inputs, Sequence):
+        raise UsageError(
+            f"{where}: inputs= must be a list of texts or of mappings, or a mapping of ID to either, not "
+            f"{type(inputs).__name__}."
+        )
+    return [(f"{number} {_short(value)}", value) for number, value in enumerate(inputs, 1)]
+
+
+def _input(name: str, value: Any, prompt: Prompt, where: str) -> Input:
+    if isinstance(value, str):
+        if len(prompt.slots) > 1:
+            slots = ", ".join(prompt.slots)
+            raise UsageError(
+                f"{where}: input {name} is one text, and the prompt has {len(prompt.slots)} slots ({slots}); give a "
+                "mapping of slot to value."
+            )
+        values: dict[str, object] = {prompt.slots[0]: value}
+    elif isinstance(value, Mapping):
+        values = {str(slot): each for slot, each in value.items()}
+    else:
+        raise UsageError(
+            f"{where}: input {name} is of type {type(value).__name__}; give a text, or a mapping of slot to value."
+        )
+    found = Input(name, value, values)
+    try:
+        found.put_into(prompt)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+    return found
+
+
+def _short(value: Any) -> str:
+    pairs = value.items() if isinstance(value, Mapping) else ()
+    if isinstance(value, str):
+        return f"({quoted(value, _SHOWN)})"
+    shown = ", ".join(
+        f"{slot}={quoted(each, _SHOWN) if isinstance(each, str) else repr(each)}" for slot, each in pairs
+    )
+    shown = shown or repr(value)
+    return f"({shown if len(shown) <= 2 * _SHOWN else shown[: 2 * _SHOWN - 1] + '…'})"
 
 
 def evaluate(
@@ -235,7 +500,7 @@ class Evaluation:
         if before is not None:
             if contract.gate != "no-worse":
                 raise UsageError(f"{where}: before= is for gate='no-worse'; give both, or leave it out.")
-            self.job.before = Before(outcomes_of(before, where))
+            self.job.before = Before(outcomes_before(before, where))
         if inputs is None and self.prompt.slots and not self.prompt.inputs and not function:
             names = ", ".join(self.prompt.slots)
             self.job.notes.append(

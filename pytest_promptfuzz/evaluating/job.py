@@ -10,55 +10,279 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.profiles import infer_task
-from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.accepted import Accepted, met
-from pytest_promptfuzz.evaluating.baseline import BaselineFailed, begun, may_overlap
-from pytest_promptfuzz.evaluating.behaviour import prompt_of
+from pytest_promptfuzz.errors import NotRecordedError, UsageError
 from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers, said_of_matching
-from pytest_promptfuzz.evaluating.case import Case
-from pytest_promptfuzz.evaluating.compared import NOTHING, Before, paired_of, said_of
-from pytest_promptfuzz.evaluating.conclude import conclude
-from pytest_promptfuzz.evaluating.control import controlled
-from pytest_promptfuzz.evaluating.default_controls import controlling
-from pytest_promptfuzz.evaluating.drift import with_drift
-from pytest_promptfuzz.evaluating.feasible import refuse_too_few, sole
-from pytest_promptfuzz.evaluating.filled import shown_by
-from pytest_promptfuzz.evaluating.gold import with_gold
-from pytest_promptfuzz.evaluating.instability import in_one_line, of_one_model
-from pytest_promptfuzz.evaluating.judge import Baseline, Judge, shown, spent_by, subject_of
-from pytest_promptfuzz.evaluating.judged import bench_of, spent_embedding, with_judging
-from pytest_promptfuzz.evaluating.left_out import LeftOut
-from pytest_promptfuzz.evaluating.pacing import chosen_of, first_part, in_order, saved_by
-from pytest_promptfuzz.evaluating.planning import planned
-from pytest_promptfuzz.evaluating.recorded import plan_to_json, refuse_unrecorded
-from pytest_promptfuzz.evaluating.repeating import Asked, confirming, credited, lost_by, varying
-from pytest_promptfuzz.evaluating.replaying import Pins, replaying, with_replayed
-from pytest_promptfuzz.evaluating.rounds import once_begun
+from pytest_promptfuzz.evaluating.contract import plan_to_json, refuse_unrecorded
+from pytest_promptfuzz.evaluating.judge import Baseline, TrialJudge, shown, spent_by, subject_of
+from pytest_promptfuzz.evaluating.phases.baseline import (
+    BaselineFailed,
+    begun,
+    in_one_line,
+    may_overlap,
+    of_one_model,
+    refuse_mixed,
+    refuse_refusals,
+    shown_by,
+)
+from pytest_promptfuzz.evaluating.phases.controls import controlled, controlling
+from pytest_promptfuzz.evaluating.phases.counterexamples import (
+    Pins,
+    counterexamples,
+    replaying,
+    with_replayed,
+)
+from pytest_promptfuzz.evaluating.phases.drift import (
+    NOTHING,
+    Accepted,
+    Before,
+    drifting,
+    met,
+    paired_of,
+    prompt_of,
+    said_of,
+    with_drift,
+)
+from pytest_promptfuzz.evaluating.phases.plan import (
+    LeftOut,
+    Pace,
+    chosen_of,
+    first_part,
+    in_order,
+    planned,
+    refuse_too_few,
+    saved_by,
+    sole,
+)
+from pytest_promptfuzz.evaluating.phases.resampling import (
+    Asked,
+    asking_again,
+    confirming,
+    credited,
+    evidence_of,
+    lost_by,
+    varying,
+    with_repeats,
+)
+from pytest_promptfuzz.evaluating.phases.verdict import (
+    bench_of,
+    conclude,
+    says_brittle,
+    spent_embedding,
+    with_gold,
+    with_judging,
+)
+from pytest_promptfuzz.providers.requests import Response
+from pytest_promptfuzz.results.trials import Spent, Trial, TrialError
 from pytest_promptfuzz.running.run import Run, Step
-from pytest_promptfuzz.scoring.repeats import ALONE
-from pytest_promptfuzz.scoring.trial import Spent, Trial
-from pytest_promptfuzz.targets.model import Response
+from pytest_promptfuzz.stats.repeats import ALONE, ALPHA, EARLY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from pytest_promptfuzz.evaluating.bench import Bench
     from pytest_promptfuzz.evaluating.contract import Contract
-    from pytest_promptfuzz.evaluating.on_wire import OnWire
-    from pytest_promptfuzz.evaluating.pacing import Part
-    from pytest_promptfuzz.evaluating.session import Session
-    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.evaluating.judge import Bench
+    from pytest_promptfuzz.evaluating.phases.plan import Part
+    from pytest_promptfuzz.evaluating.role_prompts import OnWire
+    from pytest_promptfuzz.evaluating.session import Session, TestWatches
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
-    from pytest_promptfuzz.scoring.counterexample import Counterexample
-    from pytest_promptfuzz.scoring.repeats import Evidence
-    from pytest_promptfuzz.scoring.robustness import Robustness
-    from pytest_promptfuzz.scoring.verdict import Judgement
+    from pytest_promptfuzz.results.counterexamples import Counterexample
+    from pytest_promptfuzz.results.robustness import Robustness
+    from pytest_promptfuzz.stats.repeats import Evidence
+    from pytest_promptfuzz.stats.verdict import Judgement
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
     from pytest_promptfuzz.wire.network import Network
     from pytest_promptfuzz.wire.watch import Watch
 
     Steps = Generator[list[Step], list[Run], None]
     Epoch = Generator[list[Step], list[Run], list[Trial]]
+
+
+# What a case of an evaluation, one input or example, knows of itself alone, so that cases may take turns.
+
+
+@dataclass(slots=True)
+class Case:
+    """One case.
+
+    Attributes:
+        number: From 0, in the order in which they began.
+        prompt: As it was given; where only the baseline shows what is mutated, it stands for that.
+        watches: Of its runs.
+        ignore: JSON paths left out of keys.
+        simulated: The simulated target, answering in every provider's place, or ``None``.
+        on_wire: What is mutated in the body's requests; ``None`` where the prompt is known before.
+        shown: The prompt where only the baseline's run showed it; ``None`` where it is the one that was given.
+        planned: Its mutations, once they are known.
+        controls: The controls that were asked though the test names none.
+        asked: Its answers, once there are some.
+        models: By model as asked for, the models that answered.
+        renewed: Whether everything was asked again, since two models had answered.
+        calls: How many calls a run of the unmutated prompt makes.
+        expected: The gold answer, as plain data; ``None`` where there is none.
+        unrecorded: Why there is no plan, where only the recording may be used. It is raised once the baseline has run,
+            since what that asks, and is not recorded either, shows how the prompt differs.
+    """
+
+    number: int
+    prompt: Prompt
+    watches: TestWatches
+    ignore: Sequence[str] = ()
+    simulated: SimulatedTarget | None = None
+    on_wire: OnWire | None = None
+    shown: Prompt | None = None
+    planned: tuple[Mutation, ...] | None = None
+    controls: tuple[Mutation, ...] = ()
+    asked: Asked | None = None
+    models: dict[str, set[str]] = field(default_factory=dict)
+    renewed: bool = False
+    calls: int = 0
+    expected: Any = None
+    unrecorded: NotRecordedError | None = None
+
+    def plan(self, plan: Callable[[Prompt], tuple[Mutation, ...]]) -> None:
+        """Plan the mutations of its prompt, or keep why there is no plan."""
+        try:
+            self.planned = plan(self.prompt)
+        except NotRecordedError as error:
+            self.unrecorded = error
+
+    def watch(
+        self,
+        *,
+        repeat: int = 0,
+        control: bool = False,
+        concurrent: bool = False,
+        mutation: Mutation | None = None,
+        spare: bool = False,
+    ) -> Watch:
+        """The watch of one run.
+
+        Args:
+            repeat: How often the same prompt was asked before.
+            control: Serve what the baseline was answered, and refuse to ask anything else.
+            concurrent: Whether other runs overlap this one.
+            mutation: The trial's; ``None`` for the baseline.
+            spare: Whether the verdict does without it.
+        """
+        return self.watches.watch(
+            repeat=repeat,
+            control=control,
+            ignore=self.ignore,
+            simulated=self.simulated,
+            concurrent=concurrent,
+            in_flight=None if self.on_wire is None else self.on_wire.in_flight(mutation),
+            mutation=mutation,
+            spare=spare,
+        )
+
+    def abandoned(self, kind: str, why: str) -> list[Trial]:
+        """The baseline does not hold, so no trial is worth its calls."""
+        return [
+            Trial(each, "error", error=TrialError(kind, why), case=self.number) for each in self.planned or ()
+        ]
+
+    def count(self, run: Run) -> str:
+        """Note which models answered a run; the name of the first."""
+        first = ""
+        for call in run.watch.calls:
+            if call.response is not None and call.response.model:
+                self.models.setdefault(call.model, set()).add(call.response.model)
+                first = first or call.response.model
+        return first
+
+
+# What a test asks once every case has begun: the rest of its plan as far as it is needed, and more if it may fail.
+
+
+def once_begun(job: Job, cases: Sequence[Case]) -> Steps:
+    """The rest of the plan as far as it is needed, more for a test about to fail, then what else is to be known.
+
+    Args:
+        job: The test.
+        cases: Those that have begun.
+    """
+    yield from rounds(job, cases)
+    for case in cases:
+        if case.asked is not None:
+            job.trials += yield from controlling(job, case.asked, [*job.trials])
+    yield from drifting(job, cases)
+    yield from counterexamples(job, cases)
+
+
+def rounds(job: Job, cases: Sequence[Case]) -> Steps:
+    """Batches of the plan until the verdict is told; before that is "brittle", the runs that tell noise from change.
+
+    Where these leave the verdict open after all, the rest of the plan is asked, too.
+
+    Args:
+        job: The test. Its trials, evidence and judgement are kept there.
+        cases: Those that have begun.
+    """
+    pace = Pace(job.contract, cases, job.waits)
+    alpha = ALPHA / job.session.tests
+    while job.overruled is None:
+        while job.overruled is None and not pace.ended(job.trials):
+            yield from _more(job, pace.next(job.trials))
+        if job.overruled is not None or job.only is not None or not pace.asked:
+            return
+        job.certain = pace.certain(job.trials)
+        job.evidence = evidence_of(pace.asked)
+        # Of what is allowed to the test, most is kept for the whole plan, should it be asked after all.
+        share = alpha * EARLY if pace.waiting else alpha
+        yield from _repeated(job, pace, share)
+        if job.overruled is not None:
+            return
+        # What a part of the plan cannot prove, more mutations prove better than more answers.
+        open_ = pace.waiting and job.evidence.p is not None and not job.evidence.significant
+        if not open_ and pace.settled(job.trials, job.evidence):
+            job.notes.extend(pace.said(job.trials))
+            return
+        if job.evidence.p is not None:
+            alpha -= share
+        yield from _more(job, pace.rest())
+
+
+def _more(job: Job, parts: Sequence[Part]) -> Steps:
+    """More of the plan."""
+    trials = yield from job.ask(parts)
+    job.trials.extend(trials)
+    for asked, _ in parts:
+        case = asked.case
+        before = [trial for trial in job.trials if trial.case == case.number]
+        after = yield from of_one_model(job, case, before)
+        if after is not before:
+            job.trials = [trial for trial in job.trials if trial.case != case.number] + after
+
+
+def _repeated(job: Job, pace: Pace, alpha: float) -> Steps:
+    """The runs that tell noise from change, if the test is about to fail."""
+    waiting = pace.waiting if job.certain else 0
+
+    def brittle(evidence: Evidence) -> bool:
+        return says_brittle(job.trials, job.contract, evidence, waiting=waiting, paired=paired_of(job))
+
+    def proves(evidence: Evidence) -> bool:
+        return brittle(evidence) and pace.settled(job.trials, evidence)
+
+    if not brittle(job.evidence):
+        return
+    looks = asking_again(pace.asked, proves, alpha=alpha, steady=pace.waiting > 0, seed=job.contract.seed)
+    by_number = {case.number: case for case in pace.cases}
+    try:
+        steps = next(looks)
+        while True:
+            runs = yield steps
+            for step, run in zip(steps, runs, strict=True):
+                job.count(run, by_number[step.case])
+            steps = looks.send(runs)
+    except StopIteration as stop:
+        job.evidence = stop.value
+    job.trials = with_repeats(job.trials, pace.asked)
+    for asked in pace.asked:
+        refuse_refusals(job, asked)
+    for case in pace.cases:
+        refuse_mixed(job, case)
 
 
 def _never(_: BaseException) -> bool:
@@ -362,7 +586,7 @@ class Job:
         self.spent += spent_by(run, counts_runs=self.counts_runs)
         self.notes.extend(run.watch.notes)
 
-    def _judge(self, run: Run, case: Case) -> tuple[Judge, Baseline]:
+    def _judge(self, run: Run, case: Case) -> tuple[TrialJudge, Baseline]:
         contract = self.contract
         subject = subject_of(run, self.where)
         if subject is None and contract.compare and not self.checks:
@@ -380,7 +604,7 @@ class Job:
         bench = None if self._oracle_only else bench_of(contract, case.watches, run, case.prompt.text)
         if bench is not None:
             self._benches[case.number] = bench
-        judge = Judge(
+        judge = TrialJudge(
             contract=contract,
             embedder=case.watches.embedder(),
             oracle_only=self._oracle_only,
@@ -395,7 +619,7 @@ class Job:
         )
         return judge, Baseline(run, subject, shown(subject))
 
-    def _control(self, control: Run, baseline: Baseline, judge: Judge, case: Case) -> Baseline:
+    def _control(self, control: Run, baseline: Baseline, judge: TrialJudge, case: Case) -> Baseline:
         """Look whether the unmutated body, given the same answers, does the same again."""
         found = controlled(control, baseline, judge, case.planned or (), self.on_wire)
         if found.answers:

@@ -3,37 +3,50 @@
 from __future__ import annotations
 
 import inspect
+import json
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from importlib import import_module
+from math import exp
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from urllib.error import URLError
+from urllib.parse import urlencode, urlsplit
+from urllib.request import Request, urlopen
 
-from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.evaluate import Evaluation
-from pytest_promptfuzz.evaluating.hunt import Hunt
-from pytest_promptfuzz.evaluating.hunting import BATCH, QUERIES, REPEATS, Hunting
+from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.evaluating.evaluate import Evaluation, speculating
 from pytest_promptfuzz.evaluating.job import Job
-from pytest_promptfuzz.evaluating.speculating import speculating
-from pytest_promptfuzz.running.drive import adrive, drive
+from pytest_promptfuzz.evaluating.search_runner import Hunt, ReachedAlready
+from pytest_promptfuzz.evaluating.search_settings import BATCH, QUERIES, REPEATS, Hunting
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.results.counterexamples import Counterexample
+from pytest_promptfuzz.running.run import adrive, drive
 from pytest_promptfuzz.searching.methods import DEFAULT
-from pytest_promptfuzz.searching.quality import measured, measures_of
-from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.searching.search_result import Search, Transfer, measured, measures_of
+from pytest_promptfuzz.searching.space import Choice, Place, Space
+from pytest_promptfuzz.targets.resolution import resolve
+from pytest_promptfuzz.wire.transports import intercepting
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.evaluate import AnyPrompt, AnyTarget
     from pytest_promptfuzz.evaluating.job import Epoch, Steps
-    from pytest_promptfuzz.evaluating.objectives import Objective
-    from pytest_promptfuzz.evaluating.repeating import Asked
+    from pytest_promptfuzz.evaluating.phases.resampling import Asked
+    from pytest_promptfuzz.evaluating.search_settings import Objective
     from pytest_promptfuzz.evaluating.session import Session
-    from pytest_promptfuzz.mutations.mutation import Mutation
-    from pytest_promptfuzz.mutations.strata import Selection
+    from pytest_promptfuzz.mutations.engine.operator import Operator
+    from pytest_promptfuzz.mutations.engine.selection import Selection
     from pytest_promptfuzz.prompts.prompt import Prompt
-    from pytest_promptfuzz.searching.quality import Measure
-    from pytest_promptfuzz.searching.result import Search
-    from pytest_promptfuzz.searching.searching import Method
+    from pytest_promptfuzz.searching.search_loop import Method, Seen
+    from pytest_promptfuzz.searching.search_result import Measure
+    from pytest_promptfuzz.searching.space import State
 
     AnyObjective = str | Objective | Callable[[Any, Any], object]
+    Found = Search | Counterexample | Mutation
 
 
 @dataclass(slots=True)
@@ -281,3 +294,300 @@ class Searching:
             UsageError: The baseline could not be had, or is not repeatable.
         """
         return measured(self.job.found(), self._measures)
+
+
+# ``transfer`` and ``atransfer``: whether what breaks one target's answers breaks another's.
+
+
+_WHERE = "transfer"
+
+
+def transfer(
+    found: Found | Iterable[Found],
+    target: AnyTarget,
+    objective: AnyObjective = "deviation",
+    *,
+    repeats: int = 2,
+    baseline_runs: int = 2,
+    parameters: Mapping[str, Any] | None = None,
+    session: Session | None = None,
+    **settings: Any,
+) -> Transfer:
+    """Ask another target about changes that were found to break one.
+
+    Each is asked once, and if it breaks the answer ``repeats`` times more, as the unmutated prompt then is. A prompt is
+    left out, and said, if its unmutated form fails there, or reaches the goal by itself.
+
+    Args:
+        found: Searches, counterexamples or mutations, or one of them. A search that found nothing asks nothing.
+        target: As ``search`` takes it.
+        objective: Likewise: what a change must do there.
+        repeats: How often more what breaks the answer is asked before it is believed, 0 to 100.
+        baseline_runs: How often the unmutated prompt is asked, 1 to 100.
+        parameters: More for the request body.
+        session: Store, mode, embedder and concurrency; by default nothing is stored on disk.
+        settings: ``task=`` and the others of ``search`` that say how answers are compared.
+
+    Raises:
+        UsageError: A setting or the target is wrong, or something else is given than what was found.
+        ConfigurationError: A key, an extra or a model name is missing.
+        BaselineFailed: The application's function raises on an unmutated prompt.
+    """
+    asking = _Asking(target, objective, (repeats, baseline_runs), parameters, session, settings)
+    for mutation in _mutations(found):
+        with asking.about(mutation) as one:
+            drive(one.case(one.cases.inputs[0]), one.body)
+    return asking.transfer()
+
+
+async def atransfer(
+    found: Found | Iterable[Found],
+    target: AnyTarget,
+    objective: AnyObjective = "deviation",
+    *,
+    repeats: int = 2,
+    baseline_runs: int = 2,
+    parameters: Mapping[str, Any] | None = None,
+    session: Session | None = None,
+    **settings: Any,
+) -> Transfer:
+    """As ``transfer``, with the repeats of a change running concurrently in this event loop."""
+    asking = _Asking(target, objective, (repeats, baseline_runs), parameters, session, settings)
+    for mutation in _mutations(found):
+        with asking.about(mutation) as one:
+            one.job.concurrent = one.job.session.concurrency > 1
+            await adrive(one.case(one.cases.inputs[0]), one.abody, concurrency=one.job.session.concurrency)
+    return asking.transfer()
+
+
+def _mutations(found: Found | Iterable[Found]) -> Iterator[Mutation]:
+    if isinstance(found, Search | Counterexample | Mutation):
+        found = [found]
+    for each in found:
+        if isinstance(each, Mutation):
+            yield each
+        elif isinstance(each, Counterexample):
+            yield each.mutation
+        elif isinstance(each, Search):
+            if each.counterexample is not None:
+                yield each.counterexample.mutation
+        else:
+            raise UsageError(
+                f"{_WHERE}: {each!r:.80} is neither a Search nor a Counterexample nor a Mutation; give what search() "
+                "returned."
+            )
+
+
+class _Carried(Space):
+    """The space of one change: it is made, or it is not."""
+
+    def __init__(self, mutation: Mutation) -> None:
+        # Whose operator made it matters only for what `mutation` says, which is known.
+        place = Place((), (Choice(mutation.edits, cast("Operator", None)),))
+        super().__init__(mutation.original, [place], source=mutation.source)
+        self._carried = mutation
+
+    def mutation(self, state: State) -> Mutation:  # noqa: ARG002 (there is but one)
+        return self._carried
+
+
+@dataclass(slots=True)
+class _Carrying(Hunt):
+    """A search that tries one change only."""
+
+    carried: Mutation | None = None
+
+    def _opened(self, job: Job, prompt: Prompt) -> Space:  # noqa: ARG002 (nothing is looked for)
+        assert self.carried is not None
+        return _Carried(self.carried)
+
+
+def _it(space: Space, start: Seen, rng: object, at_once: int) -> Any:  # noqa: ARG001 (a method of search)
+    yield [(1,) * len(space)]
+
+
+class _Asking:
+    """One target, asked about one change after the other."""
+
+    def __init__(
+        self,
+        target: AnyTarget,
+        objective: AnyObjective,
+        times: tuple[int, int],
+        parameters: Mapping[str, Any] | None,
+        session: Session | None,
+        settings: Mapping[str, Any],
+    ) -> None:
+        self._hunting = Hunting.of(
+            _it,
+            objective,
+            where=_WHERE,
+            repeats=times[0],
+            baseline_runs=times[1],
+            prune=False,
+            queries=4 * (1 + sum(times)),  # one change, and what makes sure of it, never need as many
+        )
+        self._target = target
+        self._parameters = parameters
+        self._session = session
+        self._settings = settings
+        self._name = resolve(target).name
+        self._searches: list[Search] = []
+        self._left_out: list[tuple[str, str]] = []
+
+    @contextmanager
+    def about(self, mutation: Mutation) -> Iterator[Evaluation]:
+        """One change, to be asked about inside; what was answered is kept."""
+        hunt = _Carrying(self._hunting, _WHERE, carried=mutation)
+        evaluation = Evaluation(
+            mutation.original if mutation.source is None else mutation.source,
+            self._target,
+            None,
+            None,
+            None,
+            self._settings,
+            (None, None, None),
+            self._parameters,
+            self._session,
+            None,
+            None,
+            job=lambda **job: SearchJob(hunt=hunt, **job),
+            where=_WHERE,
+        )
+        job = evaluation.job
+        assert isinstance(job, SearchJob)
+        why = ""
+        try:
+            with evaluation.watched(), intercepting():
+                yield evaluation
+        except ReachedAlready:
+            why = "the unmutated prompt's answer reaches the goal there"
+        if job.overruled is not None:
+            why = job.overruled.explanation
+        search = None if why else job.found()
+        if search is not None and not search.conclusive:
+            why = search.explanation if search.ended == "noisy" else "the changed prompt got no answer"
+        if why or search is None:
+            self._left_out.append((mutation.id, why))
+        else:
+            self._searches.append(search)
+
+    def transfer(self) -> Transfer:
+        """What all of it came to."""
+        return Transfer(self._name, tuple(self._searches), tuple(self._left_out))
+
+
+# How fluent a text still is: perplexity by a language model on this machine, errors by a LanguageTool server.
+
+
+_WINDOW = 1024  # tokens, where a model does not say how many it takes
+_SECONDS = 30
+
+
+def perplexity(folder: str | Path) -> Measure:
+    """A measure of texts: their perplexity by a causal language model. Lower is more fluent.
+
+    Args:
+        folder: A model as transformers saves it, with its tokenizer; weights as safetensors. Nothing is downloaded.
+
+    Returns:
+        A function of a text; the model is loaded when it is first called.
+
+    Raises:
+        UsageError: There is no such folder.
+        ConfigurationError: transformers or torch is not installed.
+    """
+    from importlib.util import find_spec
+
+    path = Path(folder)
+    if not (path / "config.json").is_file():
+        raise UsageError(
+            f"perplexity: {str(folder)!r} is no folder of a model (it has no config.json). Nothing is downloaded: "
+            "save a causal language model there first."
+        )
+    if find_spec("transformers") is None or find_spec("torch") is None:
+        raise ConfigurationError(
+            "perplexity: it needs transformers and torch: pip install transformers torch."
+        )
+    return _Perplexity(path)
+
+
+class _Perplexity:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        logging: Any = import_module("transformers.utils.logging")
+        shown = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(self._folder, local_files_only=True)
+            model: Any = AutoModelForCausalLM.from_pretrained(
+                self._folder, local_files_only=True, use_safetensors=True
+            )
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(
+                f"perplexity: {str(self._folder)!r} cannot be loaded: {str(error).splitlines()[0]:.200}"
+            ) from None
+        finally:
+            if shown:
+                logging.enable_progress_bar()
+        model.eval()
+        return tokenizer, model
+
+    def __call__(self, text: str) -> float:
+        """The perplexity of a text, over its tokens; of one longer than the model takes, window by window."""
+        import torch
+
+        tokenizer, model = self._loaded
+        start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+        tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
+        if start is not None:
+            tokens = [start, *tokens]
+        if len(tokens) < 2:
+            raise UsageError(f"perplexity: {text!r:.40} is too short to have one.")
+        window = int(getattr(model.config, "max_position_embeddings", 0) or _WINDOW)
+        loss = 0.0
+        with torch.no_grad():
+            # Each window begins with the last token of the one before, so that every token but the first is foretold.
+            for begin in range(0, len(tokens) - 1, window - 1):
+                part = torch.tensor([tokens[begin : begin + window]])
+                foretold = torch.log_softmax(model(part).logits[0, :-1], -1)
+                loss -= float(foretold.gather(1, part[0, 1:, None]).sum())
+        return exp(min(loss / (len(tokens) - 1), 700.0))
+
+
+def grammar_errors(server: str, language: str = "en-US") -> Measure:
+    """A measure of texts: how many errors a LanguageTool server finds in them.
+
+    Args:
+        server: Its address, such as ``http://127.0.0.1:8081``. Texts are sent there and nowhere else.
+        language: The texts' language, as LanguageTool calls it.
+
+    Returns:
+        A function of a text.
+
+    Raises:
+        UsageError: The address is none.
+    """
+    if urlsplit(server).scheme not in {"http", "https"} or not urlsplit(server).hostname:
+        raise UsageError(
+            f"grammar_errors: {server!r:.80} is no address of a LanguageTool server; write http://127.0.0.1:8081."
+        )
+
+    def errors(text: str) -> float:
+        body = urlencode({"text": text, "language": language}).encode()
+        asked = Request(f"{server.rstrip('/')}/v2/check", body)  # noqa: S310 (the scheme is checked)
+        try:
+            with urlopen(asked, timeout=_SECONDS) as answer:  # noqa: S310
+                return float(len(json.load(answer)["matches"]))
+        except (URLError, OSError, ValueError, KeyError, TypeError) as error:
+            raise ConfigurationError(
+                f"grammar_errors: the LanguageTool server at {server} gave no answer that can be read "
+                f"({type(error).__name__}: {error}). Start it, or leave it out."
+            ) from None
+
+    return errors

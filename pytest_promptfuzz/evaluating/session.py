@@ -6,34 +6,30 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_promptfuzz.embedding.embedder import AskingEmbedder, CachedEmbedder
-from pytest_promptfuzz.embedding.entailment import CachedEntailment
-from pytest_promptfuzz.embedding.entailment_models import find_entailment
-from pytest_promptfuzz.embedding.models import find_model
-from pytest_promptfuzz.embedding.vectors import VectorFile
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.running.crew import Crew
-from pytest_promptfuzz.targets.model import Request
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.gate import LateGate
+from pytest_promptfuzz.judging.meaning import AskingEmbedder, CachedEmbedder, CachedEntailment, VectorFile
+from pytest_promptfuzz.judging.models import find_entailment, find_model
+from pytest_promptfuzz.providers.requests import Request
+from pytest_promptfuzz.running.run import Crew
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.storage.recordings.entries import EMBEDDER, SHRINKING, Part
+from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
+from pytest_promptfuzz.wire.calls import LateGate
 from pytest_promptfuzz.wire.network import Network
-from pytest_promptfuzz.wire.recordings.part import EMBEDDER, SHRINKING, Part
-from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from pytest_promptfuzz.embedding.embedder import Embedder
-    from pytest_promptfuzz.embedding.entailment import Entailment
-    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.comparing.meaning import Embedder, Entailment
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.storage.answers import AnswerStore
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
-    from pytest_promptfuzz.wire.answers import AnswerStore
-    from pytest_promptfuzz.wire.gate import Gate
-    from pytest_promptfuzz.wire.in_flight import InFlight
+    from pytest_promptfuzz.wire.calls import Gate
+    from pytest_promptfuzz.wire.cassettes import Tape
+    from pytest_promptfuzz.wire.exchange import InFlight
     from pytest_promptfuzz.wire.network import AllowedHosts, Unfollowed
-    from pytest_promptfuzz.wire.recordings.tape import Tape
 
 Mode = Literal["auto", "record", "replay", "live"]
 MODES: tuple[Mode, ...] = ("auto", "record", "replay", "live")
@@ -282,13 +278,13 @@ def installed_embedder(
     """
     vectors = None if folder is None else VectorFile(folder, warn)
     if provider is not None:
-        from pytest_promptfuzz.embedding.provider import ProviderEmbedder
+        from pytest_promptfuzz.judging.provider_embeddings import ProviderEmbedder
 
         return ProviderEmbedder(provider, vectors)
     found = find_model(model)
     if found.folder is None:
         return None
-    from pytest_promptfuzz.embedding.choose import embedder_of
+    from pytest_promptfuzz.judging.encoders import embedder_of
 
     embedder = embedder_of(found)
     if embedder is None:
@@ -309,7 +305,7 @@ def installed_entailment(
     found = find_entailment(model)
     if found.folder is None:
         return None
-    from pytest_promptfuzz.embedding.choose import entailment_of
+    from pytest_promptfuzz.judging.encoders import entailment_of
 
     entailment = entailment_of(found)
     if entailment is None:

@@ -6,21 +6,160 @@ A name wins over a file, a file over a run's ID, and that over a commit.
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.errors import StoreError, UsageError, nearest
+from pytest_promptfuzz.errors import StoreError, UsageError, nearest, unstopped
 from pytest_promptfuzz.files import open_file
-from pytest_promptfuzz.history import git
 from pytest_promptfuzz.history.changes import BaseReport
-from pytest_promptfuzz.history.entries import Entry, entry
+from pytest_promptfuzz.history.entries import Entry, digest, entry, kept_answer, whole
 from pytest_promptfuzz.history.runs import LAST, Run, Runs, read_run
+from pytest_promptfuzz.history.snapshots import ENDING, module_of_snapshots, parsed
+from pytest_promptfuzz.storage.recordings.files import FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_promptfuzz.history.snapshots import Snapshot
+
     Documents = Callable[[Path], Mapping[str, Any]]
+
+
+# What git says of a project: the commit and branch of a run, and what an earlier commit held.
+
+
+_SECONDS = 2.0
+_BRANCHES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BRANCH_NAME")
+"""Where CI, which checks out no branch, says which it is."""
+
+
+class Commit(NamedTuple):
+    """Where a run was made; empty, and ``None``, where there is no git.
+
+    Attributes:
+        commit: The full hash.
+        branch: Its name; empty on a detached head that no variable of CI names.
+        dirty: Whether files that git knows were changed since.
+    """
+
+    commit: str = ""
+    branch: str = ""
+    dirty: bool | None = None
+
+
+def commit_of(folder: Path, environment: Mapping[str, str] = os.environ) -> Commit:
+    """The commit of a folder, in one call of git that takes two seconds at most; nothing where it cannot be told."""
+    said = _run(
+        folder,
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "--untracked-files=no",
+        "--no-ahead-behind",
+        wait=_SECONDS,
+    )
+    if said is None or said.returncode:
+        return Commit()
+    commit = branch = ""
+    dirty = False
+    for line in said.stdout.decode("utf-8", "replace").splitlines():
+        if line.startswith("# branch.oid "):
+            commit = line.removeprefix("# branch.oid ")
+        elif line.startswith("# branch.head "):
+            branch = line.removeprefix("# branch.head ")
+        elif not line.startswith("#"):
+            dirty = True
+    if branch == "(detached)":
+        branch = next((environment[name] for name in _BRANCHES if environment.get(name)), "")
+    return Commit("" if commit.startswith("(") else commit, branch, dirty)
+
+
+def resolved_commit(ref: str, folder: Path) -> str:
+    """The full hash of the commit that a ref names.
+
+    Raises:
+        UsageError: There is no git, no repository, no such commit, or it was left out of a shallow clone.
+    """
+    if ref.startswith("-"):
+        raise UsageError(f"{ref!r} is no name of a commit.")
+    said = _run(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    if said is None:
+        raise UsageError("git cannot be run.")
+    if said.returncode == 0:
+        return said.stdout.decode("ascii", "replace").strip()
+    inside = _run(folder, "rev-parse", "--is-shallow-repository")
+    if inside is None or inside.returncode:
+        raise UsageError(f"{folder} is in no git repository.")
+    if inside.stdout.strip() == b"true":
+        name = ref.removeprefix("origin/")
+        one = f"git fetch --depth=1 origin {name} && git tag -f promptfuzz-base FETCH_HEAD, and compare with "
+        how = (
+            ""
+            if {"~", "^", "@"} & set(ref) or ref.startswith("HEAD")
+            else f"{one}promptfuzz-base; or all of it: "
+        )
+        raise UsageError(
+            f"this clone is shallow, and {ref!r} is not in it. Fetch it: {how}git fetch --unshallow."
+        )
+    raise UsageError(f"git knows no commit {ref!r}.")
+
+
+def names_at(commit: str, folder: Path) -> list[str]:
+    """The files in a folder and below, as a commit has them, by their paths from the folder.
+
+    Raises:
+        UsageError: Git cannot tell.
+    """
+    said = _output(folder, "ls-tree", "-r", "-z", "--name-only", commit, "--", ".")
+    return [each for each in said.decode("utf-8", "surrogateescape").split("\0") if each]
+
+
+def contents_at(commit: str, names: Sequence[str], folder: Path) -> list[bytes]:
+    """Files as a commit has them, in one call of git.
+
+    Raises:
+        UsageError: Git cannot tell.
+    """
+    asked = "".join(f"{commit}:./{name}\n" for name in names).encode("utf-8", "surrogateescape")
+    said = _output(folder, "cat-file", "--batch", text=asked)
+    found: list[bytes] = []
+    at = 0
+    for _ in names:
+        end = said.index(b"\n", at)
+        size = int(said[at:end].rpartition(b" ")[2])
+        found.append(said[end + 1 : end + 1 + size])
+        at = end + 2 + size
+    return found
+
+
+def _output(folder: Path, *arguments: str, text: bytes = b"") -> bytes:
+    said = _run(folder, *arguments, text=text)
+    if said is None:
+        raise UsageError("git cannot be run.")
+    if said.returncode:
+        lines = said.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(f"git: {unstopped(lines[0] if lines else 'it failed')}.")
+    return said.stdout
+
+
+def _run(
+    folder: Path, *arguments: str, text: bytes = b"", wait: float | None = None
+) -> subprocess.CompletedProcess[bytes] | None:
+    try:
+        return subprocess.run(  # noqa: S603 - git itself, and what was asked for as a ref
+            ["git", "-C", str(folder), *arguments],  # noqa: S607 - whichever git the person uses
+            input=text,
+            capture_output=True,
+            check=False,
+            timeout=wait,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+
 
 _LEAST_ID = 4  # characters of a run's ID, or of a commit's hash
 
@@ -92,7 +231,7 @@ def find(target: str, places: Places, *, besides: Collection[Path] = ()) -> Base
         if len(found) == 1:
             return _of_run(found[0], target, "name")
     try:
-        commit = git.resolved(target, places.root)
+        commit = resolved_commit(target, places.root)
     except UsageError as error:
         hint = f" {nearest(target, saved)}" if saved else " No run was saved yet (--promptfuzz-save=NAME)."
         if "shallow" in str(error):
@@ -189,7 +328,6 @@ def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path
         if new:
             found |= new
             used.append(each)
-    from pytest_promptfuzz.history.committed import tests_at
 
     snapshots, problems = tests_at(commit, places.root)
     notes: list[str] = []
@@ -206,7 +344,7 @@ def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path
 
 def _is_ref(target: str, places: Places) -> bool:
     try:
-        return bool(git.resolved(target, places.root))
+        return bool(resolved_commit(target, places.root))
     except UsageError:
         return False
 
@@ -220,3 +358,53 @@ def _report(label: str, kind: str, run: Mapping[str, Any]) -> BaseReport:
         commit=str(run.get("commit", "")),
         branch=str(run.get("branch", "")),
     )
+
+
+# What tests were by the snapshots of an earlier commit, for comparisons with it where none of its runs is kept.
+
+
+def tests_at(commit: str, root: Path) -> tuple[dict[str, Entry], list[str]]:
+    """The tests of the snapshots that a commit holds, by node ID, and a sentence for each that cannot be read.
+
+    Args:
+        commit: Its hash.
+        root: Of the project, from which node IDs are told.
+
+    Raises:
+        UsageError: Git cannot tell.
+    """
+    names = [each for each in names_at(commit, root) if _is_snapshot(each)]
+    tests: dict[str, Entry] = {}
+    problems: list[str] = []
+    for name, content in zip(names, contents_at(commit, names, root) if names else (), strict=True):
+        path = root / name
+        try:
+            found = parsed(content.decode("utf-8"), path)
+        except (StoreError, UnicodeDecodeError) as error:
+            problems.append(f"of commit {commit[:12]}: {unstopped(error)}")
+            continue
+        module = module_of_snapshots(path.parent).relative_to(root).as_posix()
+        tests[f"{module}::{found.test}"] = _entry(f"{module}::{found.test}", found)
+    return tests, problems
+
+
+def _is_snapshot(name: str) -> bool:
+    parts = name.split("/")
+    return len(parts) >= 3 and parts[-3] == FOLDER and parts[-2].endswith(ENDING) and name.endswith(".json")
+
+
+def _entry(test: str, found: Snapshot) -> Entry:
+    compared = [each for each in found.inputs if each.answers]
+    known: dict[str, Any] = {
+        "test": test,
+        "verdict": found.verdict,
+        "score": found.score,
+        "threshold": found.threshold,
+        "target": found.target,
+        "model": found.model,
+        "prompt": digest(found.prompt),
+        "oracle_only": not compared,
+        "baselines": {each.name: kept_answer(each.answers[0].answer) for each in compared},
+        "trials": {name: dict(trials) for name, trials in found.trials.items()},
+    }
+    return whole(known)

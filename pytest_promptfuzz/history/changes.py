@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.text.expressions import expression
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pytest_promptfuzz.history.entries import Entry
+
 
 Status = Literal["worse", "lower", "same", "higher", "better", "unpaired", "new", "gone"]
 """How a test compares with its base. ``worse`` and ``better`` are more than noise, ``lower`` and ``higher`` within it,
@@ -98,3 +109,221 @@ class TrendsReport(TypedDict):
 
     runs: list[PastRunReport]
     tests: dict[str, list[PointReport]]
+
+
+# Conditions that fail a run: ``score drop > 0.05``, ``any new deviation``, ``new brittle``, ``cost rise > 20%``.
+#
+# ::
+#
+#     conditions = condition {"," condition}
+#     condition  = ["any"] "score drop" [bound]
+#                | ["any"] "new deviation"
+#                | "new" ("brittle" | "noisy" | "inconclusive" | "failure")
+#                | "cost rise" bound
+#                | ["model" | "prompt" | "comparator"] "drift"
+#                | "gone"
+#     bound      = (">" | ">=") number ["%"]
+#
+# Without ``any``, only what is more than noise counts.
+
+
+_TOKEN = expression(
+    r"\s*(?:(?P<word>[^\W\d_]+)|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<sign>>=|>|%|,)|(?P<other>\S))"
+)
+_KINDS = ("model", "prompt", "comparator")
+_VERDICTS = ("brittle", "noisy", "inconclusive")
+_FIRST = ("any", "score", "new", "cost", "drift", *_KINDS, "gone")
+_COMPARED: Mapping[str, Callable[[float, float], bool]] = {">": operator.gt, ">=": operator.ge}
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition.
+
+    Attributes:
+        text: As it is written, with single spaces.
+        what: ``drop``, ``deviation``, ``verdict``, ``cost``, ``drift`` or ``gone``.
+        any: Whether what is within noise counts, too.
+        which: Of a verdict or a kind of drift, which; empty for all.
+        sign: ``>`` or ``>=``.
+        bound: What is compared with; a share where it was written in percent.
+        percent: Whether it was.
+    """
+
+    text: str
+    what: str
+    any: bool = False
+    which: str = ""
+    sign: str = ">"
+    bound: float = 0.0
+    percent: bool = False
+
+    def is_met(self, change: ChangeReport, entry: Entry | None) -> bool:
+        """Whether a test meets it.
+
+        Args:
+            change: The test beside its base.
+            entry: What is kept of it; ``None`` of one that is gone.
+        """
+        beyond = self.any or change["status"] == "worse"
+        if self.what == "drop":
+            difference = change["difference"]
+            return beyond and difference is not None and difference < 0 and self._over(-difference)
+        if self.what == "deviation":
+            return beyond and bool(change["new_deviations"])
+        if self.what == "verdict":
+            failing = _VERDICTS if self.which == "failure" else (self.which,)
+            return change["verdict"] in failing and change["verdict_before"] not in {"", *failing}
+        if self.what == "cost":
+            return self._dearer(change["cost_before"], change["cost"])
+        if self.what == "drift":
+            return bool(entry) and any(self.which in {"", kind} for kind in entry["drift"])  # type: ignore[index]  # there is one
+        return change["status"] == "gone"
+
+    def _dearer(self, before: float | None, now: float | None) -> bool:
+        if not before or now is None:
+            return False
+        return self._over((now - before) / before if self.percent else now - before)
+
+    def _over(self, amount: float) -> bool:
+        return _COMPARED[self.sign](round(amount, 9), self.bound)
+
+
+def met(
+    conditions: Iterable[Condition], changes: ChangesReport, now: Mapping[str, Entry]
+) -> list[ConditionReport]:
+    """The conditions that any test meets, and which do.
+
+    Args:
+        conditions: All.
+        changes: The run beside its base.
+        now: The run's tests.
+    """
+    found = [
+        ConditionReport(
+            expression=each.text,
+            tests=[row["test"] for row in changes["tests"] if each.is_met(row, now.get(row["test"]))],
+        )
+        for each in conditions
+    ]
+    return [each for each in found if each["tests"]]
+
+
+def read_conditions(text: str) -> list[Condition]:
+    """Conditions as they are written.
+
+    Raises:
+        UsageError: One cannot be read; the message says where, and what could stand there.
+
+    >>> [each.what for each in read_conditions("score drop > 0.05, any new deviation")]
+    ['drop', 'deviation']
+    """
+    tokens = _tokens(text)
+    found: list[Condition] = []
+    part: list[_Token] = []
+    for each in [*tokens, _Token("sign", ",", len(text))]:
+        if each.text != ",":
+            part.append(each)
+            continue
+        if not part:
+            raise _wrong(text, each.at, "a condition is missing. Write one such as score drop > 0.05")
+        found.append(_Reader(text, part, each.at).condition())
+        part = []
+    return found
+
+
+class _Reader:
+    """Reads one condition.
+
+    Args:
+        text: All that was written.
+        tokens: The condition's.
+        end: Where it ends.
+    """
+
+    def __init__(self, text: str, tokens: Sequence[_Token], end: int) -> None:
+        self._text, self._tokens, self._end = text, list(tokens), end
+        self._written = " ".join(each.text for each in tokens).replace(" %", "%")
+
+    def condition(self) -> Condition:
+        first = self._word(_FIRST)
+        whatever = first == "any"
+        if whatever:
+            first = self._word(("score", "new"))
+        if first == "score":
+            self._word(("drop",))
+            found = self._bounded("drop", whatever=whatever)
+        elif first == "new":
+            which = self._word(("deviation", "deviations", *(() if whatever else (*_VERDICTS, "failure"))))
+            deviation = which.startswith("deviation")
+            found = (
+                Condition(self._written, "deviation", any=whatever)
+                if deviation
+                else Condition(self._written, "verdict", which=which)
+            )
+        elif first == "cost":
+            self._word(("rise",))
+            if not self._tokens:
+                raise self._expected("> or >= and a number, such as > 20%")
+            found = self._bounded("cost")
+        elif first == "gone":
+            found = Condition(self._written, "gone")
+        else:
+            if first != "drift":
+                self._word(("drift",))
+            found = Condition(self._written, "drift", which="" if first == "drift" else first)
+        if self._tokens:
+            raise self._expected("the condition's end, or a comma before the next one")
+        return found
+
+    def _bounded(self, what: str, *, whatever: bool = False) -> Condition:
+        if not self._tokens:
+            return Condition(self._written, what, any=whatever)
+        if self._tokens[0].text not in _COMPARED:
+            raise self._expected("> or >=")
+        sign = self._tokens.pop(0).text
+        if not self._tokens or self._tokens[0].kind != "number":
+            raise self._expected("a number, such as 0.05")
+        bound, percent = float(self._tokens.pop(0).text), False
+        if self._tokens and self._tokens[0].text == "%":
+            self._tokens.pop(0)
+            bound, percent = bound / 100, True
+        return Condition(self._written, what, any=whatever, sign=sign, bound=bound, percent=percent)
+
+    def _word(self, known: Sequence[str]) -> str:
+        shown = [each for each in known if each != "deviations"]
+        if not self._tokens:
+            raise self._expected(" or ".join(shown))
+        each = self._tokens[0]
+        if each.text.lower() not in known:
+            hint = nearest(each.text, shown)
+            raise _wrong(self._text, each.at, f"{each.text!r} cannot stand here. {hint}".rstrip("."))
+        return self._tokens.pop(0).text.lower()
+
+    def _expected(self, what: str) -> UsageError:
+        if not self._tokens:
+            return _wrong(self._text, self._end, f"{what} is missing")
+        each = self._tokens[0]
+        return _wrong(self._text, each.at, f"{each.text!r} stands in the place of {what}")
+
+
+def _tokens(text: str) -> list[_Token]:
+    found: list[_Token] = []
+    for each in _TOKEN.finditer(text):
+        kind = str(each.lastgroup)
+        if kind == "other":
+            raise _wrong(
+                text, each.start(kind), f"{each[kind]!r} means nothing here. Conditions are parted by commas"
+            )
+        found.append(_Token(kind, each[kind], each.start(kind)))
+    return found
+
+
+def _wrong(text: str, at: int, why: str) -> UsageError:
+    return UsageError(f"{text!r}, character {at + 1}: {why}" + ("" if why.endswith("?") else "."))

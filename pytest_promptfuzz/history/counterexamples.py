@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
-from pytest_promptfuzz.files import read_text
-from pytest_promptfuzz.history.rows import encoded
-from pytest_promptfuzz.scoring.replayed import Known
-from pytest_promptfuzz.wire.folder import make_directory
-from pytest_promptfuzz.wire.recordings.writing import write_whole
+from pytest_promptfuzz.files import encoded, make_directory, read_text
+from pytest_promptfuzz.results.counterexamples import Known
+from pytest_promptfuzz.storage.recordings.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

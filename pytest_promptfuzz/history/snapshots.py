@@ -1,7 +1,6 @@
-"""Where snapshots lie: ``__promptfuzz__/<module>.snap/<test>.json`` beside the test module, one file a test.
+"""A snapshot: what a test's behaviour was when it was accepted, as JSON both ways.
 
-Two branches of git then conflict only where both changed the same test. A file is named like its test where that is
-safe in every file system; otherwise what is not becomes ``_``, and a part of the name's hash tells it from others.
+Nothing in it changes from run to run without meaning, so that the same behaviour is the same bytes.
 """
 
 from __future__ import annotations
@@ -9,18 +8,272 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
-from pytest_promptfuzz.files import check_inside, read_text
-from pytest_promptfuzz.history.rows import encoded
-from pytest_promptfuzz.history.snapshot import FORMAT, KIND, Snapshot
-from pytest_promptfuzz.wire.recordings.places import FOLDER
-from pytest_promptfuzz.wire.recordings.writing import write_whole
+from pytest_promptfuzz.files import check_inside, encoded, read_text
+from pytest_promptfuzz.history.entries import Letters, are_letters
+from pytest_promptfuzz.results.counterexamples import Known
+from pytest_promptfuzz.storage.recordings.files import FOLDER, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+    from typing_extensions import Self
+
+
+# JSON that people review: a text of several lines is a list of them, so that a diff shows the line that changed.
+#
+# Such a text becomes ``{"lines": ["first", "second"]}``. A dictionary that has this form by itself gets a backslash
+# before its key, so that everything comes back as it was.
+
+
+_KEY = "lines"
+
+
+def folded(value: Any) -> Any:
+    """A JSON value, its texts of several lines as lists of lines; :func:`unfolded` is the inverse.
+
+    >>> folded({"answer": chr(10).join(["one", "two"])})
+    {'answer': {'lines': ['one', 'two']}}
+    """
+    if isinstance(value, str):
+        return {_KEY: value.split("\n")} if "\n" in value else value
+    if isinstance(value, list):
+        return [folded(each) for each in value]
+    if isinstance(value, dict):
+        if _is_form(value):
+            ((key, inner),) = value.items()
+            return {f"\\{key}": folded(inner)}
+        return {key: folded(each) for key, each in value.items()}
+    return value
+
+
+def unfolded(value: Any) -> Any:
+    """What :func:`folded` was given.
+
+    Raises:
+        ValueError: ``lines`` holds something other than texts.
+    """
+    if isinstance(value, list):
+        return [unfolded(each) for each in value]
+    if isinstance(value, dict):
+        if _is_form(value):
+            ((key, inner),) = value.items()
+            if key != _KEY:
+                return {key[1:]: unfolded(inner)}
+            if not isinstance(inner, list) or not all(isinstance(each, str) for each in inner):
+                raise ValueError(f"{_KEY!r} is a list of texts, not {inner!r:.60}")
+            return "\n".join(inner)
+        return {key: unfolded(each) for key, each in value.items()}
+    return value
+
+
+def _is_form(value: dict[str, Any]) -> bool:
+    return len(value) == 1 and next(iter(value)).lstrip("\\") == _KEY
+
+
+KIND = "snapshot"
+FORMAT = 1
+VERDICTS = frozenset({"pass", "brittle"})
+"""What can be accepted: of other verdicts nobody knows what the behaviour is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """An answer to the unmutated prompt, as plain data; how often it came, and whether the test's own check failed."""
+
+    answer: Any
+    times: int = 1
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An input, or the only one.
+
+    Attributes:
+        name: Of the input; its number where it has none.
+        prompt: The prompt's digest.
+        sent: The digest of all texts that its requests held; empty where none were seen.
+        answers: To the unmutated prompt, each once, in the order in which they came; empty where nothing is compared.
+        text: The prompt, where it is not that of the first input.
+    """
+
+    name: str
+    prompt: str
+    sent: str = ""
+    answers: tuple[Sample, ...] = ()
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What was accepted of a test.
+
+    Attributes:
+        test: Its name in its module.
+        verdict: ``pass`` or ``brittle``.
+        score: Eq. 1, in [0, 1]; ``None`` of a search.
+        interval: Of the score, its ends; ``None`` where there is none.
+        threshold: What the score was held against.
+        target: By name.
+        model: As answered.
+        prompt: Its text; that of the first input where they differ.
+        inputs: In order.
+        compared: How answers are compared: names and versions, by what they are of.
+        operators: By operator (``name@version``) how many trials came to which outcome.
+        trials: What each trial came to, by input and ID: see ``history.outcomes``.
+        counterexamples: Those that are pinned.
+    """
+
+    test: str
+    verdict: str
+    score: float | None
+    interval: tuple[float, float] | None
+    threshold: float
+    target: str
+    model: str
+    prompt: str
+    inputs: tuple[Asked, ...]
+    compared: Mapping[str, Any] = field(default_factory=dict)
+    operators: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    trials: Letters = field(default_factory=dict)
+    counterexamples: tuple[Known, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON-able data, as files hold it; :meth:`from_json` is its inverse."""
+        return {
+            "promptfuzz": KIND,
+            "format": FORMAT,
+            "test": self.test,
+            "verdict": self.verdict,
+            "score": self.score,
+            "interval": None if self.interval is None else list(self.interval),
+            "threshold": self.threshold,
+            "target": self.target,
+            "model": self.model,
+            "prompt": folded(self.prompt),
+            "inputs": [_input_to_json(each) for each in self.inputs],
+            "compared": folded(dict(sorted(self.compared.items()))),
+            "operators": {name: dict(counts) for name, counts in sorted(self.operators.items())},
+            "trials": {case: dict(trials) for case, trials in self.trials.items()},
+            "counterexamples": [
+                {"id": each.id, **folded(_without(self.prompt, each.to_json()))}
+                for each in sorted(self.counterexamples, key=lambda each: each.id)
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:
+        """What :meth:`to_json` wrote.
+
+        Raises:
+            UsageError: A field is missing or of the wrong kind.
+        """
+        try:
+            interval = data["interval"]
+            return cls(
+                _text(data, "test"),
+                _verdict(data["verdict"]),
+                _number(data["score"]),
+                None if interval is None else (float(interval[0]), float(interval[1])),
+                float(data["threshold"]),
+                _text(data, "target"),
+                _text(data, "model"),
+                _text(data, "prompt"),
+                tuple(_input_of(each) for each in data["inputs"]),
+                unfolded(dict(data["compared"])),
+                {name: dict(counts) for name, counts in data["operators"].items()},
+                _letters(data["trials"]),
+                tuple(_known(each, _text(data, "prompt")) for each in data["counterexamples"]),
+            )
+        except KeyError as error:
+            raise UsageError(f"it has no {error.args[0]!r}") from None
+        except (TypeError, ValueError, AttributeError, IndexError) as error:
+            raise UsageError(str(error).rstrip(".")) from None
+
+    @property
+    def digest(self) -> tuple[str, ...]:
+        """What a test is known by whose name changed: name and prompt of each input."""
+        return tuple(f"{each.name}={each.prompt}" for each in self.inputs)
+
+
+def _input_to_json(each: Asked) -> dict[str, Any]:
+    text = {} if each.text is None else {"text": folded(each.text)}
+    return {
+        "name": each.name,
+        "prompt": each.prompt,
+        "sent": each.sent,
+        **text,
+        "answers": [
+            {
+                "times": one.times,
+                **({"failed": True} if one.failed else {}),
+                "answer": folded(one.answer),
+            }
+            for one in each.answers
+        ],
+    }
+
+
+def _input_of(data: Any) -> Asked:
+    answers = []
+    for each in data["answers"]:
+        times = each["times"]
+        if isinstance(times, bool) or not isinstance(times, int) or times < 1:
+            raise ValueError(f"an answer came a whole number of times, not {times!r:.40}")
+        answers.append(Sample(unfolded(each["answer"]), times, bool(each.get("failed", False))))
+    text = _text(data, "text") if "text" in data else None
+    return Asked(_text(data, "name"), _text(data, "prompt"), _text(data, "sent"), tuple(answers), text)
+
+
+def _without(prompt: str, known: dict[str, Any]) -> dict[str, Any]:
+    """A counterexample without the prompt that it changes, where that is the snapshot's."""
+    mutation = known["mutation"]
+    if mutation["original"] != prompt:
+        return known
+    return {**known, "mutation": {key: each for key, each in mutation.items() if key != "original"}}
+
+
+def _known(data: Any, prompt: str) -> Known:
+    found = unfolded({key: value for key, value in data.items() if key != "id"})
+    mutation = found.get("mutation")
+    if isinstance(mutation, dict):
+        found["mutation"] = {"original": prompt, **mutation}
+    return Known.from_json(found)
+
+
+def _verdict(value: Any) -> str:
+    if value not in VERDICTS:
+        raise ValueError(f"the verdict is 'pass' or 'brittle', not {value!r:.40}")
+    return str(value)
+
+
+def _letters(value: Any) -> Letters:
+    if not are_letters(value):
+        raise ValueError("trials are outcomes by input and ID, a letter of E, M, D or ? for each sample")
+    return value  # type: ignore[no-any-return]  # it has their shape
+
+
+def _text(data: Any, key: str) -> str:
+    value = unfolded(data[key])
+    if not isinstance(value, str):
+        raise ValueError(f"{key!r} is a text, not {value!r:.60}")  # noqa: TRY004 - one kind for all that is damaged
+    return value
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+# Where snapshots lie: ``__promptfuzz__/<module>.snap/<test>.json`` beside the test module, one file a test.
+#
+# Two branches of git then conflict only where both changed the same test. A file is named like its test where that is
+# safe in every file system; otherwise what is not becomes ``_``, and a part of the name's hash tells it from others.
+
 
 ENDING = ".snap"
 ATTRIBUTES = "*.json text eol=lf\n"
@@ -61,7 +314,7 @@ def path_of(module: Path, test: str) -> Path:
     return folder_of(module) / f"{slug(test)}.json"
 
 
-def module_of(folder: Path) -> Path:
+def module_of_snapshots(folder: Path) -> Path:
     """The test module that a folder of snapshots belongs to, whether or not it exists."""
     name = folder.name.removesuffix(ENDING)
     beside = folder.parent.parent

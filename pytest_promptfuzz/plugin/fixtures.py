@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.plugin.imperative import AsyncLlm, Llm, Promptfuzz
+    from pytest_promptfuzz.plugin.declared import AsyncLlm, Llm, Promptfuzz
     from pytest_promptfuzz.prompts.prompt import Prompt
 
 
@@ -38,7 +38,7 @@ def input(request: pytest.FixtureRequest) -> Any:  # noqa: A001 - what users kno
 @pytest.fixture
 def llm(request: pytest.FixtureRequest) -> Llm | AsyncLlm:
     """The configured model: call it with a prompt for a ``Response``; in an ``async def`` test, await the call."""
-    from pytest_promptfuzz.plugin.imperative import make_llm
+    from pytest_promptfuzz.plugin.declared import make_llm
 
     return make_llm(request.node)
 
@@ -46,6 +46,6 @@ def llm(request: pytest.FixtureRequest) -> Llm | AsyncLlm:
 @pytest.fixture
 def promptfuzz(request: pytest.FixtureRequest) -> Promptfuzz:
     """For imperative tests: ``mutate``, ``compare``, ``evaluate``, ``aevaluate`` with this run's target and store."""
-    from pytest_promptfuzz.plugin.imperative import Promptfuzz
+    from pytest_promptfuzz.plugin.declared import Promptfuzz
 
     return Promptfuzz(request.node)

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.plugin.fixtures import input, llm, prompt, promptfuzz, response  # noqa: A004 - a fixture's name
-from pytest_promptfuzz.plugin.limiting import RUN
 from pytest_promptfuzz.plugin.marks import MARK, is_robust
-from pytest_promptfuzz.plugin.modes import WORKER_KEY
-from pytest_promptfuzz.plugin.options import add_options
-from pytest_promptfuzz.plugin.outcome import end_with
-from pytest_promptfuzz.plugin.state import STATE, State
-from pytest_promptfuzz.testing.fixtures import promptfuzz_proxy, promptfuzz_server
-from pytest_promptfuzz.wire import audit
+from pytest_promptfuzz.plugin.options import WORKER_KEY, add_options
+from pytest_promptfuzz.plugin.output.outcome import end_with
+from pytest_promptfuzz.plugin.state import RUN, STATE, State
+from pytest_promptfuzz.server.fixtures import promptfuzz_proxy, promptfuzz_server
+from pytest_promptfuzz.wire import network
 
 if TYPE_CHECKING:
     import warnings
@@ -28,7 +26,7 @@ _ENDED = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_T
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare options and ini values."""
     add_options(parser)
-    audit.begin()  # conftest.py files and modules are loaded after this
+    network.begin_audit()  # conftest.py files and modules are loaded after this
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -46,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "the test's prompt and hold the robustness of its answers against the threshold (pytest-promptfuzz).",
     )
     if getattr(config.option, "htmlpath", None):
-        from pytest_promptfuzz.plugin.attachments import register
+        from pytest_promptfuzz.plugin.output.test_reports import register
 
         register(config)
     config.pluginmanager.register(Results(State.of(config)), "promptfuzz-results")
@@ -57,12 +55,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     state = config.stash.get(STATE, None)
     if state is not None:
         state.close()
-        audit.end(state.beforehand)
+        network.end_audit(state.beforehand)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """One line, or two where a similarity tier is missing."""
-    from pytest_promptfuzz.plugin.terminal import header
+    from pytest_promptfuzz.plugin.output.terminal import header
 
     return header(State.of(config))
 
@@ -70,7 +68,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
     """A short ID for a parametrized prompt, in the place of its whole text."""
     del config
-    from pytest_promptfuzz.plugin.terminal import prompt_id
+    from pytest_promptfuzz.plugin.output.terminal import prompt_id
 
     return prompt_id(val, argname)
 
@@ -82,7 +80,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     state.ending.earlier.prepare(state)
     if state.settings["report"]:
-        from pytest_promptfuzz.plugin.ending import read_reports
+        from pytest_promptfuzz.plugin.output.session_finish import read_reports
 
         state.ending.wanted = read_reports(session.config, state.settings["report"])
 
@@ -91,7 +89,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Note that a test exists, whether or not it is selected; no key may stand in its name."""
     state = State.of(item.config)
     if "[" in item.name and is_robust(item):
-        from pytest_promptfuzz.plugin.redacting import hide_in_id
+        from pytest_promptfuzz.plugin.output.redaction import hide_in_id
 
         hide_in_id(item, state.redaction())
     state.gone.collected(item)
@@ -132,18 +130,17 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     if not is_robust(item):
         return (yield)
     if State.of(item.config).dry:
-        from pytest_promptfuzz.plugin.planning import plan_only
-        from pytest_promptfuzz.plugin.prefilling import rehearses
+        from pytest_promptfuzz.plugin.dry_run import plan_only, rehearses
 
         planned = rehearses(item)
         if planned is not None:
-            from pytest_promptfuzz.plugin.rehearsing import rehearsed
+            from pytest_promptfuzz.plugin.dry_run import rehearsed
 
             with rehearsed(item, planned):
                 return (yield)
         plan_only(item)
-    from pytest_promptfuzz.plugin.calling import called, unmutated
-    from pytest_promptfuzz.plugin.keys import keys_of
+    from pytest_promptfuzz.plugin.engine import called, unmutated
+    from pytest_promptfuzz.plugin.output.terminal import keys_of
 
     state = State.of(item.config)
     with keys_of(state.settings["mode"]), called(item) if state.enabled else unmutated(item):
@@ -155,22 +152,22 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Put the verdict into pytest's words."""
     report: pytest.TestReport = yield
     if call.when == "call":
-        from pytest_promptfuzz.plugin.recording import ended
+        from pytest_promptfuzz.plugin.state import ended
 
         ended(item, report)
     if call.when != "teardown" and is_robust(item):
-        from pytest_promptfuzz.plugin.translate import translate, translate_unmutated
+        from pytest_promptfuzz.plugin.output.test_reports import translate, translate_unmutated
 
         state = State.of(item.config)
         if state.dry and call.when == "call":
-            from pytest_promptfuzz.plugin.planning import DRY
+            from pytest_promptfuzz.plugin.dry_run import DRY
 
             if DRY in item.stash:
                 report.promptfuzz_forecast = item.stash[DRY]  # type: ignore[attr-defined]  # plain data survives xdist
         if state.enabled:
             translate(item, call, report, state.settings)
             if hasattr(report, "promptfuzz"):
-                from pytest_promptfuzz.plugin.attachments import restate
+                from pytest_promptfuzz.plugin.output.test_reports import restate
 
                 restate(item, report)
         else:
@@ -179,7 +176,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             report.promptfuzz_unjudged = True  # type: ignore[attr-defined]  # for the run's report
     State.of(item.config).hide_secrets(report)
     if is_robust(item):
-        from pytest_promptfuzz.plugin.ci_logs import break_commands
+        from pytest_promptfuzz.plugin.output.redaction import break_commands
 
         break_commands(report)
     return report
@@ -200,7 +197,7 @@ class Results:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Complete the JUnit report, which pytest writes as the session ends."""
-        from pytest_promptfuzz.plugin.junit import tell_suite
+        from pytest_promptfuzz.plugin.output.test_reports import tell_suite
 
         tell_suite(self._state)
 
@@ -220,14 +217,14 @@ class Results:
         self._state.accepted.see(report)
         self._state.ending.see(report, self._state)
         if hasattr(report, "promptfuzz"):
-            from pytest_promptfuzz.plugin.terminal import collect
+            from pytest_promptfuzz.plugin.output.terminal import collect
 
             if self._state.keeps_finds:
                 self._state.pins.see(report, self._state.folder)
 
             collect(report, self._state)
         if hasattr(report, "promptfuzz_message"):
-            from pytest_promptfuzz.plugin.translate import laid_out
+            from pytest_promptfuzz.plugin.output.test_reports import laid_out
 
             laid_out(report)
         if hasattr(report, "promptfuzz_forecast"):
@@ -237,7 +234,7 @@ class Results:
         self._state.written.see(report)
         yield
         if hasattr(report, "promptfuzz") or hasattr(report, "promptfuzz_message"):
-            from pytest_promptfuzz.plugin.junit import name_phase
+            from pytest_promptfuzz.plugin.output.test_reports import name_phase
 
             name_phase(report, self._state.config)
         if hasattr(report, "promptfuzz_snapshot"):
@@ -258,7 +255,7 @@ def pytest_report_to_serializable() -> Generator[None, dict[str, Any] | None, di
     """No text of a model's keeps a report from being sent to xdist's controller."""
     data = yield
     if data is not None:
-        from pytest_promptfuzz.plugin.redacting import pack
+        from pytest_promptfuzz.plugin.output.redaction import pack
 
         pack(data)
     return data
@@ -267,7 +264,7 @@ def pytest_report_to_serializable() -> Generator[None, dict[str, Any] | None, di
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_from_serializable(data: dict[str, Any]) -> None:
     """Undo what was done to send it."""
-    from pytest_promptfuzz.plugin.redacting import unpack
+    from pytest_promptfuzz.plugin.output.redaction import unpack
 
     unpack(data)
 
@@ -283,7 +280,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["promptfuzz_unused_calls"] = state.unused_calls
-        from pytest_promptfuzz.plugin.redacting import sendable
+        from pytest_promptfuzz.plugin.output.redaction import sendable
 
         output["promptfuzz_gone"] = sendable(state.gone.to_json())
     if hasattr(session.config, "workerinput"):
@@ -311,6 +308,6 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The table of robust tests."""
-    from pytest_promptfuzz.plugin.terminal import summary
+    from pytest_promptfuzz.plugin.output.terminal import summary
 
     summary(terminalreporter, State.of(terminalreporter.config))

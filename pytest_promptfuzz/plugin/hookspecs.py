@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier
-    from pytest_promptfuzz.judging.model import Judge
-    from pytest_promptfuzz.mutations.operator import Operator
-    from pytest_promptfuzz.reporting.formats import Reporter
-    from pytest_promptfuzz.wire.redact import Redactor
+    from pytest_promptfuzz.judging.ratings import Judge
+    from pytest_promptfuzz.mutations.engine.operator import Operator
+    from pytest_promptfuzz.reporting.report_files import Reporter
+    from pytest_promptfuzz.storage.redaction import Redactor
 
 
 def pytest_promptfuzz_operators(config: pytest.Config) -> Iterable[Operator]:  # type: ignore[empty-body]  # a hook's specification

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError
-from pytest_promptfuzz.evaluating.ahead import BASELINES, MUTATIONS, NOW, Calls, Line
-from pytest_promptfuzz.evaluating.asking import Asker
-from pytest_promptfuzz.evaluating.searched import SearchedTest
+from pytest_promptfuzz.evaluating.background_calls import BASELINES, MUTATIONS, NOW, Calls, Line
+from pytest_promptfuzz.evaluating.evaluate import Asker
+from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.plugin.declared import is_declarative
 from pytest_promptfuzz.plugin.engine import Engine
 from pytest_promptfuzz.plugin.marks import merged
-from pytest_promptfuzz.plugin.progress import ItemProgress
+from pytest_promptfuzz.plugin.output.progress import ItemProgress
 from pytest_promptfuzz.plugin.state import State
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.plugin.declared import Declared
-    from pytest_promptfuzz.targets.function import CallableTarget
-    from pytest_promptfuzz.targets.model import Target
+    from pytest_promptfuzz.providers.requests import Target
+    from pytest_promptfuzz.targets.resolution import CallableTarget
 
 
 class LookAhead:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 import pytest
 
 from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.plugin.options import OVERRIDE, Written, places, read_value
+from pytest_promptfuzz.plugin.settings import CHOICES, MUTATIONS
 
 if TYPE_CHECKING:
     import os
@@ -17,10 +21,11 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier
     from pytest_promptfuzz.comparing.profiles import Profile
-    from pytest_promptfuzz.judging.registry import AnyJudge
-    from pytest_promptfuzz.mutations.selection import Mutations
-    from pytest_promptfuzz.mutations.strata import Selection
-    from pytest_promptfuzz.searching.searching import Method
+    from pytest_promptfuzz.judging.model_judge import AnyJudge
+    from pytest_promptfuzz.mutations.engine.selection import Mutations, Selection
+    from pytest_promptfuzz.plugin.settings import Setting
+    from pytest_promptfuzz.searching.search_loop import Method
+    from pytest_promptfuzz.storage.redaction import Redactor
 
     class RobustOptions(TypedDict, total=False):
         """The keys of ``@robust``; docs/reference.md describes each."""
@@ -66,6 +71,8 @@ if TYPE_CHECKING:
         objective: str | Callable[[Any, Any], Any]
         max_words: int
         max_change_rate: float
+
+    _Forget = Callable[[], None]
 
 
 MARK = "robust"
@@ -185,3 +192,256 @@ def refuse_unused_prompt(item: pytest.Function) -> None:
         "what is mutated instead. Leave the prompt out; or take it as the argument `prompt`, and leave mutate= out if "
         "it is what to mutate."
     )
+
+
+# What a project's hooks offer by name: operators, tiers, guards, judges, formats of reports.
+
+
+def register_offered(config: pytest.Config, *, reporters: bool = False) -> None:
+    """Make known what the hooks offer, until the run ends: another may follow in the same process, or go on around it.
+
+    Args:
+        config: The run's.
+        reporters: Formats of reports alone, which are asked for before the first test; otherwise all else.
+
+    Raises:
+        UsageError: A hook failed, or offered something else.
+    """
+    for kind, add in ({"reporters": _reporter} if reporters else _KINDS).items():
+        hook = f"pytest_promptfuzz_{kind}"
+        try:
+            found = getattr(config.hook, hook)(config=config)
+        except Exception as error:
+            raise UsageError(f"A {hook} hook raised {type(error).__name__}: {error}") from error
+        for offered in found:
+            if isinstance(offered, str) or not isinstance(offered, Iterable):
+                raise UsageError(f"{hook} returned {type(offered).__name__}; return a list of {kind}.")
+            for each in offered:
+                config.add_cleanup(add(each, hook))
+
+
+def offered_redactors(config: pytest.Config) -> tuple[Redactor, ...]:
+    """What a project's ``pytest_promptfuzz_redactors`` hooks return, in their order.
+
+    Raises:
+        UsageError: A hook failed, or offered something else than functions.
+    """
+    hook = "pytest_promptfuzz_redactors"
+    try:
+        offered = config.hook.pytest_promptfuzz_redactors(config=config)
+    except Exception as error:
+        raise UsageError(f"A {hook} hook raised {type(error).__name__}: {error}") from error
+    for several in offered:
+        if isinstance(several, str) or not isinstance(several, Iterable):
+            raise UsageError(f"{hook} returned {type(several).__name__}; return a list of functions.")
+    found = tuple(each for several in offered for each in several)
+    for each in found:
+        if not callable(each):
+            raise UsageError(
+                f"{hook} returned {each!r:.60} among the functions; return functions of (text, name)."
+            )
+    return found
+
+
+def _operator(value: Any, hook: str) -> _Forget:
+    from pytest_promptfuzz.mutations.engine.operator import Operator
+    from pytest_promptfuzz.mutations.engine.registry import lend
+
+    if not isinstance(value, Operator):
+        raise UsageError(
+            f"{hook} returned {value!r:.60} among the operators; decorate it with @operator first."
+        )
+    return lend(value)
+
+
+def _tier(value: Any, hook: str) -> _Forget:
+    from pytest_promptfuzz.comparing.custom_checks import TIERS
+
+    return TIERS.lend(value, hook)
+
+
+def _guard(value: Any, hook: str) -> _Forget:
+    from pytest_promptfuzz.comparing.custom_checks import GUARDS
+
+    return GUARDS.lend(value, hook)
+
+
+def _judge(value: Any, hook: str) -> _Forget:
+    from pytest_promptfuzz.judging.model_judge import JUDGES
+
+    return JUDGES.lend(value, hook)
+
+
+def _reporter(value: Any, hook: str) -> _Forget:
+    from pytest_promptfuzz.reporting.report_files import REPORTERS
+
+    return REPORTERS.lend(value, hook)
+
+
+_KINDS: dict[str, Callable[[Any, str], _Forget]] = {
+    "operators": _operator,
+    "tiers": _tier,
+    "guards": _guard,
+    "judges": _judge,
+}
+
+
+# What mutations a test gets whose mark does not say: the run's ``mutations`` and ``operators``, from four places.
+#
+# They go together: a mapping or a list in ``mutations`` says what to draw on, as ``operators`` does. Of two places that
+# say it, the one nearer to the test counts, as of two that say how many.
+
+
+_DEFAULT: dict[str, Any] = {setting.name: setting.default for setting in CHOICES}
+
+
+class Chosen(NamedTuple):
+    """What one place says: its name in messages, the setting, and the value as a mark would have it."""
+
+    place: str
+    name: str
+    value: Any
+
+
+@dataclass(slots=True)
+class Choice:
+    """The run's mutations and operators.
+
+    Attributes:
+        config: Its hooks bring operators of the project.
+        chosen: What was given, from the farthest place to the nearest.
+        overriding: What overrides the marks: no part of the run's choice, but looked up with it.
+    """
+
+    config: pytest.Config
+    chosen: Sequence[Chosen]
+    overriding: Sequence[Chosen] = ()
+    _known: bool = False
+    _contract: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def contract(self) -> Mapping[str, Any]:
+        """``mutations`` and ``operators`` of a test that says nothing.
+
+        Raises:
+            UsageError: A name in them is unknown, or the project's own operators are wrong.
+        """
+        if not self._contract:
+            self.register()
+            for each in (*self.chosen, *self.overriding):
+                _look_up(each)
+            contract = _DEFAULT
+            for each in self.chosen:
+                contract = laid_over(contract, {each.name: each.value})
+            self._contract = contract
+        return self._contract
+
+    def check(self) -> None:
+        """Look up what the run names, if it names any.
+
+        Raises:
+            pytest.UsageError: As `contract`; a worker of pytest-xdist leaves it to each test, which can say so.
+        """
+        if (self.chosen or self.overriding) and not hasattr(self.config, "workerinput"):
+            try:
+                _ = self.contract
+            except UsageError as error:
+                raise pytest.UsageError(str(error)) from None
+
+    def register(self) -> None:
+        """Make the operators, tiers, guards and judges known that the project's hooks offer.
+
+        Raises:
+            UsageError: A hook failed, or offered something else.
+        """
+        if not self._known:
+            register_offered(self.config)
+            self._known = True
+
+
+def laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with nearer ones in their place, key by key; what to draw on is the nearer one's.
+
+    >>> laid_over({"mutations": {"lexical": 3}}, {"operators": ["synonym"]})
+    {'mutations': 3, 'operators': ['synonym']}
+    >>> laid_over({"mutations": 8, "operators": ["synonym"]}, {"mutations": {"lexical": 3}})
+    {'mutations': {'lexical': 3}, 'operators': None}
+    """
+    both = {**under, **over}
+    if not _names_operators(both.get("mutations")) or both.get("operators") is None:
+        return both
+    if "operators" not in over:
+        return {**both, "operators": None}
+    if "mutations" not in over:
+        from pytest_promptfuzz.mutations.engine.selection import count_of
+
+        return {**both, "mutations": count_of(both["mutations"])}
+    return both  # one place contradicts itself: whoever reads it says so
+
+
+def read_choice(config: pytest.Config, table: Mapping[str, Any], overrides: Mapping[str, Any]) -> Choice:
+    """What the run says: on the command line, in the environment, in the ini file or in ``[tool.promptfuzz]``.
+
+    Args:
+        config: The run's.
+        table: ``[tool.promptfuzz]`` of pyproject.toml.
+        overrides: What overrides the marks.
+
+    Raises:
+        pytest.UsageError: A value that cannot be read, or two that contradict each other in places of one rank.
+    """
+    written = [
+        (setting, each) for setting in CHOICES for each in places(setting, config, table) if each.value != ""
+    ]
+    ranks: dict[int, dict[str, Chosen]] = {}
+    for setting, each in sorted(written, key=lambda pair: pair[1].rank):
+        level = ranks.setdefault(each.rank, {})
+        if setting.name in level:
+            raise pytest.UsageError(
+                f"{level[setting.name].place} and {each.place} both say {setting.name}; keep one of them."
+            )
+        level[setting.name] = Chosen(each.place, setting.name, _read(setting, each))
+    for level in ranks.values():
+        if len(level) == len(CHOICES) and _names_operators(level["mutations"].value):
+            raise pytest.UsageError(
+                f"{level['mutations'].place} names what to draw on, and so does {level['operators'].place}; keep one of"
+                " them."
+            )
+    return Choice(
+        config,
+        [each for level in ranks.values() for each in level.values()],
+        [Chosen(f"{OVERRIDE} {key}", key, overrides[key]) for key in _DEFAULT if key in overrides],
+    )
+
+
+def _read(setting: Setting, written: Written) -> Any:
+    """The value of a setting as a mark would have it; what it names is not looked up."""
+    from pytest_promptfuzz.mutations.engine.selection import count_of, weights_of
+
+    # Tables and lists of TOML are values already.
+    value = written.value if isinstance(written.value, dict | list) else read_value(setting, written)
+    try:
+        if setting is MUTATIONS:
+            count_of(value)
+        else:
+            weights_of(value)
+    except UsageError as error:
+        raise pytest.UsageError(f"{written.place}: {str(error).removeprefix('operators: ')}") from None
+    return value
+
+
+def _look_up(chosen: Chosen) -> None:
+    from pytest_promptfuzz.mutations.engine.selection import strata_of, wanted
+
+    try:
+        if chosen.name == "operators":
+            strata_of(chosen.value)
+        else:
+            wanted(chosen.value)
+    except UsageError as error:
+        raise UsageError(f"{chosen.place}: {str(error).removeprefix('operators: ')}") from None
+
+
+def _names_operators(mutations: Any) -> bool:
+    """Whether ``mutations=`` is no count, and so says what to draw on."""
+    return not isinstance(mutations, int | str | None)

@@ -5,11 +5,118 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_promptfuzz.plugin import values
-from pytest_promptfuzz.running.limits.given import GIVEN
+from pytest_promptfuzz.errors import nearest
+from pytest_promptfuzz.running.limits.settings import GIVEN, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+# What settings may be: readers of text, whose docstrings say in messages what was expected.
+
+
+def read_seed(text: str) -> int:
+    """A whole number."""
+    return int(text)
+
+
+def read_queries(text: str) -> int:
+    """A whole number of 0 or more, or off."""
+    return 0 if text == "off" else whole(0)(text)
+
+
+def read_controls(text: str) -> int:
+    """1, or 0 or off."""
+    if text not in {"0", "1", "off"}:
+        raise ValueError("1, or 0 or off")
+    return int(text == "1")
+
+
+def read_kept(text: str) -> int:
+    """A whole number of 0 or more, or off."""
+    return read_queries(text)
+
+
+def read_conditions(text: str) -> Any:
+    """A condition such as score drop > 0.05, or several with commas."""
+    from pytest_promptfuzz.history.changes import read_conditions
+
+    return tuple(read_conditions(text))
+
+
+def read_share(text: str) -> float:
+    """A number from 0 to 1."""
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise ValueError("a number from 0 to 1")
+    return number
+
+
+def one_of(*names: str) -> Callable[[str], str]:
+    """A reader of ``names``."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            hint = nearest(text, names)
+            raise ValueError("" if hint.startswith("Known") else hint)  # what is expected is said with it
+        return text
+
+    read.__doc__ = "one of " + ", ".join(names)
+    return read
+
+
+def read_switch(text: str) -> bool:
+    """Either on or off."""
+    return one_of("on", "off")(text) == "on"
+
+
+def read_text(text: str) -> str:
+    """A text."""
+    return text
+
+
+def read_embedder(text: str) -> str:
+    """A provider of embeddings such as openai:text-embedding-3-small or compatible:MODEL@URL."""
+    from pytest_promptfuzz.targets.sdk_clients import embeddings
+
+    embeddings(text)
+    return text
+
+
+def read_entailment(text: str) -> str:
+    """The folder of an entailment model."""
+    from pytest_promptfuzz.judging.models import check_entailment_folder
+
+    return check_entailment_folder(text)
+
+
+def read_endpoints(text: str) -> Any:
+    """Endpoints, one a line: GLOB text=$.path system=$.path answer=$.path."""
+    from pytest_promptfuzz.providers.custom_protocol import parse_endpoints
+
+    return parse_endpoints(text)
+
+
+def read_hosts(text: str) -> Any:
+    """A host such as db.internal, db.internal:5432 or *.internal, or several with commas."""
+    from pytest_promptfuzz.wire.network import AllowedHosts
+
+    return AllowedHosts.parse(text)
+
+
+def read_mutations(text: str) -> Any:
+    """A count such as 8, counts such as lexical=3,synonym=2, or names such as lexical,synonym."""
+    from pytest_promptfuzz.mutations.engine.selection import read_mutations
+
+    return read_mutations(text)
+
+
+def read_operators(text: str) -> Any:
+    """Names such as lexical,synonym, or weights such as lexical=3,synonym=1."""
+    from pytest_promptfuzz.mutations.engine.selection import read_operators
+
+    return read_operators(text)
+
 
 EFFECTS = ("fail", "error", "skip", "xfail", "pass")
 """What a verdict other than ``pass`` may be in pytest's sense."""
@@ -49,14 +156,14 @@ class Setting:
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         "target",
-        values.text,
+        read_text,
         None,
         "model that `llm` calls: openai:MODEL, anthropic:MODEL, compatible:MODEL@URL or simulated",
         "NAME",
     ),
     Setting(
         "threshold",
-        values.share,
+        read_share,
         0.85,
         "lowest score that passes, 0 to 1, unless the test sets its own",
         "X",
@@ -64,16 +171,16 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "gate",
-        values.one_of("point", "confident", "no-worse"),
+        one_of("point", "confident", "no-worse"),
         "point",
         "what must reach the threshold, unless the test sets its own: point (the score) or confident (the lower bound "
         "of the score); no-worse is point, and also fails a test that got worse than in the stored run",
         "GATE",
     ),
-    Setting("task", values.text, None, "how answers are compared, unless the test sets its own task", "NAME"),
+    Setting("task", read_text, None, "how answers are compared, unless the test sets its own task", "NAME"),
     Setting(
         "stop",
-        values.one_of("certain", "sprt", "sequential", "never"),
+        one_of("certain", "sprt", "sequential", "never"),
         "certain",
         "when a test stops asking, unless it sets its own: certain (once its verdict cannot change), sprt or "
         "sequential (on statistical evidence), or never",
@@ -81,7 +188,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "shrink",
-        values.queries,
+        read_queries,
         60,
         "how many queries may be used to shrink the change that breaks a test, unless the test sets its own; off or 0: "
         "none",
@@ -90,7 +197,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "controls",
-        values.controls,
+        read_controls,
         1,
         "controls of a test that names none, to see that it can fail: 1; off, or 0: none",
         "N",
@@ -98,7 +205,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "queries",
-        values.whole(1),
+        whole(1),
         200,
         "how many queries a test that searches (search=) may use, unless it sets its own",
         "N",
@@ -106,7 +213,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "pinned",
-        values.one_of("warn", "fail"),
+        one_of("warn", "fail"),
         "warn",
         "what happens when a known counterexample still breaks a test: warn or fail, unless the test sets its own",
         "EFFECT",
@@ -114,7 +221,7 @@ SETTINGS: tuple[Setting, ...] = (
     *(
         Setting(
             f"{kind}_drift",
-            values.one_of("fail", "warn", "ignore"),
+            one_of("fail", "warn", "ignore"),
             "warn",
             f"what happens when {what}: fail, warn or ignore, unless the test sets its own",
             "POLICY",
@@ -125,10 +232,10 @@ SETTINGS: tuple[Setting, ...] = (
             ("comparator", "answers are compared in another way than for the snapshot"),
         )
     ),
-    Setting("seed", values.seed, 0, "another seed gives other mutations", "N", "int"),
+    Setting("seed", read_seed, 0, "another seed gives other mutations", "N", "int"),
     Setting(
         "judge",
-        values.text,
+        read_text,
         None,
         "model that rates answers which the built-in comparisons cannot decide, unless the test sets its own: named "
         "like a target, or a judge of the project",
@@ -136,7 +243,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "judge_when",
-        values.one_of("undecided", "always"),
+        one_of("undecided", "always"),
         "undecided",
         "when the judge is asked: undecided (if the built-in comparisons cannot decide), or always (for all answers "
         "but equal ones and contradictions)",
@@ -144,7 +251,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "judge_repeats",
-        values.whole(1),
+        whole(1),
         1,
         "how often the judge rates the same answers; the median counts",
         "N",
@@ -152,7 +259,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "mode",
-        values.one_of("auto", "record", "replay", "live"),
+        one_of("auto", "record", "replay", "live"),
         "auto",
         "where answers come from: auto (stored answers, calls for the rest), record (calls, and writes recordings "
         "beside the tests), replay (recordings only) or live (always calls)",
@@ -160,21 +267,21 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "cache_dir",
-        values.text,
+        read_text,
         ".promptfuzz",
         "folder for stored answers, relative to the root of the project",
         "DIR",
     ),
     Setting(
         "store",
-        values.text,
+        read_text,
         None,
         "Redis server through which several machines share answers: redis://HOST:PORT/DATABASE?ttl=30d",
         "URL",
     ),
     Setting(
         "concurrency",
-        values.whole(1),
+        whole(1),
         8,
         "how many calls are made at once: by one test, or by all declarative tests together",
         "N",
@@ -182,7 +289,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "lookahead",
-        values.whole(0),
+        whole(0),
         20,
         "how many declarative tests after the running one may make their calls in advance",
         "N",
@@ -190,7 +297,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "speculate",
-        values.switch,
+        read_switch,
         True,
         "on: make the calls of all mutations of a sync test at once, before its body asks; off: each waits for the "
         "body",
@@ -199,7 +306,7 @@ SETTINGS: tuple[Setting, ...] = (
     *(
         Setting(
             verdict,
-            values.one_of(*EFFECTS),
+            one_of(*EFFECTS),
             default,
             f"what pytest makes of {a_test}: fail, error, skip, xfail or pass",
             "EFFECT",
@@ -212,7 +319,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "max_runs",
-        values.whole(1),
+        whole(1),
         1000,
         "how often the body of one test may run at most (hypothesis multiplies examples by trials)",
         "N",
@@ -220,7 +327,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "endpoints",
-        values.endpoints,
+        read_endpoints,
         (),
         "addresses of models that the plugin does not know, one on each line: HOST/PATH (* stands for anything), then "
         "where the prompt and the answer stand in the JSON, such as text=$.prompt answer=$.output.text",
@@ -228,7 +335,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "allow_hosts",
-        values.hosts,
+        read_hosts,
         None,
         "hosts that replayed and simulated tests may connect to, such as a database: HOST, HOST:PORT or *.internal. "
         "Separate several with commas, or repeat the option",
@@ -237,7 +344,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "history",
-        values.kept,
+        read_kept,
         200,
         "how many runs without a name are kept for later comparison; off or 0: none",
         "N",
@@ -245,7 +352,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "compare",
-        values.text,
+        read_text,
         None,
         "what the run is compared with: the NAME of a saved run, the PATH of a report or history file, a git REF, or "
         "last (the latest run of each test)",
@@ -253,7 +360,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "fail_on",
-        values.conditions,
+        read_conditions,
         None,
         "what else fails the run: 'score drop > 0.05', 'any new deviation', 'new brittle', 'drift', 'cost rise > 20%%' "
         "or 'gone'. Separate several with commas, or repeat the option",
@@ -262,7 +369,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "report",
-        values.text,
+        read_text,
         None,
         "reports to write, such as json:PATH,html:PATH. Formats: json, html, md, gitlab, sarif, github (without a "
         "path), and those of other plugins",
@@ -271,7 +378,7 @@ SETTINGS: tuple[Setting, ...] = (
     *(Setting(each.name, each.read, each.default, each.help, each.metavar, each.type) for each in GIVEN),
     Setting(
         "model",
-        values.text,
+        read_text,
         None,
         "folder of the model that compares answers by meaning: exported by `promptfuzz model`, or of "
         "sentence-transformers",
@@ -279,14 +386,14 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "entailment",
-        values.entailment,
+        read_entailment,
         None,
         "folder of the model that tells whether one text follows from another, in ONNX or of sentence-transformers",
         "DIR",
     ),
     Setting(
         "embedder",
-        values.embedder,
+        read_embedder,
         None,
         "provider of embeddings that compares answers by meaning, instead of a model on this machine: openai:MODEL or "
         "compatible:MODEL@URL",
@@ -314,7 +421,7 @@ RUN_KEYS = (
 
 MUTATIONS = Setting(
     "mutations",
-    values.mutations,
+    read_mutations,
     8,
     "how many mutations, unless the test sets its own: a number, or numbers by operator or dimension: A=2,B=1",
     "N|A=2,B=1",
@@ -322,7 +429,7 @@ MUTATIONS = Setting(
 )
 OPERATORS = Setting(
     "operators",
-    values.operators,
+    read_operators,
     None,
     "operators or dimensions that make the mutations, unless the test sets its own: A,B, or with weights A=2,B=1",
     "A,B",

@@ -8,38 +8,261 @@ import os
 import signal
 import sys
 import threading
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.embedding.models import Configured
-from pytest_promptfuzz.embedding.models import configure as configure_models
-from pytest_promptfuzz.plugin.accepting import check_update
-from pytest_promptfuzz.plugin.choosing import Choice, read_choice
-from pytest_promptfuzz.plugin.commanded import RESULTS
-from pytest_promptfuzz.plugin.ending import Ending
-from pytest_promptfuzz.plugin.gone import Gone
-from pytest_promptfuzz.plugin.limiting import forget_run, make_limits, read_profiles, read_tables
-from pytest_promptfuzz.plugin.modes import check_mode, check_shared, chosen_mode
-from pytest_promptfuzz.plugin.options import check_overrides, read_overrides, read_patterns, read_settings
-from pytest_promptfuzz.plugin.pinning import Pins
-from pytest_promptfuzz.plugin.recording import SPOOLS, Written
-from pytest_promptfuzz.plugin.updating import Updates
-from pytest_promptfuzz.wire.audit import Beforehand, innermost
+from pytest_promptfuzz.errors import ConfigurationError, StoreError, UsageError, unstopped
+from pytest_promptfuzz.judging.models import Configured
+from pytest_promptfuzz.judging.models import configure as configure_models
+from pytest_promptfuzz.plugin.marks import Choice, read_choice
+from pytest_promptfuzz.plugin.options import (
+    check_mode,
+    check_overrides,
+    check_shared,
+    chosen_mode,
+    read_overrides,
+    read_patterns,
+    read_settings,
+)
+from pytest_promptfuzz.plugin.output.session_finish import Ending
+from pytest_promptfuzz.plugin.replays import RESULTS, Pins
+from pytest_promptfuzz.plugin.snapshots import Gone, Updates, check_update
+from pytest_promptfuzz.running.limits.settings import PROFILES, read_tool, rules_and_prices
+from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wire.network import Beforehand, innermost
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from warnings import WarningMessage
 
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.plugin.lookahead import LookAhead
-    from pytest_promptfuzz.plugin.recording import ItemSessions
+    from pytest_promptfuzz.providers.requests import Target
     from pytest_promptfuzz.reporting.model import TestReport, TestSummary
-    from pytest_promptfuzz.targets.function import CallableTarget
-    from pytest_promptfuzz.targets.model import Target
-    from pytest_promptfuzz.wire.redact import Redaction
+    from pytest_promptfuzz.running.limits.budget import Prices
+    from pytest_promptfuzz.running.limits.limits import Limits
+    from pytest_promptfuzz.storage.redaction import Redaction
+    from pytest_promptfuzz.targets.resolution import CallableTarget
+    from pytest_promptfuzz.wire.cassettes import Recordings
+
+
+# From options and pyproject.toml to the limits of a session, shared between the workers of pytest-xdist.
+
+
+RUN = "testrunuid"  # what xdist calls the name that all workers of a run share
+_STALE = 24 * 3600.0
+
+
+def read_tables(root: Path) -> dict[str, Any]:
+    """``[tool.promptfuzz]`` of the project's pyproject.toml; empty where there is none.
+
+    Raises:
+        pytest.UsageError: The file cannot be read, or limits and prices in it are wrong.
+    """
+    try:
+        return read_tool(root)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def read_profiles(tables: Mapping[str, Any]) -> dict[str, Profile]:
+    """The project's own profiles in ``[tool.promptfuzz]``, by name.
+
+    Raises:
+        pytest.UsageError: One of them is wrong.
+    """
+    if "profiles" not in tables:
+        return {}
+    from pytest_promptfuzz.comparing.profiles import profiles_from
+
+    try:
+        return profiles_from(tables["profiles"], PROFILES)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def make_limits(state: State) -> Limits:
+    """The gate of this process; the workers of one run share what they count."""
+    from pytest_promptfuzz.running.limits.limits import Limits
+    from pytest_promptfuzz.running.limits.settings import settings_of
+
+    rules, prices = rules_and_prices(state.tables)
+    settings = settings_of(state.settings, rules=rules, prices=prices, prefix="--promptfuzz-", dry=state.dry)
+    run = getattr(state.config, "workerinput", {}).get(RUN)
+    if run is None:
+        return Limits(settings, told=_line(state))
+    from pytest_promptfuzz.running.limits.budget import SharedLedger
+
+    return Limits(settings, ledger=SharedLedger(shared_file(state, run), state.warnings.append))
+
+
+def _line(state: State) -> Callable[[str], None] | None:
+    """Writes a line to the terminal while a test runs; ``None`` where there is none, or it is to be quiet."""
+    from pytest_promptfuzz.plugin.output.progress import Screen
+
+    manager = state.config.pluginmanager
+    reporter = manager.getplugin("terminalreporter")
+    if reporter is None or state.config.get_verbosity() < 0:
+        return None
+    screen = Screen(reporter, manager.getplugin("capturemanager"))
+    return lambda text: screen.write(f"\npromptfuzz: {safe(text)}\n")
+
+
+def prices_of(state: State) -> Prices:
+    """What calls cost, the user's own prices first."""
+    from pytest_promptfuzz.running.limits.budget import Prices
+
+    return Prices(rules_and_prices(state.tables)[1])
+
+
+def shared_file(state: State, run: str) -> Path:
+    """Where the workers of a run keep their books together."""
+    file: Path = state.config.rootpath / state.settings["cache_dir"] / "limits" / f"{run}.db"
+    return file
+
+
+def forget_run(state: State, run: str) -> None:
+    """Delete the books of a run that has ended, and those that a killed one left a day ago."""
+    file = shared_file(state, run)
+    for each in file.parent.glob("*.db*"):
+        try:
+            if each.name.startswith(run) or time.time() - each.stat().st_mtime > _STALE:
+                each.unlink()
+        except OSError:  # another run is doing the same, or may do what this one may not
+            continue
+
+
+# Recordings and pytest's items: which session an item runs in, when its recording is complete, when it is written.
+
+
+SPOOLS = "recording"
+"""The folder, in that of stored answers, of what a recording run has been answered so far."""
+
+
+@dataclass(slots=True)
+class ItemSessions:
+    """Gives each item a session with a recording of its own.
+
+    Attributes:
+        session: What all items share.
+        recordings: The project's; ``None`` where none are used.
+    """
+
+    session: Session
+    recordings: Recordings | None
+
+    def of(self, item: pytest.Item) -> Session:
+        """The session of an item, the same until its test is over.
+
+        Raises:
+            ConfigurationError: This run records, and cannot write.
+        """
+        if self.recordings is None:
+            return self.session
+        found = item.stash.get(SESSION, None)
+        if found is None:
+            test = item.nodeid.partition("::")[2] or item.name
+            try:
+                if self.recordings.records:
+                    from pytest_promptfuzz.files import check_inside
+                    from pytest_promptfuzz.storage.recordings.files import recording_of
+
+                    check_inside(recording_of(item.path), item.config.rootpath)
+                tape = self.recordings.tape(item.path, test, item.nodeid)
+            except StoreError as error:
+                item.stash[UNWRITTEN] = True
+                raise ConfigurationError(f"{item.nodeid} cannot be recorded: {error}") from None
+            found = item.stash[SESSION] = replace(self.session, tape=tape)
+        return found
+
+
+@dataclass(slots=True)
+class Written:
+    """What a recording run has to say at its end.
+
+    Attributes:
+        done: A sentence for each recording that was written.
+        incomplete: Why a test is not recorded, by test.
+        cut_short: Whether the run did not come to its end, or could not write all that was answered. The answers of
+            the tests that it recorded are then kept for the next recording run, which goes on with it.
+    """
+
+    done: list[str] = field(default_factory=list)
+    incomplete: dict[str, str] = field(default_factory=dict)
+    cut_short: bool = False
+    _ended: set[str] = field(default_factory=set)
+    _seen: set[str] = field(default_factory=set)
+
+    def see(self, report: pytest.TestReport) -> None:
+        """A phase of a test is over."""
+        self._seen.add(report.nodeid)
+        self._ended.update(filter(None, [getattr(report, "promptfuzz_recorded", "")]))
+        if hasattr(report, "promptfuzz_unwritten"):
+            self.cut_short = True
+        if hasattr(report, "promptfuzz_unrecorded"):
+            self.incomplete[report.nodeid] = report.promptfuzz_unrecorded
+        elif report.when == "call":
+            self.incomplete.pop(report.nodeid, None)
+
+    def write(
+        self, session: pytest.Session, folder: Path, warn: Callable[[str], None], *, whole: bool
+    ) -> None:
+        """The session of the process that prints is over: put what is recorded into its files.
+
+        Args:
+            session: The session.
+            folder: That of stored answers.
+            warn: Called with each sentence on what is wrong.
+            whole: Whether pytest came to its end; one that was told to stop after its last test did.
+        """
+        from pytest_promptfuzz.wire.cassettes import write_finished
+
+        stopped = session.shouldfail or session.shouldstop
+        items = getattr(session, "items", None) or []  # the process that starts workers has none
+        left = bool(stopped) and not (items and all(each.nodeid in self._seen for each in items))
+        over = set() if self.cut_short or left or not whole else self._ended
+        self.done.extend(write_finished(folder / SPOOLS, warn, over=over))
+        if self._ended and not over:
+            self.done.append(
+                "the recording run did not come to its end: record again to go on; what was answered is kept, and is "
+                "not asked for again"
+            )
+
+    def lines(self) -> list[str]:
+        """What the summary shows."""
+        missing = [f"not recorded: {test}: {why}" for test, why in self.incomplete.items()]
+        return [*self.done, *missing]
+
+
+def ended(item: pytest.Item, report: pytest.TestReport) -> None:
+    """An item's call is over: close its recording, or say on its report why it is not complete."""
+    if item.stash.get(UNWRITTEN, False):
+        report.promptfuzz_unwritten = True  # type: ignore[attr-defined]  # plain data survives xdist
+    session = item.stash.get(SESSION, None)
+    if session is None:
+        return
+    del item.stash[SESSION]
+    tape = session.tape
+    if tape is None:
+        return
+    why = tape.end()
+    if why:
+        rest = "" if tape.barred else " What was answered is kept; record again to go on."
+        report.promptfuzz_unrecorded = session.redaction.text(f"{unstopped(why)}.{rest}")  # type: ignore[attr-defined]  # for the summary
+    if tape.unwritten:
+        report.promptfuzz_unwritten = True  # type: ignore[attr-defined]  # as above
+    report.promptfuzz_recorded = tape.complete  # type: ignore[attr-defined]  # as above
+
+
+SESSION = pytest.StashKey["Session"]()
+"""The session of an item, until its test is over."""
+UNWRITTEN = pytest.StashKey[bool]()
+"""Whether the recording of an item could not be begun."""
 
 
 _MOMENT = 0.5  # seconds that a worker's own Ctrl-C is given to be heard of
@@ -151,14 +374,14 @@ class State:
     def hide_secrets(self, report: pytest.TestReport) -> None:
         """Take what is not to be shown out of a test's report, once any test has had to do with models."""
         if self._items is not None:
-            from pytest_promptfuzz.plugin.redacting import hide, redaction_of
+            from pytest_promptfuzz.plugin.output.redaction import hide, redaction_of
 
             hide(report, redaction_of(self._items.session))
 
     def hide_in_warning(self, warning: WarningMessage) -> None:
         """Take what is not to be shown out of a warning, once any test has had to do with models."""
         if self._items is not None:
-            from pytest_promptfuzz.plugin.redacting import hide_in_warning, redaction_of
+            from pytest_promptfuzz.plugin.output.redaction import hide_in_warning, redaction_of
 
             hide_in_warning(warning, redaction_of(self._items.session))
 
@@ -168,9 +391,9 @@ class State:
         Raises:
             UsageError: A hook failed, or offered something else than functions.
         """
-        from pytest_promptfuzz.plugin.offering import offered_redactors
-        from pytest_promptfuzz.wire.redact import Redaction
-        from pytest_promptfuzz.wire.secrets import of_environment
+        from pytest_promptfuzz.plugin.marks import offered_redactors
+        from pytest_promptfuzz.storage.redaction import Redaction
+        from pytest_promptfuzz.storage.secrets import of_environment
 
         return Redaction(self.patterns, of_environment(os.environ), offered_redactors(self.config))
 
@@ -184,13 +407,12 @@ class State:
     def _sessions(self) -> ItemSessions:
         if self._items is None:
             from pytest_promptfuzz.evaluating import session as sessions
-            from pytest_promptfuzz.evaluating.unseen import written_in
-            from pytest_promptfuzz.plugin.recording import ItemSessions
-            from pytest_promptfuzz.wire.custom import configure
-            from pytest_promptfuzz.wire.gate import LateGate
+            from pytest_promptfuzz.evaluating.role_prompts import written_in
+            from pytest_promptfuzz.providers.custom_protocol import configure
+            from pytest_promptfuzz.storage.stores import open_store, password_of
+            from pytest_promptfuzz.wire.calls import LateGate
+            from pytest_promptfuzz.wire.cassettes import Recordings
             from pytest_promptfuzz.wire.network_guard import earlier
-            from pytest_promptfuzz.wire.recordings.library import Recordings
-            from pytest_promptfuzz.wire.stores import open_store, password_of
 
             before = configure(self.settings["endpoints"])
             file = written_in(self.config.inipath.name if self.config.inipath else "")
@@ -275,7 +497,7 @@ class State:
 
     def target(self, named: Any) -> Target | CallableTarget | None:
         """The target of a test: what its mark names, else the run's; ``None`` where neither names one."""
-        from pytest_promptfuzz.targets.resolve import resolve
+        from pytest_promptfuzz.targets.resolution import resolve
 
         wanted = named if named is not None else self.settings["target"]
         if wanted is None:

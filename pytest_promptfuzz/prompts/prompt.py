@@ -7,15 +7,27 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.prompts.filling import Filling, filled, placed
-from pytest_promptfuzz.prompts.frozen import Frozen
-from pytest_promptfuzz.prompts.messages import Message, Piece, layout, replaced, validated
-from pytest_promptfuzz.prompts.parts import TEMPLATE, Part, bounds, check_part, outside, parse_part
-from pytest_promptfuzz.prompts.reading import article, chat_in, check_texts, read_text
-from pytest_promptfuzz.prompts.slots import Slots
+from pytest_promptfuzz.prompts.messages import (
+    TEMPLATE,
+    Message,
+    Part,
+    Piece,
+    article,
+    bounds,
+    chat_in,
+    check_part,
+    check_texts,
+    layout,
+    outside,
+    parse_part,
+    read_text,
+    replaced,
+    validated,
+)
+from pytest_promptfuzz.prompts.slots import Filling, Slots, filled, placed
 from pytest_promptfuzz.prompts.spans import Span, chat_spans, custom_spans, merge, protected_spans
 
 if TYPE_CHECKING:
@@ -23,8 +35,38 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from pytest_promptfuzz.prompts.filling import Values
+    from pytest_promptfuzz.prompts.slots import Values
     from pytest_promptfuzz.prompts.spans import Protect
+
+
+# What keeps a `Prompt` as it was made.
+
+
+class Frozen:
+    """Refuses what would change an instance, or take it for something else; copies are the instance itself."""
+
+    __slots__ = ()
+
+    def __call__(self, *_args: object, **_values: object) -> NoReturn:
+        """Always a `TypeError`: a prompt is rendered with `format` or ``str()``."""
+        raise TypeError(
+            "A Prompt is not callable; write prompt.format(slot=value), or str(prompt) if it has no slots."
+        )
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"A Prompt is immutable; make another one instead of setting {name!r}.")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"A Prompt is immutable; {name!r} cannot be deleted.")
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("A Prompt is not pickled; send its text or messages instead.")
 
 
 _KEPT = ("_text", "_messages", "_protect", "_observer", "_filling", "_part", "name")

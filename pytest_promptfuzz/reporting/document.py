@@ -6,15 +6,23 @@ On disk it is packed: a trial has its edits over one of its test's ``prompts``, 
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
 
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
 from pytest_promptfuzz.reporting.model import TestReport
+from pytest_promptfuzz.reporting.wording.words import count, verdicts, worst_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
+    from pytest_promptfuzz.history.changes import ChangeReport, PastRunReport, PointReport
+    from pytest_promptfuzz.reporting.model import DriftReport
+
 
 KIND = "report"
 FORMAT = 1
@@ -97,3 +105,330 @@ def document(
         trends=trends,
         warnings=list(warnings),
     )
+
+
+# Reports of parts of a suite, or of several models, as one.
+
+
+_T = TypeVar("_T")
+_MOST_NAMED = 3
+
+
+def merged(documents: Sequence[Document]) -> Document:
+    """One document of several.
+
+    A test that was run in several of them with the same target counts as it was in the run that began last; with
+    another target it stands beside. Nothing is judged anew: what was compared with a base was compared in its part.
+
+    Args:
+        documents: At least one, in any order.
+
+    Raises:
+        UsageError: There is none.
+    """
+    if not documents:
+        raise UsageError("there is no report to merge.")
+    ordered = sorted(documents, key=lambda each: (each["run"]["started"], each["run"]["id"]))
+    tests, unjudged, twice = _tests(ordered)
+    warnings = [each for one in ordered for each in one["warnings"]]
+    if twice:
+        more = len(twice) - _MOST_NAMED
+        named = ", ".join(twice[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        warnings.append(f"in several of the merged reports, of which the last run counts: {named}")
+    commits = sorted({each["run"]["commit"] for each in ordered} - {""})
+    if len(commits) > 1:
+        shown = ", ".join(each[:12] for each in commits)
+        warnings.append(f"the merged reports are of several commits: {shown}")
+    present = {each["test"] for each in tests} | {each["test"] for each in unjudged}
+    return document(
+        _run([each["run"] for each in ordered]),
+        tests,
+        unjudged=unjudged,
+        changes=_changes(ordered, present),
+        trends=_trends(ordered),
+        warnings=dict.fromkeys(warnings),
+    )
+
+
+def _tests(ordered: Iterable[Document]) -> tuple[list[DocumentTest], list[UnjudgedReport], list[str]]:
+    """What was judged, what was not, and what stood in several."""
+    judged: dict[tuple[str, str], DocumentTest] = {}
+    unjudged: dict[str, UnjudgedReport] = {}
+    twice: dict[str, None] = {}
+    for each in ordered:
+        for test in each["tests"]:
+            key = (test["test"], test["target"])
+            if key in judged or test["test"] in unjudged:
+                twice[test["test"]] = None
+            unjudged.pop(test["test"], None)
+            judged[key] = test
+        for one in each["unjudged"]:
+            name = one["test"]
+            earlier = [key for key in judged if key[0] == name]
+            if earlier or name in unjudged:
+                twice[name] = None
+            for key in earlier:
+                del judged[key]
+            unjudged[name] = one
+    return list(judged.values()), list(unjudged.values()), list(twice)
+
+
+def _run(runs: Sequence[RunReport]) -> RunReport:
+    """The runs as one: it began with the first, and took as long as the longest of them."""
+    if len(runs) == 1:
+        return runs[0]
+    found = runs[0].copy()
+    found["id"] = hashlib.sha256("\n".join(each["id"] for each in runs).encode()).hexdigest()[:12]
+    found["name"] = _only((each["name"] for each in runs), "")
+    found["seconds"] = max(each["seconds"] for each in runs)
+    found["version"] = _only((each["version"] for each in runs), "")
+    found["python"] = _only((each["python"] for each in runs), "")
+    found["mode"] = _only((each["mode"] for each in runs), "several")
+    found["commit"] = _only((each["commit"] for each in runs), "")
+    found["branch"] = _only((each["branch"] for each in runs), "")
+    flags = [each["dirty"] for each in runs]
+    found["dirty"] = True if True in flags else None if None in flags else False
+    found["complete"] = all(each["complete"] for each in runs)
+    return found
+
+
+def _only(values: Iterable[_T], otherwise: _T) -> _T:
+    """What all have in common."""
+    distinct = list(dict.fromkeys(values))
+    return distinct[0] if len(distinct) == 1 else otherwise
+
+
+def _changes(ordered: Iterable[Document], present: set[str]) -> ChangesReport | None:
+    """Each part's comparison; what one part lacks and another has is not gone."""
+    every = [each["changes"] for each in ordered if each["changes"] is not None]
+    if not every:
+        return None
+    tests = {
+        (one["test"], one.get("target", "")): one
+        for changes in every
+        for one in changes["tests"]
+        if one["status"] != "gone" or one["test"] not in present
+    }
+    names = {test for test, _ in tests}
+    conditions: dict[str, list[str]] = {}
+    for changes in every:
+        for condition in changes["conditions"]:
+            found = conditions.setdefault(condition["expression"], [])
+            found += [test for test in condition["tests"] if test in names and test not in found]
+    base = every[0]["base"].copy()
+    if any(each["base"] != base for each in every):
+        base["label"] = _only((each["base"]["label"] for each in every), "several bases")
+        for key in ("run", "started", "commit", "branch"):
+            base[key] = ""
+    return ChangesReport(
+        base=base,
+        tests=list(tests.values()),
+        conditions=[{"expression": each, "tests": found} for each, found in conditions.items()],
+    )
+
+
+def _trends(ordered: Iterable[Document]) -> TrendsReport | None:
+    every = [each["trends"] for each in ordered if each["trends"] is not None]
+    if not every:
+        return None
+    known: dict[str, PastRunReport] = {run["id"]: run for trends in every for run in trends["runs"]}
+    runs = sorted(known.values(), key=lambda run: (run["started"], run["id"]))
+    place = {run["id"]: at for at, run in enumerate(runs)}
+    tests: dict[str, list[PointReport]] = {}
+    for trends in every:
+        for test, points in trends["tests"].items():
+            found = {point["run"]: point for point in tests.get(test, [])}
+            for point in points:
+                moved = point.copy()
+                moved["run"] = place[trends["runs"][point["run"]]["id"]]
+                found[moved["run"]] = moved
+            tests[test] = [found[at] for at in sorted(found)]
+    return TrendsReport(runs=runs, tests=tests)
+
+
+# A run in a few figures and sentences, which every host of a report is told: added up, never computed anew.
+
+
+Result = Literal["failed", "error", "passed", "empty"]
+
+_ORDER = ("brittle", "noisy", "inconclusive", "pass")
+_LOST = ("failed", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A run as a whole.
+
+    ``result`` is ``failed`` where a test failed or a condition was met, ``error`` where one could not be judged or the
+    run did not reach its end, ``empty`` without robust tests. ``verdicts`` counts tests by verdict, the worst first;
+    ``failed`` are those that fail in pytest's sense, errors included. ``score_min`` is the lowest score that is
+    certain; ``cost`` is in US dollars, of the calls whose price is known.
+    """
+
+    result: Result
+    tests: int
+    verdicts: dict[str, int]
+    failed: int
+    unjudged: int
+    score_min: float | None
+    cost: float | None
+    calls: int
+    hits: int
+    unpriced: int
+    drifted: int
+    untold: int
+    worse: int
+
+
+def overview(document: Document) -> Overview:
+    """The figures of a run."""
+    tests, unjudged = document["tests"], document["unjudged"]
+    outcomes = [each["outcome"] for each in (*tests, *unjudged)]
+    verdicts = {name: sum(each["verdict"] == name for each in tests) for name in _ORDER}
+    scores = [each["score"] for each in tests if each["score"] is not None and not is_open(each)]
+    costs = [each["cost"] for each in tests if each["cost"] is not None]
+    return Overview(
+        result=_result(document, outcomes),
+        tests=len(outcomes),
+        verdicts={name: amount for name, amount in verdicts.items() if amount},
+        failed=sum(each in _LOST for each in outcomes),
+        unjudged=len(unjudged),
+        score_min=min(scores, default=None),
+        cost=sum(costs) if costs else None,
+        calls=sum(each["spent"]["calls"] for each in tests),
+        hits=sum(each["spent"]["hits"] for each in tests),
+        unpriced=sum(each["spent"]["unpriced"] for each in tests),
+        drifted=sum(bool(drifts(each)) for each in tests),
+        untold=sum(_is_untold(each) for each in tests),
+        worse=len(changed(document, "worse")),
+    )
+
+
+def _result(document: Document, outcomes: list[str]) -> Result:
+    if "failed" in outcomes or met(document):
+        return "failed"
+    if "error" in outcomes or not document["run"]["complete"]:
+        return "error"
+    return "passed" if outcomes else "empty"
+
+
+def ordered(document: Document) -> list[DocumentTest]:
+    """The tests, the worst first."""
+    return sorted(document["tests"], key=worst_first)
+
+
+def with_targets(document: Document) -> bool:
+    """Whether names alone do not tell tests apart: a report that was merged of runs with several models."""
+    return len({each["test"] for each in document["tests"]}) < len(document["tests"])
+
+
+def is_open(test: DocumentTest) -> bool:
+    """Whether trials without an outcome leave the score open."""
+    low, high = test["bounds"]
+    return test["verdict"] == "inconclusive" and low < high
+
+
+def is_excused(test: DocumentTest) -> bool:
+    """Whether a verdict against the prompt fails nothing: it is expected, skipped or let through."""
+    return test["verdict"] != "pass" and not is_lost(test)
+
+
+def is_lost(test: DocumentTest) -> bool:
+    """Whether a test failed in pytest's sense, or is an error."""
+    return test["outcome"] in _LOST
+
+
+def fails_otherwise(test: DocumentTest) -> bool:
+    """Whether a test failed for a reason that is no part of its report: not its prompt, and not drift."""
+    return (
+        test["verdict"] == "pass" and is_lost(test) and all(each["policy"] != "fail" for each in drifts(test))
+    )
+
+
+def _is_untold(test: DocumentTest) -> bool:
+    found = drifts(test)
+    return bool(found) and all(each.get("undecided") for each in found)
+
+
+def drifts(test: DocumentTest) -> list[DriftReport]:
+    """In which ways a test is not what its snapshot says, apart from those that are to be ignored."""
+    return [each for each in test["drift"] if each["policy"] != "ignore"]
+
+
+def changed(document: Document, *statuses: str) -> list[ChangeReport]:
+    """The tests that compare so with their base, in the comparison's order; all of them without a status."""
+    changes = document["changes"]
+    found = changes["tests"] if changes else []
+    return [each for each in found if not statuses or each["status"] in statuses]
+
+
+def met(document: Document) -> list[tuple[str, list[str]]]:
+    """The conditions of ``--promptfuzz-fail-on`` that are met, and the tests that meet them."""
+    changes = document["changes"]
+    return [
+        (each["expression"], each["tests"])
+        for each in (changes["conditions"] if changes else [])
+        if each["tests"]
+    ]
+
+
+def headline(document: Document) -> str:
+    """What came of a run, in one line of our own words.
+
+    For example ``2 brittle, 1 inconclusive, 9 passed of 12 robust tests``.
+    """
+    whole = overview(document)
+    if not whole.tests:
+        return "no robust test ran"
+    parts = [verdicts(amount, verdict) for verdict, amount in whole.verdicts.items()]
+    if whole.unjudged:
+        parts.append(f"{whole.unjudged:,} not judged")
+    said = f"{', '.join(parts)} of {count(whole.tests, 'robust test')}"
+    if whole.tests == whole.verdicts.get("pass") and not whole.failed:
+        said = f"{count(whole.tests, 'robust test')} passed" if whole.tests > 1 else "1 robust test passed"
+    excused = sum(map(is_excused, document["tests"]))
+    if excused:
+        said += f"; {excused:,} of these expected or let through"
+    if whole.worse:
+        said += f"; {whole.worse:,} worse than the base by more than noise"
+    if whole.drifted > whole.untold:
+        said += f"; {whole.drifted - whole.untold:,} drifted"
+    if whole.untold:
+        said += f"; {count(whole.untold, 'test')}: no available comparison can tell whether the model changed"
+    hidden = sum(map(fails_otherwise, document["tests"]))
+    if hidden:
+        said += f"; {hidden:,} failed for another reason than the prompt"
+    return said if document["run"]["complete"] else f"{said}; the run did not reach its end"
+
+
+def money(whole: Overview) -> str:
+    """What a run cost: ``$0.0123``; what is not known is said."""
+    if whole.cost is None:
+        return "cost not known" if whole.unpriced else ""
+    but = f" and {count(whole.unpriced, 'call')} of unknown price" if whole.unpriced else ""
+    return f"${whole.cost:.4f}{but}"
+
+
+# What is known of tests from before, test by test: how each compares with its base, and its earlier results.
+#
+# In a merged report several tests may have one name, each with another target.
+
+
+def changes_of(tests: Sequence[DocumentTest], found: ChangesReport | None) -> list[ChangeReport | None]:
+    """The change of each test; of several of one name that of the one with its target."""
+    known = {change_key(each): each for each in found["tests"]} if found else {}
+    times = Counter(each["test"] for each in tests)
+    by_name = {test: each for (test, _), each in known.items() if times[test] == 1}
+    return [known.get((each["test"], each["target"])) or by_name.get(each["test"]) for each in tests]
+
+
+def change_key(change: ChangeReport) -> tuple[str, str]:
+    """The test and its target; reports of older versions do not say which."""
+    return change["test"], change.get("target", "")
+
+
+def points_of(tests: Sequence[DocumentTest], found: TrendsReport | None) -> list[list[PointReport]]:
+    """The earlier results of each test; none of several of one name."""
+    times = Counter(each["test"] for each in tests)
+    known = found["tests"] if found else {}
+    return [known.get(each["test"], []) if times[each["test"]] == 1 else [] for each in tests]

@@ -7,22 +7,274 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from pytest_promptfuzz.reporting.counterexamples import (
+from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style
+from pytest_promptfuzz.reporting.wording.diffs import answer_pair
+from pytest_promptfuzz.reporting.wording.words import (
     CounterexampleReport,
     ReplayedReport,
+    VarianceReport,
+    count,
     counterexample_report,
+    diff_lines,
+    number,
     replayed_report,
+    row,
+    variance_report,
 )
-from pytest_promptfuzz.reporting.drift import DriftReport, drift_report
-from pytest_promptfuzz.reporting.gold import GoldReport, gold_report
-from pytest_promptfuzz.reporting.searched import SearchedReport, searched_report
-from pytest_promptfuzz.reporting.varying import VarianceReport, variance_report
+from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.scoring.intervals import Interval
-    from pytest_promptfuzz.scoring.paired import Paired
-    from pytest_promptfuzz.scoring.robustness import Group, Robustness
-    from pytest_promptfuzz.scoring.trial import Spent, Trial
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_promptfuzz.results.robustness import Group, Robustness
+    from pytest_promptfuzz.results.trials import Searched, Spent, Trial
+    from pytest_promptfuzz.stats.agreement import Gold
+    from pytest_promptfuzz.stats.intervals import Interval
+    from pytest_promptfuzz.stats.regressions import Drift, Paired
+
+
+# Gold answers in reports: how often answers are as expected.
+
+
+class WrongReport(TypedDict):
+    """The unmutated prompt's first wrong answer of an input, and the gold one."""
+
+    case: int
+    expected: Any
+    answered: Any
+
+
+class GoldReport(TypedDict):
+    """How often answers are as expected: ``accuracy`` of the unmutated prompt, ``mutated`` under mutation, 0 to 1.
+
+    ``inputs`` have a gold answer; of ``untold`` answers no installed comparison could tell.
+    """
+
+    accuracy: float | None
+    mutated: float | None
+    drop: float | None
+    inputs: int
+    untold: int
+    wrong: list[WrongReport]
+
+
+def gold_report(found: Gold | None) -> GoldReport | None:
+    """As plain data; nothing where no gold answer was given."""
+    if found is None:
+        return None
+
+    def rounded(share: float | None) -> float | None:
+        return None if share is None else round(share, 4)
+
+    return GoldReport(
+        accuracy=rounded(found.accuracy),
+        mutated=rounded(found.mutated),
+        drop=rounded(found.drop),
+        inputs=found.inputs,
+        untold=found.untold,
+        wrong=[
+            WrongReport(case=each.case, expected=each.expected, answered=each.answered)
+            for each in found.wrong
+        ],
+    )
+
+
+def gold_text(report: TestSummary) -> str:
+    """For a table: ``1.00/0.88``, of the unmutated prompt and under mutation; nothing without gold answers."""
+    gold = report.get("gold")
+    return f"{number(gold['accuracy']) or '?'}/{number(gold['mutated']) or '?'}" if gold else ""
+
+
+def gold_line(report: TestSummary) -> str:
+    """A sentence for a test that does not pass; nothing without gold answers."""
+    gold = report.get("gold")
+    if not gold:
+        return ""
+    if gold["accuracy"] is None:
+        return "No installed comparison can tell whether the answers are as expected."
+    mutated = "" if gold["mutated"] is None else f", under mutation {number(gold['mutated'])}"
+    text = f"Of the answers to the unmutated prompt {number(gold['accuracy'])} are as expected{mutated}"
+    if gold["accuracy"] >= report["threshold"]:
+        return f"{text}."
+    if gold["accuracy"] == 0:
+        return f"{text}: it is wrong without any change."
+    return f"{text}: wrong more often than the threshold {number(report['threshold'])} allows, without any change."
+
+
+# How a test differs from its snapshot, apart from robustness.
+
+
+class DriftReport(TypedDict):
+    """One way in which a test is not what its snapshot says.
+
+    ``kind`` is ``model`` (the same prompt has another answer), ``prompt`` (the prompt is another) or ``comparator``
+    (answers are compared, or mutations made, by other versions); ``policy`` is ``fail``, ``warn`` or ``ignore``.
+    ``message`` is a sentence. ``before`` and ``after`` are the answers to the unmutated prompt of input ``case``, or
+    what else changed. ``p`` is the probability that noise alone makes answers differ so. ``undecided``: nothing tells
+    whether the model changed. ``diff`` is the prompt's, word by word, as in trials: ``=``, ``-`` and ``+``. The last
+    two are missing in what an older version wrote.
+    """
+
+    kind: str
+    policy: str
+    message: str
+    before: Any
+    after: Any
+    case: int | None
+    p: float | None
+    undecided: bool
+    diff: list[list[str]]
+
+
+def drift_report(drift: Drift) -> DriftReport:
+    """The report of one."""
+    return DriftReport(
+        kind=drift.kind,
+        policy=drift.policy,
+        message=drift.message,
+        before=drift.before,
+        after=drift.after,
+        case=drift.case,
+        p=drift.p,
+        undecided=drift.undecided,
+        diff=[list(each) for each in drift.diff],
+    )
+
+
+def fails(drift: Iterable[DriftReport]) -> bool:
+    """Whether one of them fails the test."""
+    return any(each["policy"] == "fail" for each in drift)
+
+
+def undecided(drift: Iterable[DriftReport]) -> bool:
+    """Whether nothing tells what would fail the test: an error, and no failure."""
+    failing = [each for each in drift if each["policy"] == "fail"]
+    return bool(failing) and all(each.get("undecided") for each in failing)
+
+
+def drift_lines(drift: Iterable[DriftReport], *, test: str = "") -> list[Line]:
+    """Each that is not ignored as a sentence, with both answers where it is of answers.
+
+    Args:
+        drift: Of one test.
+        test: Its name, where that does not stand above.
+    """
+    lines: list[Line] = []
+    for each in drift:
+        if each["policy"] == "ignore":
+            continue
+        style: Style = "bad" if each["policy"] == "fail" else "warn"
+        named = f"{safe(test)}: " if test else ""
+        message = safe(each["message"]).replace("\n", "⏎")
+        lines.append([("drift ", style), HANG, (f"{named}{message}", "plain")])
+        if each.get("diff"):
+            lines += diff_lines(each["diff"])
+        if each["kind"] != "comparator" and each["case"] is not None and each["before"] != each["after"]:
+            before, after = answer_pair(each["before"], each["after"])
+            lines += [row("then", [(before, "plain")]), row("now", [(after, "plain")])]
+        if each["policy"] == "fail":
+            lines.append(row("", [("--promptfuzz-update accepts it", "plain")]))
+    return lines
+
+
+# Tests that are searches, in reports: what was asked, what was found, how near the search came.
+
+
+class SearchedReport(TypedDict):
+    """What a search asked: ``queries`` of its ``budget``, ``errors`` of them without an answer.
+
+    ``loss`` is how near the best came to the goal, from 0 to 1, which is there. ``found`` is the trial of the
+    counterexample; without one, ``nearest`` is the trial that came nearest, if any came nearer than the prompt itself.
+    ``known``: the counterexample was known before and asked again, and its input was not searched.
+    """
+
+    method: str
+    objective: str
+    queries: int
+    budget: int
+    errors: int
+    places: int
+    found_at: int
+    loss: float
+    nearest: TrialReport | None
+    found: TrialReport | None
+    known: bool
+
+
+def searched_report(found: Searched | None, trial: Callable[[Trial], TrialReport]) -> SearchedReport | None:
+    """As plain data; ``None`` of a test that is no search.
+
+    Args:
+        found: What was searched.
+        trial: Makes the report of a trial.
+    """
+    if found is None:
+        return None
+    return SearchedReport(
+        method=found.method,
+        objective=found.objective,
+        queries=found.queries,
+        budget=found.budget,
+        errors=found.errors,
+        places=found.places,
+        found_at=found.found_at,
+        loss=round(found.loss, 4),
+        nearest=None if found.nearest is None else trial(found.nearest),
+        found=None if found.found is None else trial(found.found),
+        known=found.known,
+    )
+
+
+def search_text(report: TestSummary) -> str:
+    """What came of a search, in a few words."""
+    found = report.get("searched")
+    assert found is not None
+    asked = f"{found['queries']:,} of {_queries(found['budget'])}"
+    if report["reason"] == "counterexample-found" and found["known"]:
+        return f"a known counterexample still breaks it, asked again in {_queries(found['queries'])}"
+    if report["reason"] == "counterexample-found":
+        return f"a counterexample by query {found['found_at']:,} of {found['budget']:,} ({found['method']})"
+    if report["reason"] == "none-found":
+        return f"no counterexample in {_queries(found['queries'])} ({found['method']})"
+    return f"not done, {asked} were made ({report['reason']})"
+
+
+def searched_line(report: TestReport) -> str:
+    """What was asked, in the place of what a plan's outcomes are."""
+    found = report.get("searched")
+    assert found is not None
+    if found["known"]:
+        before = (
+            f"{count(found['places'], 'place')} of earlier inputs could change" if found["places"] else ""
+        )
+        more = f"nothing more was searched ({before})" if before else "nothing was searched"
+        return f"A known counterexample was asked again, {_queries(found['queries'])} in all; {more}."
+    said = f"Searched for {found['objective']} with {found['method']}: "
+    said += f"{found['queries']:,} of {_queries(found['budget'])}, {count(found['places'], 'place')} of the prompt"
+    said += " could change"
+    if found["errors"]:
+        said += f", {_queries(found['errors'])} got no answer"
+    if found["found"] is None and found["loss"] > 0:
+        said += f"; the nearest came to {found['loss']:.2f}, where 1 is there"
+    return f"{said}."
+
+
+def summed_lines(reports: Sequence[TestSummary]) -> list[Line]:
+    """Below the table: what came of each search, which has no score to show."""
+    return [
+        [("Searched: ", "label"), HANG, (f"{_name(report)}: {search_text(report)}", "plain")]
+        for report in reports
+        if report.get("searched")
+    ]
+
+
+def _name(report: TestSummary) -> str:
+    return safe(report["test"]).replace("\n", "⏎")
+
+
+def _queries(amount: int) -> str:
+    return f"{amount:,} query" if amount == 1 else f"{amount:,} queries"
+
 
 FORMAT = 1
 

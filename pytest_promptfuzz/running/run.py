@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import heapq
 import inspect
+import itertools
+import re
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import threading
+from collections import Counter, deque
+from concurrent.futures import Future, wait
+from contextlib import nullcontext
+from contextvars import Context
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.wire.watch import watching
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.wire.watch import Watch
@@ -134,3 +146,415 @@ def _close(awaitable: Any) -> None:
     close = getattr(awaitable, "close", None)
     if close is not None:
         close()
+
+
+# Did the mutation arrive? A trial whose mutation reached no model says nothing about the prompt.
+
+
+# Whatever rendering may replace, by any template engine; what is left must be found as it stands.
+_SLOT = re.compile(
+    r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\$\{[^{}]*\}|\{[^{}]*\}|[{}]+|%\(\w+\)\w|<[^<>\n]{1,40}>|\$\w+",
+    re.DOTALL,
+)
+
+
+def arrived(run: Run, baseline: Run, prompt: Prompt, *, repeatable: bool) -> bool:
+    """Whether the prompt of a run was seen.
+
+    Where the baseline's requests were seen, the run must have asked something that the baseline did not: the mutated
+    text, or anything at all if the unmutated body asks nothing new when it is run again. Where none were seen, a
+    rendered ``Prompt`` counts. What is mutated in flight has arrived where it was put into a request.
+
+    Args:
+        run: The run of the mutation.
+        baseline: The run of the unmutated prompt.
+        prompt: The mutated prompt.
+        repeatable: Whether the control trial asked nothing that the baseline had not asked.
+    """
+    if run.watch.in_flight is not None:
+        return run.watch.in_flight.arrived
+    if not baseline.watch.calls:
+        return run.rendered or _seen(prompt, _texts(run))
+    return bool(_asked(run) - _asked(baseline)) and (repeatable or _seen(prompt, _texts(run)))
+
+
+def ignored(run: Run, prompt: Prompt) -> bool:
+    """Whether the prompt of a run that did not arrive stands in its requests all the same, where it does not count."""
+    return run.watch.in_flight is None and bool(run.watch.ignore) and _seen(prompt, _texts(run))
+
+
+def sent(run: Run, prompt: Prompt) -> bool:
+    """Whether a prompt stands in the requests of a run."""
+    return _seen(prompt, _texts(run))
+
+
+def asks_more(run: Run, baseline: Run) -> bool:
+    """Whether a run asked the models something, or more often, than the baseline did."""
+    return bool(_asked(run) - _asked(baseline))
+
+
+def asks_less(run: Run, baseline: Run) -> bool:
+    """Whether the baseline asked the models something, or more often, than the run did."""
+    return asks_more(baseline, run)
+
+
+def _asked(run: Run) -> Counter[str]:
+    # A request that was retried until it was answered was asked once.
+    asked = Counter(call.digest for call in run.watch.calls)
+    asked.update(fault.digest for fault in run.watch.unrecovered())
+    return asked
+
+
+def _texts(run: Run) -> list[str]:
+    return [text for call in run.watch.calls for text in call.texts]
+
+
+def _seen(prompt: Prompt, texts: Sequence[str]) -> bool:
+    """Whether the prompt's literal pieces (what stands between its slots) occur in order in the requests."""
+    contents = [message["content"] for message in prompt.messages]
+    wanted = [content for content in contents if isinstance(content, str)]
+    return all(any(_holds(text, _pieces(content)) for text in texts) for content in wanted)
+
+
+def _pieces(content: str) -> list[str]:
+    # Applications strip what they read from files; a mutation of nothing else then leaves the request as it was.
+    return [piece for piece in _SLOT.split(content.strip()) if piece]
+
+
+def _holds(text: str, pieces: Sequence[str]) -> bool:
+    position = 0
+    for piece in pieces:
+        found = text.find(piece, position)
+        if found < 0:
+            return False
+        position = found + len(piece)
+    return True
+
+
+# Driving a plan: a generator yields batches of steps and is sent their runs; here they are made, one way or another.
+#
+# The generator knows what is to be run and nothing of threads or loops; the drivers know nothing of prompts.
+
+
+Result = TypeVar("Result")
+
+
+def nothing(*_: object) -> None:
+    """Nobody is told."""
+
+
+def drive(
+    steps: Generator[list[Step], list[Run], Result],
+    body: Body,
+    ends: Ends = ends_everything,
+    *,
+    begin: Callable[[list[Step]], None] = nothing,
+    ran: Callable[[Step, Run, list[Step]], None] = nothing,
+) -> Result:
+    """Run every step of a sync body in sequence and return what the generator returns.
+
+    Args:
+        steps: What to run.
+        body: The sync body.
+        ends: Which exceptions end everything.
+        begin: Told of each batch before its first run.
+        ran: Told of each run that was made, with those of its batch that are still to be made.
+    """
+    try:
+        batch = next(steps)
+        while True:
+            begin(batch)
+            runs: list[Run] = []
+            for number, step in enumerate(batch, 1):
+                runs.append(run_once(body, step, ends))
+                ran(step, runs[-1], batch[number:])
+            batch = steps.send(runs)
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+    finally:
+        steps.close()
+
+
+async def adrive(
+    steps: Generator[list[Step], list[Run], Result],
+    body: Callable[[Prompt], Awaitable[Any]],
+    ends: Ends = ends_everything,
+    *,
+    concurrency: int,
+    begin: Callable[[list[Step]], None] = nothing,
+) -> Result:
+    """Run the steps of an async body, those of a batch concurrently.
+
+    Args:
+        steps: What to run.
+        body: The async body.
+        ends: Which exceptions end everything.
+        concurrency: The most runs at once; 1 runs in sequence, on any event loop.
+        begin: Told of each batch before its first run.
+    """
+    try:
+        batch = next(steps)
+        while True:
+            begin(batch)
+            batch = steps.send(await _batch(batch, body, ends, concurrency))
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+    finally:
+        steps.close()
+
+
+def together(
+    cases: Sequence[Generator[list[Step], list[Run], None]],
+) -> Generator[list[Step], list[Run], None]:
+    """Several plans as one: what they want to run next is one batch, and each is sent its own runs."""
+    try:
+        batches = []
+        for steps in cases:
+            with contextlib.suppress(StopIteration):
+                batches.append((steps, next(steps)))
+        while batches:
+            runs = iter((yield [step for _, batch in batches for step in batch]))
+            going, batches = batches, []
+            for steps, batch in going:
+                with contextlib.suppress(StopIteration):
+                    batches.append((steps, steps.send(list(islice(runs, len(batch))))))
+    finally:
+        for steps in cases:
+            steps.close()
+
+
+async def _batch(
+    batch: list[Step], body: Callable[[Prompt], Awaitable[Any]], ends: Ends, concurrency: int
+) -> list[Run]:
+    # A run that needs the process-wide fallback of `watching` must not overlap another.
+    if concurrency == 1 or len(batch) == 1 or not all(step.watch.concurrent for step in batch):
+        return [await arun_once(body, step, ends) for step in batch]
+
+    import asyncio
+
+    limit = asyncio.Semaphore(concurrency)
+
+    async def one(step: Step) -> Run:
+        async with limit:
+            return await arun_once(body, step, ends)
+
+    tasks = [asyncio.ensure_future(one(step)) for step in batch]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+# Work done in the background: one event loop in a thread of its own, so much at once, the most urgent first.
+
+
+T = TypeVar("T")
+
+GRACE = 0.3
+"""Seconds that work under way is given to come to its end when the pipeline stops."""
+_LOOK = 0.5
+
+
+@dataclass(slots=True, eq=False)
+class Work(Generic[T]):
+    """Something to be done.
+
+    Attributes:
+        order: What is done first: the lowest.
+        do: Does it, in the pipeline's loop.
+        done: Its result, or what it raised; cancelled if it was never begun.
+    """
+
+    order: tuple[int, ...]
+    do: Callable[[], Awaitable[T]]
+    done: Future[T] = field(default_factory=Future)
+
+
+class Pipeline:
+    """Does work in the background.
+
+    The thread is started by the first work that is handed in, and ended by ``stop``.
+
+    Args:
+        limit: The most at once, 1 or more.
+        inside: What the thread is to hold while it lives.
+    """
+
+    def __init__(
+        self,
+        limit: int,
+        inside: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self._limit = limit
+        self._inside = inside
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._queue: list[tuple[tuple[int, ...], int, Work[Any]]] = []
+        self._count = itertools.count()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._paused = False
+        self._ending: asyncio.Event | None = None
+
+    def add(self, works: Iterable[Work[Any]]) -> None:
+        """Hand in work; what waits for the same order is done first come, first served."""
+        with self._lock:
+            for work in works:
+                heapq.heappush(self._queue, (work.order, next(self._count), work))
+            if self._loop is None:
+                self._start()
+        self._wake()
+
+    def pause(self) -> None:
+        """Begin nothing more; what is under way goes on."""
+        self._paused = True
+
+    def resume(self) -> None:
+        """Go on after ``pause``."""
+        if self._paused:
+            self._paused = False
+            self._wake()
+
+    def result(self, work: Work[T]) -> T:
+        """The result of a work, waited for; for another thread than the loop's.
+
+        Raises:
+            CancelledError: It was never begun.
+            Exception: What it raised.
+        """
+        # In slices: a lock held by nobody can be waited for for ever, and not every system interrupts that.
+        while not wait([work.done], timeout=_LOOK).done:
+            if self._thread is None or not self._thread.is_alive():
+                raise RuntimeError("the thread that makes calls in the background has ended")
+        return work.done.result()
+
+    def stop(self) -> None:
+        """Begin nothing more, give what is under way a moment, cancel the rest, and end the thread."""
+        with self._lock:
+            left = [work for _, _, work in self._queue]
+            self._queue.clear()
+        for work in left:
+            work.done.cancel()
+        thread, loop, ending = self._thread, self._loop, self._ending
+        if thread is None or loop is None or ending is None:
+            return
+        loop.call_soon_threadsafe(ending.set)
+        thread.join()
+        self._thread = self._loop = self._ending = None
+
+    def _start(self) -> None:
+        ready = threading.Event()
+
+        def run() -> None:
+            with self._inside():
+                asyncio.run(self._serve(ready))
+
+        self._thread = threading.Thread(target=run, name="promptfuzz-calls", daemon=True)
+        self._thread.start()
+        ready.wait()
+
+    async def _serve(self, ready: threading.Event) -> None:
+        self._loop, self._ending = asyncio.get_running_loop(), asyncio.Event()
+        ready.set()
+        await self._ending.wait()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=GRACE)
+        tasks = [*self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _wake(self) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._pump)
+
+    def _pump(self) -> None:
+        while len(self._tasks) < self._limit and not self._paused:
+            with self._lock:
+                if not self._queue:
+                    return
+                _, _, work = heapq.heappop(self._queue)
+            if work.done.set_running_or_notify_cancel():
+                # A context of its own: what runs where the work was handed in is none of its business.
+                self._tasks.add(Context().run(asyncio.ensure_future, self._do(work)))
+
+    async def _do(self, work: Work[Any]) -> None:
+        try:
+            result = await work.do()
+        except BaseException as error:
+            work.done.set_exception(error)
+            if not isinstance(error, Exception):
+                raise
+        else:
+            work.done.set_result(result)
+        finally:
+            task = asyncio.current_task()
+            if task is not None:
+                self._tasks.discard(task)
+            self._pump()
+
+
+# Threads that work while there is work, and end with it: what blocks cannot share one event loop.
+
+
+"""Seconds that work under way is given to come to its end when the crew stops."""
+
+
+class Errand(Protocol):
+    """Something to be done once, in a thread."""
+
+    def make(self) -> None:
+        """Do it; raises nothing."""
+        ...
+
+    def abandon(self) -> None:
+        """Nobody waits any longer: whatever comes of it is to change nothing."""
+        ...
+
+
+class Crew:
+    """Runs errands, the first that came first, each in one of a few daemon threads.
+
+    No thread outlives the last errand, so there is nothing to close after an ordinary end.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._queue: deque[Errand] = deque()
+        self._under_way: dict[threading.Thread, Errand | None] = {}
+
+    def add(self, errand: Errand, limit: int) -> None:
+        """Have an errand run, as soon as fewer than ``limit`` are under way."""
+        with self._lock:
+            self._queue.append(errand)
+            if len(self._under_way) >= limit:
+                return
+            thread = threading.Thread(target=self._work, name="promptfuzz-speculation", daemon=True)
+            self._under_way[thread] = None
+            thread.start()
+
+    def stop(self) -> None:
+        """Begin nothing more, give what is under way a moment, and abandon the rest."""
+        with self._lock:
+            self._queue.clear()
+            threads = [*self._under_way]
+        end = monotonic() + GRACE
+        for thread in threads:
+            thread.join(max(0.0, end - monotonic()))
+        with self._lock:
+            for errand in filter(None, self._under_way.values()):
+                errand.abandon()
+
+    def _work(self) -> None:
+        thread = threading.current_thread()
+        while True:
+            with self._lock:
+                if not self._queue:
+                    del self._under_way[thread]
+                    return
+                errand = self._under_way[thread] = self._queue.popleft()
+            errand.make()

@@ -5,27 +5,279 @@ from __future__ import annotations
 import copy
 import importlib
 import inspect
+import json
 import os
-from contextlib import contextmanager
+import threading
+import weakref
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError, nearest
-from pytest_promptfuzz.targets.addresses import address
-from pytest_promptfuzz.targets.clients import Clients, retried_below
-from pytest_promptfuzz.targets.direct import apost, http_library
-from pytest_promptfuzz.targets.failures import failure, hide
-from pytest_promptfuzz.targets.formats import parse_answer
-from pytest_promptfuzz.targets.formats.reading import parse_json
-from pytest_promptfuzz.targets.headers import changes_answers, extra_headers
-from pytest_promptfuzz.targets.model import Request, WireRequest
+from pytest_promptfuzz.providers.bodies import parse_json
+from pytest_promptfuzz.providers.formats import parse_answer
+from pytest_promptfuzz.providers.requests import Request, WireRequest, failure, hide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from typing_extensions import Self
 
-    from pytest_promptfuzz.targets.addresses import Address
-    from pytest_promptfuzz.targets.model import Response
+    from pytest_promptfuzz.providers.requests import Response
+
+
+# The SDK clients of one target: shared while they serve, closed when they no longer do.
+
+
+retried_below: ContextVar[bool] = ContextVar("promptfuzz_retried_below", default=False)
+"""Whether failed calls are tried again below the SDK, which is then to leave it at that."""
+
+
+@dataclass(slots=True)
+class _Lease:
+    client: Any
+    settings: object
+    users: int = 0
+
+
+class Clients:
+    """The clients of one target.
+
+    One synchronous client serves all threads (the SDKs' clients are thread-safe) until ``close()``, or until
+    the target is collected. An asynchronous client belongs to one event loop, and nothing tells a library
+    when a loop is about to end; so calls of one loop that overlap share a client, and the last closes it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._current: _Lease | None = None
+        self._finalizer: weakref.finalize[..., Any] | None = None
+        self._leases: Any = None
+
+    def sync(self, settings: object, make: Callable[[], Any]) -> Any:
+        """The synchronous client made with these settings; one with others is closed.
+
+        Args:
+            settings: What the client depends on (key, URL); compared by value.
+            make: Makes the client.
+        """
+        with self._lock:
+            if self._current is None or self._current.settings != settings:
+                self._drop()
+                self._current = _Lease(make(), settings)
+                self._finalizer = weakref.finalize(self, self._current.client.close)
+            return self._current.client
+
+    def close(self) -> None:
+        """Close the synchronous client; the next call makes another."""
+        with self._lock:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._finalizer is not None:
+            self._finalizer()
+        self._current = self._finalizer = None
+
+    @asynccontextmanager
+    async def lease(self, settings: object, make: Callable[[], Any]) -> AsyncIterator[Any]:
+        """An asynchronous client of the running loop, for one call.
+
+        Args:
+            settings: What the client depends on (key, URL); compared by value.
+            make: Makes the client.
+        """
+        # Both SDKs stand on anyio; it is there whenever a client can be made.
+        from anyio import CancelScope
+        from anyio.lowlevel import RunVar
+
+        with self._lock:
+            if self._leases is None:
+                self._leases = RunVar("promptfuzz-client", None)
+        lease = self._leases.get()
+        if lease is None or lease.settings != settings:
+            lease = _Lease(make(), settings)
+            self._leases.set(lease)
+        lease.users += 1
+        try:
+            yield lease.client
+        finally:
+            lease.users -= 1
+            if not lease.users:
+                if self._leases.get() is lease:
+                    self._leases.set(None)
+                with CancelScope(shield=True):
+                    await lease.client.close()
+
+
+# A call below the SDK: its request, through the HTTP library that it stands on, without loading the SDK.
+#
+# What the SDK raises is raised here under the same names, so that ``failures.failure`` reads both alike.
+
+
+# As the SDKs have them.
+_CONNECTIONS = {"max_connections": 1000, "max_keepalive_connections": 100, "keepalive_expiry": 5.0}
+
+
+class APIStatusError(Exception):
+    """The provider answered with an error."""
+
+    def __init__(self, status: int, raw: bytes) -> None:
+        text = raw.decode("utf-8", "replace").strip()
+        self.status_code = status
+        self.body: Any = text
+        try:
+            self.body = json.loads(text)
+        except ValueError:
+            super().__init__(f"Error code: {status}")
+        else:
+            super().__init__(f"Error code: {status} - {self.body}")
+
+
+class APIConnectionError(Exception):
+    """No answer came."""
+
+
+class APITimeoutError(APIConnectionError):
+    """No answer came in time."""
+
+
+class _Client:
+    """An HTTP client that is closed as the SDKs' clients are."""
+
+    def __init__(self, library: Any, timeout: float) -> None:
+        limits = library.Limits(**_CONNECTIONS)
+        self.http = library.AsyncClient(timeout=timeout, limits=limits, follow_redirects=True)
+
+    async def close(self) -> None:
+        await self.http.aclose()
+
+
+def http_library() -> Any:
+    """The HTTP library that the SDKs of today stand on; ``None`` where it is not installed."""
+    try:
+        return importlib.import_module("httpx2")
+    except ImportError:
+        return None
+
+
+async def apost(
+    clients: Clients,
+    library: Any,
+    url: str,
+    headers: Mapping[str, str],
+    body: Mapping[str, Any],
+    timeout: float,
+) -> tuple[int, bytes]:
+    """Post a JSON body; status and body of the answer.
+
+    Args:
+        clients: Where overlapping calls of one loop find the same client.
+        library: From :func:`http_library`.
+        url: Absolute.
+        headers: All but those of every HTTP request.
+        body: The JSON object.
+        timeout: Seconds for one step of the exchange.
+
+    Raises:
+        APIStatusError: The answer's status is 400 or more.
+        APIConnectionError: There is none.
+    """
+    content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    async with clients.lease(("direct", timeout), lambda: _Client(library, timeout)) as client:
+        try:
+            answer = await client.http.post(url, headers=dict(headers), content=content)
+        except library.TimeoutException as error:
+            raise APITimeoutError("Request timed out.") from error
+        except library.TransportError as error:
+            raise APIConnectionError("Connection error.") from error
+        if answer.status_code >= 400:
+            raise APIStatusError(answer.status_code, answer.content)
+        return answer.status_code, answer.content
+
+
+# Headers of requests: which change the answer, and which a caller adds.
+
+
+def changes_answers(header: str) -> bool:
+    """Whether a header, in lower case, is part of what is asked."""
+    return header == "anthropic-version" or header.endswith("-beta")
+
+
+def extra_headers(request: Request, name: str) -> dict[str, str]:
+    """The headers that a request to the target ``name`` adds, names in lower case.
+
+    Raises:
+        UsageError: They are no dict of strings.
+    """
+    given = request.parameters.get("extra_headers") or {}
+    if not isinstance(given, dict) or not all(
+        isinstance(each, str) for pair in given.items() for each in pair
+    ):
+        msg = f"extra_headers= of a request to {name!r} is not a dict of strings."
+        raise UsageError(msg)
+    return {key.lower(): value for key, value in given.items()}
+
+
+# Base URLs: where a model answers, checked, and without credentials.
+
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_QUERY_ALLOWED = frozenset({"api-version"})
+
+
+class Address(NamedTuple):
+    """A base URL taken apart: ``base`` has no query and no slash at its end."""
+
+    base: str
+    query: tuple[tuple[str, str], ...]
+    host: str
+
+    def url(self, path: str) -> str:
+        """The absolute URL of a path under this base, as the SDKs make it."""
+        return self.base + path + ("?" + urlencode(self.query) if self.query else "")
+
+    def __str__(self) -> str:
+        return self.url("")
+
+
+def address(url: str, source: str) -> Address:
+    """Check a base URL and take it apart.
+
+    Args:
+        url: An absolute http or https URL.
+        source: Where it was given (an option, a variable), for the error.
+
+    Raises:
+        UsageError: For anything else, and for a URL with a password or a key in it, which would end up in
+            recordings and reports. The error shows neither.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port, parts = None, None, urlsplit("")
+    if parts.scheme not in _DEFAULT_PORTS or not host:
+        shown = f", {url!r}," if "@" not in url and "?" not in url else ""
+        msg = (
+            f"The base URL of {source}{shown} is not an http or https URL. Write 'http://localhost:11434/v1'."
+        )
+        raise UsageError(msg)
+    if parts.username is not None or parts.password is not None:
+        msg = f"The base URL of {source} holds a user name or password. Give keys by environment variable."
+        raise UsageError(msg)
+    query = tuple(parse_qsl(parts.query, keep_blank_values=True))
+    refused = sorted({name for name, _ in query} - _QUERY_ALLOWED)
+    if refused or parts.fragment:
+        what = ", ".join(refused) if refused else "a fragment"
+        msg = f"The base URL of {source} carries {what}; only 'api-version' may stand in its query."
+        raise UsageError(msg)
+    place = f"[{host}]" if ":" in host else host
+    if port is not None and port != _DEFAULT_PORTS[parts.scheme]:
+        place = f"{place}:{port}"
+    return Address(f"{parts.scheme}://{place}{parts.path.rstrip('/')}", query, host)
+
 
 DEFAULT_TIMEOUT = 60.0  # seconds for one attempt
 DEFAULT_RETRIES = 4

@@ -13,14 +13,14 @@ import sys
 import threading
 import weakref
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from pytest_promptfuzz.wire import audit
-from pytest_promptfuzz.wire.custom import endpoint_of
-from pytest_promptfuzz.wire.endpoints import is_exempt, is_model_path, is_other_model_path
+from pytest_promptfuzz.connections import followed
+from pytest_promptfuzz.providers.custom_protocol import endpoint_of
+from pytest_promptfuzz.providers.formats import is_exempt, is_model_path, is_other_model_path
+from pytest_promptfuzz.wire import network
 from pytest_promptfuzz.wire.network import SETTING, Network, Unfollowed, Unseen, host_port, is_local, place
 from pytest_promptfuzz.wire.watch import current, likely, running
 
@@ -54,7 +54,6 @@ class ConnectionNotAllowedError(ConnectionRefusedError):
 _guarding = 0
 _before: Any = None  # whom the hook told before: another copy of this module, or nobody
 _lock = threading.Lock()
-_followed: ContextVar[bool] = ContextVar("promptfuzz_followed", default=False)
 _looked_up: dict[str, dict[str, None]] = {}  # by address, the names that led to it
 _vouched: list[str] = []  # names that are looked up in a thread for somebody who may
 _begun_in: weakref.WeakKeyDictionary[threading.Thread, Network] = weakref.WeakKeyDictionary()
@@ -64,7 +63,7 @@ _begun_in: weakref.WeakKeyDictionary[threading.Thread, Network] = weakref.WeakKe
 def guarding() -> Iterator[None]:
     """Notice what is not followed, for the length of the block. Blocks may be nested and overlap."""
     global _guarding, _before  # noqa: PLW0603 - a hook is the process's, and so is the count of those who need it
-    hook = audit.hook()
+    hook = network.audit_hook()
     with _lock:
         _guarding += 1
         if _guarding == 1:
@@ -78,24 +77,14 @@ def guarding() -> Iterator[None]:
                 hook["notice"] = _before
 
 
-@contextmanager
-def following() -> Iterator[None]:
-    """What connects inside the block is ours, or followed."""
-    token = _followed.set(True)
-    try:
-        yield
-    finally:
-        _followed.reset(token)
-
-
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     notice = _NOTICES.get(event)
-    if notice is None or _followed.get():
+    if notice is None or followed.get():
         return
     if _owners():
         notice(*arguments)
     else:
-        audit.overhear(event, arguments)
+        network.overhear(event, arguments)
 
 
 def _connecting(end: Any, address: Any) -> None:
@@ -266,12 +255,12 @@ class Caller(NamedTuple):
     function: str
 
 
-def _caller(stack: Iterable[audit.Frame] | None = None) -> Caller:
+def _caller(stack: Iterable[network.Frame] | None = None) -> Caller:
     """Who runs, or ran as a stack was kept."""
     modules: set[str] = set()
     at, by, library, function = "", "", "", ""
     here = sys._getframe(1)  # noqa: SLF001 - the only way to know who connects
-    for frame in audit.frames(here) if stack is None else stack:
+    for frame in network.audit_frames(here) if stack is None else stack:
         top = frame.module.partition(".")[0]
         if top == _OURS:
             modules.add(top)
@@ -291,7 +280,7 @@ def _caller(stack: Iterable[audit.Frame] | None = None) -> Caller:
     return Caller(at, library or by, frozenset(modules), function)
 
 
-def earlier(begun: Iterable[audit.Begun]) -> list[Unfollowed]:
+def earlier(begun: Iterable[network.Begun]) -> list[Unfollowed]:
     """Connections and programs that were begun before a test, those of ours and of tools left out."""
     found: dict[tuple[Kind, str], Unfollowed] = {}
     for each in begun:
@@ -420,7 +409,7 @@ def patch_by_address(_: ModuleType, original: Callable[..., Any]) -> Callable[..
     @functools.wraps(original)
     def reach(self: Any, *arguments: Any) -> Any:
         address = arguments[-1] if arguments else None
-        if isinstance(address, tuple) and address and not _followed.get():
+        if isinstance(address, tuple) and address and not followed.get():
             _looking_up(address[0])
         return original(self, *arguments)
 
@@ -522,7 +511,7 @@ def patch_loop_lookup(
 
     @functools.wraps(original)
     async def getaddrinfo(self: Any, host: Any, *args: Any, **arguments: Any) -> Any:
-        if not _followed.get():
+        if not followed.get():
             _looking_up(host)
         _vouched.append(host)
         try:
@@ -540,7 +529,7 @@ def patch_loop_connect(
 
     @functools.wraps(original)
     async def sock_connect(self: Any, sock: Any, address: Any) -> Any:
-        if not _followed.get():
+        if not followed.get():
             _connecting(sock, address)
         return await original(self, sock, address)
 

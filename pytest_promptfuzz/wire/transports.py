@@ -2,28 +2,114 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib.machinery
+import importlib.util
 import json
-from typing import TYPE_CHECKING, Any
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pytest_promptfuzz.connections import following
 from pytest_promptfuzz.errors import TargetError
+from pytest_promptfuzz.files import unpacked_body
+from pytest_promptfuzz.providers.custom_protocol import endpoint_of, line_for
+from pytest_promptfuzz.providers.formats import is_exempt, is_json, is_model_path, spoken
+from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.wire import exchange as exchanges
-from pytest_promptfuzz.wire.calls import Fault
-from pytest_promptfuzz.wire.custom import endpoint_of, line_for
-from pytest_promptfuzz.wire.endpoints import is_exempt, is_json, is_model_path
-from pytest_promptfuzz.wire.faults import KEEPING
-from pytest_promptfuzz.wire.in_flight import passed_on, resent
-from pytest_promptfuzz.wire.making import amade, error_answer, made, served
-from pytest_promptfuzz.wire.network_guard import following, keep_local, notice
-from pytest_promptfuzz.wire.simulating import simulated
+from pytest_promptfuzz.wire.calls import KEEPING, Fault
+from pytest_promptfuzz.wire.exchange import passed_on, resent
+from pytest_promptfuzz.wire.live_calls import amade, error_answer, made, served
+from pytest_promptfuzz.wire.network_guard import (
+    guarding,
+    keep_local,
+    notice,
+    patch_aiohttp,
+    patch_by_address,
+    patch_getaddrinfo,
+    patch_gethostbyname,
+    patch_loop_connect,
+    patch_loop_lookup,
+    patch_process,
+    patch_putrequest,
+    patch_thread,
+    patch_tunnel,
+    patch_websocket,
+)
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response
-from pytest_promptfuzz.wire.trace import Passed, Way
-from pytest_promptfuzz.wire.unpacking import unpacked_body
-from pytest_promptfuzz.wire.watch import Watch, attributed, likely
+from pytest_promptfuzz.wire.watch import Passed, Watch, Way, attributed, likely
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
+
+    from pytest_promptfuzz.providers.custom_protocol import Endpoint, Steps
+    from pytest_promptfuzz.wire.exchange import Exchange
+
+
+# What the simulated model answers in a provider's place: in the provider's protocol, or in a configured one.
+
+
+NOT_SIMULATED = "not-simulated"
+
+
+def simulated(
+    exchange: Exchange, model: Any, method: str, content: bytes, headers: Mapping[str, str]
+) -> tuple[int, Mapping[str, str], bytes]:
+    """Status, headers and body of the simulated model's answer.
+
+    Args:
+        exchange: The call.
+        model: The simulated model.
+        method: Of the request.
+        content: Its body, without content encoding.
+        headers: Its headers.
+
+    Raises:
+        TargetError: ``not-simulated``: a configured protocol that does not say where its answers have their text.
+    """
+    from pytest_promptfuzz.providers.formats import answer_http
+
+    if exchange.endpoint is not None:
+        return _configured(exchange.endpoint, exchange.wire.body, model, exchange.sample)
+    status, given, payload = answer_http(
+        method, exchange.path, content, model, headers=dict(headers), sample=exchange.sample
+    )
+    return status, given, payload if isinstance(payload, bytes) else b"".join(payload)
+
+
+def _configured(
+    endpoint: Endpoint, body: dict[str, Any], model: Any, sample: int
+) -> tuple[int, Mapping[str, str], bytes]:
+    from pytest_promptfuzz.providers.bodies import compact
+
+    if endpoint.answer is None:
+        raise TargetError(
+            f"The simulated model does not know where an answer of {endpoint.glob} has its text.",
+            kind=NOT_SIMULATED,
+        )
+    if body.get("stream") is True:
+        raise TargetError(f"The simulated model does not stream as {endpoint.glob} does.", kind=NOT_SIMULATED)
+    messages = tuple(
+        {"role": each.role, "content": "\n".join(each.texts)} for each in spoken(body, endpoint.places)
+    )
+    if not messages:
+        raise TargetError(f"The request to {endpoint.glob} holds no text at its paths.", kind=NOT_SIMULATED)
+    response = model.answer(Request(messages), sample=sample)
+    answer = compact(_holding(response.text, endpoint.answer)).encode()
+    return 200, {"content-type": "application/json"}, answer
+
+
+def _holding(text: str, steps: Steps) -> Any:
+    """The smallest JSON value in which a path leads to a text."""
+    value: Any = text
+    for kind, name in reversed(steps):
+        if kind == "key":
+            value = {name: value}
+        else:
+            value = [*[None] * (int(name) if kind == "index" and int(name) > 0 else 0), value]
+    return value
 
 
 # Of a request: the address and the headers of the one that was led here by redirections. httpx hands extensions on.
@@ -209,3 +295,143 @@ def note_unattributed(running: Iterable[Watch], url: str) -> str:
         watch.lost_context()
         watch.fault(Fault("unattributed", None, f"{_UNATTRIBUTED} ({watch.redaction.url(url)})", ""))
     return _UNATTRIBUTED
+
+
+# Patching and unpatching the HTTP transports under the SDKs.
+
+
+_Methods: TypeAlias = tuple[tuple[str, str, "Callable[..., Any]"], ...]
+_TRANSPORTS: _Methods = (
+    ("HTTPTransport", "handle_request", patch_sync),
+    ("AsyncHTTPTransport", "handle_async_request", patch_async),
+)
+# Class (none: a function of the module), method and patch by module: transports that are followed, and what is noticed.
+_METHODS: dict[str, _Methods] = {
+    "httpx2": _TRANSPORTS,
+    "httpx": _TRANSPORTS,
+    "http.client": (
+        ("HTTPConnection", "putrequest", patch_putrequest),
+        ("HTTPConnection", "set_tunnel", patch_tunnel),
+    ),
+    "aiohttp.client": (("ClientSession", "_request", patch_aiohttp),),
+    "websockets.client": (("ClientProtocol", "__init__", patch_websocket),),
+    "threading": (("Thread", "start", patch_thread),),
+    "multiprocessing.process": (("BaseProcess", "start", patch_process),),
+    "socket": (
+        ("", "getaddrinfo", patch_getaddrinfo),
+        ("", "gethostbyname", patch_gethostbyname),
+        *(("socket", method, patch_by_address) for method in ("connect", "connect_ex", "sendto")),
+    ),
+    "asyncio.base_events": (("BaseEventLoop", "getaddrinfo", patch_loop_lookup),),
+    "asyncio.proactor_events": (("BaseProactorEventLoop", "sock_connect", patch_loop_connect),),
+}
+
+_lock = threading.RLock()
+_depth = 0
+_patched: list[tuple[Any, str, Any, Any]] = []
+
+
+@contextlib.contextmanager
+def intercepting() -> Iterator[None]:
+    """Watch model calls for the length of the block, whatever client makes them.
+
+    The transports of httpx2 and httpx are patched on their classes, so clients made before the block are
+    seen as well as later ones; a library not yet loaded is patched when somebody imports it. What cannot be
+    followed is noticed by the network guard. Blocks may be nested and overlap; the last one to end restores
+    everything. Outside ``watching(watch)`` all requests pass through.
+    """
+    global _depth  # noqa: PLW0603 - the transports are process-wide, so is the count of their patchers
+    with _lock:
+        _depth += 1
+        if _depth == 1:
+            for name in _METHODS:
+                if name in sys.modules:
+                    _patch(name, sys.modules[name])
+            sys.meta_path.insert(0, _finder)
+    try:
+        with guarding():
+            yield
+    finally:
+        with _lock:
+            _depth -= 1
+            if _depth == 0:
+                sys.meta_path.remove(_finder)
+                _restore()
+
+
+def _patch(name: str, library: ModuleType) -> None:
+    for class_name, method, patch in _METHODS[name]:
+        holder: Any = getattr(library, class_name, None) if class_name else library
+        # Another tool may have put a class of its own there (vcrpy does), which inherits the method.
+        homes = holder.__mro__ if isinstance(holder, type) else [holder]
+        owner = next((each for each in homes if method in vars(each)), None) if holder is not None else None
+        # httpx may be an alias of httpx2: the same class under two names.
+        if owner is None or any(each is owner and name == method for each, name, *_ in _patched):
+            continue
+        original = vars(owner)[method]
+        replacement = patch(library, original)
+        try:
+            setattr(owner, method, replacement)
+        except TypeError:  # a class that is written in C: what inherits from it is patched
+            owner, original = holder, None
+            setattr(owner, method, replacement)
+        _patched.append((owner, method, original, replacement))
+
+
+def _restore() -> None:
+    while _patched:
+        transport, method, original, replacement = _patched.pop()
+        # Somebody who patched over us holds our function, which is inert outside a watch: leave both.
+        if transport.__dict__.get(method) is replacement:
+            if original is None:
+                delattr(transport, method)
+            else:
+                setattr(transport, method, original)
+
+
+class _LateImport:
+    """Finds nothing itself: lets the others find the library, and patches it once it is loaded."""
+
+    def __init__(self) -> None:
+        self._searching = threading.local()
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        del path, target
+        if name not in _METHODS or getattr(self._searching, "name", None) == name:
+            return None
+        self._searching.name = name
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._searching.name = None
+        if spec is not None and spec.loader is not None:
+            spec.loader = _PatchingLoader(spec.loader)  # type: ignore[assignment]  # it delegates
+        return spec
+
+
+class _PatchingLoader:
+    """A loader that patches the module it has loaded, and leaves no trace on it."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        with _lock:
+            if _depth:
+                _patch(module.__name__, module)
+
+
+_finder: Any = _LateImport()

@@ -8,31 +8,28 @@ import sys
 import threading
 import weakref
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.wire.calls import CallOrder
-from pytest_promptfuzz.wire.claims import Claims, claim_in
-from pytest_promptfuzz.wire.faults import KEEPING
-from pytest_promptfuzz.wire.key import exchange_key
+from pytest_promptfuzz.storage.answers import exchange_key
+from pytest_promptfuzz.storage.claims import Claims, claim_in
+from pytest_promptfuzz.storage.recordings.entries import Part
+from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
+from pytest_promptfuzz.wire.calls import KEEPING, CallOrder
 from pytest_promptfuzz.wire.network import Network
-from pytest_promptfuzz.wire.recordings.part import Part
-from pytest_promptfuzz.wire.redact import DEFAULT, Redaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from types import ModuleType
 
-    from pytest_promptfuzz.targets.model import Response
-    from pytest_promptfuzz.wire.answers import AnswerStore, MemoryStore, StoredAnswer
-    from pytest_promptfuzz.wire.calls import Call, Fault, Price
-    from pytest_promptfuzz.wire.claims import Turn
-    from pytest_promptfuzz.wire.early import Early
-    from pytest_promptfuzz.wire.gate import Gate
-    from pytest_promptfuzz.wire.in_flight import InFlight
+    from pytest_promptfuzz.providers.requests import Response, WireRequest
+    from pytest_promptfuzz.storage.answers import AnswerStore, MemoryStore, StoredAnswer
+    from pytest_promptfuzz.storage.claims import Turn
+    from pytest_promptfuzz.wire.calls import Call, Fault, Gate, Price
+    from pytest_promptfuzz.wire.cassettes import Tape
+    from pytest_promptfuzz.wire.exchange import Exchange, InFlight
+    from pytest_promptfuzz.wire.live_calls import Early
     from pytest_promptfuzz.wire.network import Unseen
-    from pytest_promptfuzz.wire.notebook import Notebook
-    from pytest_promptfuzz.wire.recordings.tape import Tape
-    from pytest_promptfuzz.wire.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,3 +437,193 @@ def _driven() -> Any:
             return frame.f_locals.get("future")
         frame = frame.f_back
     return None
+
+
+# A call that was seen by a watch of its own becomes one of the run that it was made for.
+
+
+def adopt(watch: Watch, other: Watch, order: CallOrder | None = None) -> None:
+    """Let a run have seen what another watch saw of its call.
+
+    Args:
+        watch: The run's; the call's index is taken in it.
+        other: The call's.
+        order: Where the run made the call; by default here.
+    """
+    for call in other.calls:
+        watch.record(replace(call, order=watch.order_here() if order is None else order))
+    # Faults know whether they were recovered: a call that is recorded after them would say that they were.
+    for fault in other.faults:
+        watch.fault(fault)
+    for text in other.notes:
+        watch.note(text)
+    for _ in range(other.retries):
+        watch.retried()
+    watch.given_up.update(other.given_up)
+    if watch.fresh is not None and other.fresh is not None:
+        for key, answer in other.fresh.items():
+            watch.fresh.put(key, answer)
+
+
+# What a run would ask: it goes up to the first call that has no answer yet, which is noted and not made.
+
+
+_SIMULATED = "simulated/"  # how the backend of the simulated model begins; it costs nothing
+
+
+class NotYetError(BaseException):
+    """Ends a run at a call that has no answer yet; no ``except Exception`` of an application holds it up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A call that has no answer yet.
+
+    Attributes:
+        wire: The request.
+        digest: ``request_digest`` of it.
+        nth: Which identical request of the run, from 0.
+    """
+
+    wire: WireRequest
+    digest: str
+    nth: int
+
+
+@dataclass(slots=True)
+class Notebook:
+    """What one run would ask.
+
+    Attributes:
+        noted: Several where a run makes several calls at once.
+    """
+
+    noted: list[Noted] = field(default_factory=list)
+
+    def stop(self, exchange: Exchange) -> None:
+        """Note a call and end the run, but for a call that costs nothing.
+
+        Raises:
+            NotYetError: The call was noted.
+        """
+        if not exchange.backend.startswith(_SIMULATED):
+            self.noted.append(Noted(exchange.wire, exchange.digest, exchange.nth))
+            raise NotYetError
+
+
+# The requests of a run in order and the ways they went, kept open while calls of ours may go the same way.
+
+
+class Way(NamedTuple):
+    """How a request of the application goes out.
+
+    Attributes:
+        library: The HTTP library.
+        transport: The application's transport.
+        request: The application's request; it holds credentials.
+        original: The transport's function that sends a request.
+    """
+
+    library: ModuleType
+    transport: Any
+    request: Any
+    original: Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """One request of a run.
+
+    Attributes:
+        exchange: The call.
+        body: The request's body as the application wrote it.
+        way: How it goes out; ``None`` where that is not known, or needs an event loop.
+    """
+
+    exchange: Exchange
+    body: dict[str, Any]
+    way: Way | None
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Digest, and index among identical requests of the run."""
+        return self.exchange.digest, self.exchange.nth
+
+
+class _Kept:
+    """Stands for the ``close`` of a transport that is kept open.
+
+    Attributes:
+        by: How many keep it open: calls made for one test may outlast it, and the next test use the same transport.
+        closed: Whether the application has closed it.
+    """
+
+    def __init__(self) -> None:
+        self.by = 0
+        self.closed = False
+
+    def __call__(self, *_: object) -> None:
+        self.closed = True
+
+
+_lock = threading.Lock()
+
+
+class Borrowing:
+    """Transports of the application, kept open: one that it closes meanwhile is closed when all have given it back.
+
+    An application may make a client for each run, and closes it, or forgets it, when the run is over.
+
+    Attributes:
+        more: Whether transports that are used from now on are borrowed, too.
+    """
+
+    def __init__(self) -> None:
+        self.more = True
+        self._transports: dict[int, tuple[Any, _Kept]] = {}
+
+    def borrow(self, transport: Any) -> None:
+        """Keep a transport open."""
+        with _lock:
+            if not self.more or id(transport) in self._transports:
+                return
+            kept = vars(transport).get("close")
+            if not isinstance(kept, _Kept):
+                kept = transport.close = transport.__exit__ = _Kept()
+            kept.by += 1
+            self._transports[id(transport)] = transport, kept
+
+    def give_back(self, but: Collection[Any] = ()) -> None:
+        """Leave all transports to the application again, but for some."""
+        stay = {id(each) for each in but}
+        closed: list[Any] = []
+        with _lock:
+            for name in [each for each in self._transports if each not in stay]:
+                transport, kept = self._transports.pop(name)
+                kept.by -= 1
+                if kept.by:
+                    continue
+                del transport.close, transport.__exit__
+                if kept.closed:
+                    closed.append(transport)
+        for transport in closed:
+            transport.close()
+
+
+@dataclass(slots=True)
+class Trace:
+    """The requests of a run.
+
+    Attributes:
+        borrowing: Keeps their transports open.
+        passed: The requests in order.
+    """
+
+    borrowing: Borrowing
+    passed: list[Passed] = field(default_factory=list)
+
+    def add(self, passed: Passed) -> None:
+        """Add a request."""
+        self.passed.append(passed)
+        if passed.way is not None:
+            self.borrowing.borrow(passed.way.transport)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.targets.model import WireRequest
-from pytest_promptfuzz.wire.answers import StoredAnswer
-from pytest_promptfuzz.wire.key import exchange_key, request_digest
-from pytest_promptfuzz.wire.recordings.entry import Entry, Place, PlanEntry
-from pytest_promptfuzz.wire.recordings.places import recording_of
-from pytest_promptfuzz.wire.recordings.writing import merge, ordered
-from pytest_promptfuzz.wire.store import ResponseStore
+from pytest_promptfuzz.providers.requests import WireRequest
+from pytest_promptfuzz.storage.answers import StoredAnswer, exchange_key, request_digest
+from pytest_promptfuzz.storage.disk_store import ResponseStore
+from pytest_promptfuzz.storage.recordings.entries import Entry, Place, PlanEntry
+from pytest_promptfuzz.storage.recordings.files import merge, ordered, recording_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,11 +13,16 @@ import pytest
 from stored import TIME, URL, answer, entry, fill, key_of, lines, plan, record
 
 from pytest_promptfuzz.cli.main import main
-from pytest_promptfuzz.wire.recordings.entry import Entry, PlanEntry, from_line, sealed, to_line, unsealed
-from pytest_promptfuzz.wire.recordings.reading import RecordingFile
-from pytest_promptfuzz.wire.recordings.writing import ordered
-from pytest_promptfuzz.wire.shelf import kept
-from pytest_promptfuzz.wire.store import ResponseStore
+from pytest_promptfuzz.storage.disk_store import ResponseStore, kept_answers
+from pytest_promptfuzz.storage.recordings.entries import (
+    Entry,
+    PlanEntry,
+    from_line,
+    sealed,
+    to_line,
+    unsealed,
+)
+from pytest_promptfuzz.storage.recordings.files import RecordingFile, ordered
 from tests.in_process import promptfuzz, run_pytest
 
 if TYPE_CHECKING:
@@ -482,20 +487,20 @@ def test_prune_refuses_contradictions(folder, cache, arguments, said) -> None:
 def test_prune_of_the_cache_takes_the_oldest_and_the_damaged(folder, cache, cache_json) -> None:
     directory = folder / ".promptfuzz"
     keys = fill(directory, *(answer(f"n{n}", created=TIME + n) for n in (3, 1, 2)))
-    size = next(iter(kept(directory))).size
+    size = next(iter(kept_answers(directory))).size
     assert cache_json("prune", "--cache", "--max-size", str(2 * size))[1] == {
         "removed": False,
         "entries": [keys[1]],
     }
     assert cache("prune", "--cache", "--max-size", str(2 * size), "--yes")[0] == 0
-    assert [each.key for each in kept(directory)] == [keys[0], keys[2]]
+    assert [each.key for each in kept_answers(directory)] == [keys[0], keys[2]]
     with sqlite3.connect(ResponseStore(directory).path) as database:
         database.execute("UPDATE Cache SET value = ? WHERE key = ?", (b"x", keys[0]))
     database.close()
     assert "Removed 1 answer" in cache("prune", "--cache", "--damaged", "--yes")[1]
-    assert [each.key for each in kept(directory)] == [keys[2]]
+    assert [each.key for each in kept_answers(directory)] == [keys[2]]
     assert cache("prune", "--cache", "--older-than", "1d", "--yes")[0] == 0
-    assert list(kept(directory)) == []
+    assert list(kept_answers(directory)) == []
     assert ResponseStore(directory).stats().entries == 0
 
 
@@ -505,7 +510,7 @@ def test_prune_of_the_cache_goes_by_age_and_counts_what_is_damaged_out_first(
     directory = folder / ".promptfuzz"
     order = (5, 2, 7, 1, 6, 3, 4)
     keys = fill(directory, *(answer(f"n{n}", created=TIME + n) for n in order))
-    size = next(iter(kept(directory))).size
+    size = next(iter(kept_answers(directory))).size
     by_age = [key for _, key in sorted(zip(order, keys, strict=True))]
     assert cache_json("prune", "--cache", "--max-size", str(2 * size))[1]["entries"] == by_age[:5]
     with sqlite3.connect(ResponseStore(directory).path) as database:
@@ -523,15 +528,15 @@ def test_clear_empties_the_cache_and_leaves_recordings(folder, cache) -> None:
     spool.write_text("kept")
     done = promptfuzz("cache", "clear")
     assert (done.returncode, "write --yes to do it" in done.stderr) == (2, True)
-    assert len(list(kept(folder / ".promptfuzz"))) == 2
+    assert len(list(kept_answers(folder / ".promptfuzz"))) == 2
     code, text = cache("clear", "--yes")
     assert (code, "Removed: 2 answers" in text) == (0, True)
-    assert list(kept(folder / ".promptfuzz")) == []
+    assert list(kept_answers(folder / ".promptfuzz")) == []
     assert recorded_in(path) == ["test_a"]
     assert spool.read_text() == "kept"
     assert "Nothing was removed." in cache("clear", "--yes")[1]
     fill(folder / ".promptfuzz", answer())
-    assert len(list(kept(folder / ".promptfuzz"))) == 1
+    assert len(list(kept_answers(folder / ".promptfuzz"))) == 1
 
 
 def test_clear_removes_a_damaged_cache(folder, cache) -> None:
@@ -563,7 +568,9 @@ def test_what_is_exported_comes_back(folder, cache) -> None:
         0,
         "Imported 3 answers into other; 0 were there already.",
     )
-    assert {each.key: each.answer for each in kept(folder / "other")} == dict(zip(keys, made, strict=True))
+    assert {each.key: each.answer for each in kept_answers(folder / "other")} == dict(
+        zip(keys, made, strict=True)
+    )
     assert cache("export", "again.jsonl.gz", "--cache-dir", "other")[0] == 0
     assert gzip.decompress((folder / "again.jsonl.gz").read_bytes()) == (folder / "out.jsonl").read_bytes()
     assert (
@@ -603,7 +610,7 @@ def test_a_recording_can_be_imported(folder, cache) -> None:
     assert cache("import", str(path))[1] == "Imported 2 answers into .promptfuzz; 0 were there already."
     rows = [from_line(line) for line in path.read_bytes().splitlines(keepends=True)[1:]]
     recorded = {each.key: each.answer for each in rows if isinstance(each, Entry)}
-    assert {each.key: each.answer for each in kept(folder / ".promptfuzz")} == recorded
+    assert {each.key: each.answer for each in kept_answers(folder / ".promptfuzz")} == recorded
 
 
 def test_nothing_is_taken_from_a_file_in_which_anything_is_wrong(folder, cache) -> None:
@@ -625,14 +632,14 @@ def test_nothing_is_taken_from_a_file_in_which_anything_is_wrong(folder, cache) 
             (folder / "out.jsonl").write_bytes(content)
         code, text = cache("import", "out.jsonl", "--cache-dir", "other")
         assert (code in {1, 2}, said in text) == (True, True), text
-        assert list(kept(folder / "other")) == []
+        assert list(kept_answers(folder / "other")) == []
     for change, said in ((change_request, "is not the one that was answered"), (leak, "holds an AWS key")):
         (folder / "out.jsonl").write_bytes(whole)
         edited(folder / "out.jsonl", 2, change)
         code, text = cache("import", "out.jsonl", "--cache-dir", "other")
         assert (code, said in text) == (1, True)
         assert SECRETS["an AWS key"] not in text
-        assert list(kept(folder / "other")) == []
+        assert list(kept_answers(folder / "other")) == []
 
 
 def leak(value: dict[str, Any]) -> None:

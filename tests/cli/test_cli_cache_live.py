@@ -10,10 +10,9 @@ from stored import answer, entry, record
 
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.errors import ConfigurationError
-from pytest_promptfuzz.running.limits import retries
-from pytest_promptfuzz.targets.credentials import credentials_for
-from pytest_promptfuzz.targets.model import Request, Response
-from pytest_promptfuzz.testing.faults import (
+from pytest_promptfuzz.providers.requests import Request, Response
+from pytest_promptfuzz.running.limits import lanes
+from pytest_promptfuzz.server.faults import (
     BadRequest,
     Dropped,
     Malformed,
@@ -21,8 +20,9 @@ from pytest_promptfuzz.testing.faults import (
     RateLimited,
     ServerError,
 )
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.recordings.writing import ordered
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.recordings.files import ordered
+from pytest_promptfuzz.targets.sdk_clients import credentials_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,8 +139,8 @@ def test_a_failure_is_no_deviation(server, tmp_path, capsys) -> None:
     ids=lambda each: each.name,
 )
 def test_a_failure_that_passes_is_asked_again(server, tmp_path, capsys, monkeypatch, fault, stream) -> None:
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.005)
-    monkeypatch.setattr(retries, "FIRST_PAUSE", 0.005)
+    monkeypatch.setattr(lanes, "FIRST_WAIT", 0.005)
+    monkeypatch.setattr(lanes, "FIRST_PAUSE", 0.005)
     recorded(server.openai_url + "/chat/completions", "yes", folder=tmp_path, stream=stream)
     server.fail(fault)
     assert (verify(capsys)[0], server.calls) == (0, 4)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_promptfuzz.cli.main import main
-from pytest_promptfuzz.mutations.registry import get
-from pytest_promptfuzz.reporting.text import columns
+from pytest_promptfuzz.mutations.engine.registry import get
+from pytest_promptfuzz.reporting.terminal.styled_text import columns
 from tests.in_process import Done, promptfuzz
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def test_mutate_shows_word_diffs(folder: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_mutate_json_is_the_plan(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from pytest_promptfuzz.mutations.planner import mutate
+    from pytest_promptfuzz.mutations.engine.planner import mutate
 
     assert main(["mutate", "p.txt", "-n", "5", "--seed", "3", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -252,7 +252,7 @@ def test_control_characters_are_shown_and_never_obeyed(
 
 @pytest.mark.timeout(300)  # seconds on a quiet machine; benchmarks/growth.py measures how it grows
 def test_a_prompt_of_a_megabyte_is_planned() -> None:
-    from pytest_promptfuzz.mutations.planner import plan
+    from pytest_promptfuzz.mutations.engine.planner import plan
 
     line = "Please read the message below and choose the most relevant label; do not guess. Keep it short.\n"
     assert len(plan("Message.\n" + line * (1_000_000 // len(line)), 8).mutations) == 8
@@ -279,8 +279,8 @@ def test_mutate_shows_a_chat_with_its_roles_and_one_part_alone(
 
 
 def test_operators_of_a_dimension(capsys: pytest.CaptureFixture[str]) -> None:
-    from pytest_promptfuzz.mutations.mutation import DIMENSIONS
-    from pytest_promptfuzz.mutations.registry import all_operators
+    from pytest_promptfuzz.mutations.engine.mutation import DIMENSIONS
+    from pytest_promptfuzz.mutations.engine.registry import all_operators
 
     for dimension in DIMENSIONS:
         assert main(["operators", "--dimension", dimension, "--json"]) == 0
@@ -308,7 +308,7 @@ def test_a_composition_is_described(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_operators_lists_all_and_describes_one(capsys: pytest.CaptureFixture[str]) -> None:
-    from pytest_promptfuzz.mutations.registry import all_operators
+    from pytest_promptfuzz.mutations.engine.registry import all_operators
 
     assert main(["operators", "--json"]) == 0
     assert [each["name"] for each in json.loads(capsys.readouterr().out)] == list(all_operators())
@@ -398,7 +398,7 @@ def test_run_has_meaning_compared_by_a_provider(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("openai")
-    from pytest_promptfuzz.testing.server import ModelServer
+    from pytest_promptfuzz.server.model_server import ModelServer
 
     (folder / "s.txt").write_text(
         "Summarize the text in one sentence.\n\nText: The tram takes four years. It will reach the airport.",
@@ -534,8 +534,8 @@ def test_what_is_wrong_is_one_message_and_exit_code_2(
 def test_errors_of_the_provider_leave_the_verdict_open(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pytest_promptfuzz.testing.faults import NotFound
-    from pytest_promptfuzz.testing.server import ModelServer
+    from pytest_promptfuzz.server.faults import NotFound
+    from pytest_promptfuzz.server.model_server import ModelServer
 
     def mutated(body: str) -> bool:
         return "Consider the overall tone. Return only one word" not in body
@@ -563,7 +563,7 @@ def test_errors_of_the_provider_leave_the_verdict_open(
 
 
 def test_run_keeps_within_the_budget(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from pytest_promptfuzz.testing.server import ModelServer
+    from pytest_promptfuzz.server.model_server import ModelServer
 
     with ModelServer() as server:
         target = f"compatible:simulated@{server.openai_url}"
@@ -580,8 +580,8 @@ def test_run_keeps_within_the_budget(folder: Path, capsys: pytest.CaptureFixture
 
 
 def test_run_tries_as_often_as_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from pytest_promptfuzz.testing.faults import ServerError
-    from pytest_promptfuzz.testing.server import ModelServer
+    from pytest_promptfuzz.server.faults import ServerError
+    from pytest_promptfuzz.server.model_server import ModelServer
 
     with ModelServer(faults=[ServerError(times=None)]) as server:
         target = f"compatible:simulated@{server.openai_url}"

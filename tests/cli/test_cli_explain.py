@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_promptfuzz.reporting.text import columns
+from pytest_promptfuzz.reporting.terminal.styled_text import columns
 from tests.in_process import promptfuzz, run_pytest
 
 SUITE = """
@@ -64,7 +64,7 @@ def folder(tmp_path, monkeypatch, promptfuzz_server):
 @pytest.fixture
 def few_draws(monkeypatch):
     """For tests that do not look at the figures: the permutations take most of the time."""
-    monkeypatch.setattr("pytest_promptfuzz.scoring.causes.DRAWS", 99)
+    monkeypatch.setattr("pytest_promptfuzz.results.explanations.DRAWS", 99)
 
 
 def ran(*arguments, **environment):

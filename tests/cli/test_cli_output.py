@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from pytest_promptfuzz.cli.output import wants_color
+from pytest_promptfuzz.cli.options import wants_color
 
 
 class Terminal(io.StringIO):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_promptfuzz.cli.prompts import filled, read_prompt, read_values
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.prompt import Prompt
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.reporting.text import columns
-from pytest_promptfuzz.targets.model import Request, Response
-from pytest_promptfuzz.testing.faults import NotFound, ServerError
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.providers.requests import Request, Response
+from pytest_promptfuzz.reporting.terminal.styled_text import columns
+from pytest_promptfuzz.server.faults import NotFound, ServerError
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm
 from tests.in_process import Done, promptfuzz
 

@@ -7,8 +7,7 @@ import os
 
 import pytest
 
-from pytest_promptfuzz.history.snapshot import Snapshot
-from pytest_promptfuzz.history.snapshots import files_in, folder_of, write
+from pytest_promptfuzz.history.snapshots import Snapshot, files_in, folder_of, write
 from tests.in_process import promptfuzz
 
 

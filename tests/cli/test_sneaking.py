@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.cli.main import main
-from pytest_promptfuzz.wire.recordings.entry import sealed, unsealed
-from pytest_promptfuzz.wire.recordings.places import recording_of
+from pytest_promptfuzz.storage.recordings.entries import sealed, unsealed
+from pytest_promptfuzz.storage.recordings.files import recording_of
 from tests.in_process import Done, run_pytest
 
 if TYPE_CHECKING:

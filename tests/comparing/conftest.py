@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.embedding.embedder import CachedEmbedder
-from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
+from pytest_promptfuzz.judging.encoders import SentenceTransformerEmbedder
+from pytest_promptfuzz.judging.meaning import CachedEmbedder
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 from format_documents import ALTERED, DOCUMENTS
 
-from pytest_promptfuzz.comparing.compare import compare
+from pytest_promptfuzz.judging.compare import compare
 
 PAIRS = list(permutations(("json", "yaml", "xml", "html", "markdown", "text"), 2))
 

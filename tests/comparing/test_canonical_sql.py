@@ -10,10 +10,10 @@ import sqlite3
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.formats import sql
 from pytest_promptfuzz.comparing.profiles import profile_for
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.judging.compare import compare
 
 TABLES = {"t": "id a b d", "u": "id a k", "emp": "id name mgr pay"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz import compare
-from pytest_promptfuzz.embedding.entailment import Verdict
+from pytest_promptfuzz.comparing.meaning import Verdict
 from pytest_promptfuzz.errors import UsageError
 
 BASELINE = (

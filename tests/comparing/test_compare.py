@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.profiles import TASKS, Profile, infer_task
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.targets.model import Response, ToolCall
+from pytest_promptfuzz.judging.compare import compare
+from pytest_promptfuzz.providers.requests import Response, ToolCall
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_two_numbers(first, second) -> None:
 
 def test_comparing_by_words_imports_nothing_heavy() -> None:
     script = (
-        "import sys; from pytest_promptfuzz.comparing.compare import compare; "
+        "import sys; from pytest_promptfuzz.judging.compare import compare; "
         "compare('a b c d', 'e f g h'); "
         "print(sorted({'torch', 'numpy', 'sentence_transformers', 'diskcache', 'pytest'} & set(sys.modules)))"
     )

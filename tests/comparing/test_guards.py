@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.reading.text import LIMIT, shared_ends, where_they_differ
-from pytest_promptfuzz.targets.model import Response, ToolCall
+from pytest_promptfuzz.judging.compare import compare
+from pytest_promptfuzz.providers.requests import Response, ToolCall
 
 STEPS = "To reset it:\n1. Turn off the power.\n2. Hold the button for 5 seconds.\n3. Turn on the power."
 SWAPPED = "To reset it:\n1. Hold the button for 5 seconds.\n2. Turn off the power.\n3. Turn on the power."

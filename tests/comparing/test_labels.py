@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from label_pairs import GIVEN, NOT_GIVEN
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.labels import in_data, labels_given, without_confidence
+from pytest_promptfuzz.judging.compare import compare
 
 
 @pytest.mark.parametrize(("label", "answer"), GIVEN)

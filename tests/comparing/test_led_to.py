@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
+from pytest_promptfuzz.judging.compare import compare
 
 QUERY = "SELECT MAX(height_cm) FROM plants;"
 

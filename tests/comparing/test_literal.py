@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.profiles import GUARDS, Profile, profile_for
+from pytest_promptfuzz.judging.compare import compare
 
 OTHER = [
     (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
-from pytest_promptfuzz.embedding.embedder import CachedEmbedder, cosine
-from pytest_promptfuzz.embedding.transformer import SentenceTransformerEmbedder
+from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.errors import ConfigurationError
+from pytest_promptfuzz.judging.compare import compare
+from pytest_promptfuzz.judging.encoders import SentenceTransformerEmbedder
+from pytest_promptfuzz.judging.meaning import CachedEmbedder
 
 FAR = "The parcel went astray; another one comes soon.", "Expect a replacement, since it got mislaid."
 

@@ -20,7 +20,7 @@ from pytest_promptfuzz import (
     tier,
 )
 from pytest_promptfuzz.comparing.custom_checks import GUARDS, TIERS, FunctionGuard, FunctionTier, Registry
-from pytest_promptfuzz.judging.registry import JUDGES
+from pytest_promptfuzz.judging.model_judge import JUDGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

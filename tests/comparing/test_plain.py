@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.contract import Contract
-from pytest_promptfuzz.targets.model import Response, ToolCall
-from pytest_promptfuzz.wire.paths import at, equal, json_diff, parse_path, without
+from pytest_promptfuzz.judging.compare import compare
+from pytest_promptfuzz.providers.requests import Response, ToolCall
+from pytest_promptfuzz.text.json_paths import at, equal, json_diff, parse_path, without
 
 JSON = st.recursive(
     st.none()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.formats.sql import tokens, unnamed
+from pytest_promptfuzz.judging.compare import compare
 
 SQL = [
     ("SELECT a FROM t WHERE n > 3", "select a from t where 3 < n;", "equivalent"),

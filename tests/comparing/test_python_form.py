@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
+from pytest_promptfuzz.judging.compare import compare
 
 SAME = {
     "locals renamed": ("def f(items):\n    total = 0\n    for item in items:\n        total = total + item\n    return total",

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_promptfuzz.comparing import metrics
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.judging.compare import compare
 
 DATA = Path(__file__).parents[1] / "data" / "quirx"
 ANSWERS = json.loads((DATA / "answers.json").read_text(encoding="utf-8"))

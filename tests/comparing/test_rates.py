@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
+from pytest_promptfuzz.judging.compare import compare
 
 DATA = Path(__file__).parent / "data"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.guards import values
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.reading.text import Text
 from pytest_promptfuzz.comparing.values.same_values import agreed
+from pytest_promptfuzz.judging.compare import compare
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from language_pairs import LANGUAGE_PAIRS, SENTENCES
 
 from pytest_promptfuzz.comparing.answer_language import requested_language
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.formats import answer_formats, data_text
 from pytest_promptfuzz.comparing.formats.alignment import Alignment, canonical_key, number_of
 from pytest_promptfuzz.comparing.formats.answer_formats import (
@@ -24,8 +23,9 @@ from pytest_promptfuzz.comparing.formats.answer_formats import (
     requested_format,
 )
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.languages import language_of, language_tag, surely
-from pytest_promptfuzz.targets.model import Response, ToolCall
+from pytest_promptfuzz.judging.compare import compare
+from pytest_promptfuzz.providers.requests import Response, ToolCall
+from pytest_promptfuzz.text.languages import language_of, language_tag, surely
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.formats.code import answer_under_renaming, under_renaming
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.targets.model import Response
+from pytest_promptfuzz.judging.compare import compare
+from pytest_promptfuzz.providers.requests import Response
 
 NAMES = {"total": "my_total", "price": "var_1"}
 BACK = [

@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.formats.data_text import one_breaks, read_schema
 from pytest_promptfuzz.comparing.profiles import profile_for
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.targets.model import Response, ToolCall
+from pytest_promptfuzz.judging.compare import compare
+from pytest_promptfuzz.providers.requests import Response, ToolCall
 
 INVOICE = {
     "type": "object",

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.values.aliases import related
+from pytest_promptfuzz.judging.compare import compare
 
 
 @pytest.mark.parametrize("task", [None, "generation"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.labels import concluded
+from pytest_promptfuzz.judging.compare import compare
 
 NOT_EQUIVALENT = [
     ("billing", "The ticket is about billing and shipping."),

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.profiles import profile_for
 from pytest_promptfuzz.comparing.values.same_values import days_apart, read_dates
+from pytest_promptfuzz.judging.compare import compare
 
 FREE = {"list_order": "free"}
 CENT = {"number_tolerance": 0.01}

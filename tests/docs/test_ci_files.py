@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from pytest_promptfuzz.reporting.markdown import MARKER
-from pytest_promptfuzz.running.limits.prices import Prices
+from pytest_promptfuzz.running.limits.budget import Prices
 from tests import warm
 from tests.conftest import SLOW_TO_LOAD
 from tests.reporting.workflow_commands import commands, values

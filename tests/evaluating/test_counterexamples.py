@@ -21,14 +21,14 @@ from pytest_promptfuzz import (
     aevaluate,
     evaluate,
 )
-from pytest_promptfuzz.evaluating import counterexamples as shrinking
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.evaluating.phases import counterexamples as shrinking
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_promptfuzz.targets.model import Request
+    from pytest_promptfuzz.providers.requests import Request
 
 URGENCY = """You sort the tickets of a shop that sells garden tools to people in many countries.
 

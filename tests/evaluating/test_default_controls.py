@@ -8,13 +8,13 @@ import pytest
 
 from pytest_promptfuzz import Prompt, Session, evaluate
 from pytest_promptfuzz.errors import TargetError, UsageError
-from pytest_promptfuzz.targets.model import Request
+from pytest_promptfuzz.providers.requests import Request
+from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.targets.simulated.model import SimulatedModel
-from pytest_promptfuzz.wire.answers import MemoryStore
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.scoring.robustness import Robustness
-    from pytest_promptfuzz.scoring.trial import Trial
+    from pytest_promptfuzz.results.robustness import Robustness
+    from pytest_promptfuzz.results.trials import Trial
 
 TRIAGE = "Classify the ticket as billing, shipping or login. Answer with one word only.\n\nTicket: {ticket}"
 FILLED = TRIAGE.format(ticket="I was charged twice.")

@@ -21,13 +21,13 @@ from pytest_promptfuzz import (
     aevaluate,
     evaluate,
 )
+from pytest_promptfuzz.server.faults import RateLimited, ServerError
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.targets.simulated import SimulatedModel
-from pytest_promptfuzz.testing.faults import RateLimited, ServerError
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.targets.model import Request
+    from pytest_promptfuzz.providers.requests import Request
 
 TRIAGE = """Classify the support ticket below into exactly one of: BILLING, TECHNICAL, ACCOUNT, OTHER.
 

@@ -8,10 +8,10 @@ import openai
 import pytest
 
 from pytest_promptfuzz import ConfigurationError, Session, UsageError, aevaluate, evaluate
-from pytest_promptfuzz.running.drive import together
-from pytest_promptfuzz.testing.faults import BadRequest
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.running.run import together
+from pytest_promptfuzz.server.faults import BadRequest
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 SYSTEM = "Classify the message as billing, shipping or technical. Answer with one word only."
 OTHER = "Answer the question of the user politely, in two sentences."

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_promptfuzz import Session, TargetError, UsageError, evaluate, mutate
 from pytest_promptfuzz.reporting.model import report_test
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 PROMPT = """Is the ticket about billing? Answer yes or no.
 

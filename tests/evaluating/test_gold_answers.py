@@ -8,7 +8,7 @@ import pytest
 
 from pytest_promptfuzz import Session, UsageError, evaluate
 from pytest_promptfuzz.reporting.model import report_test
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 PROMPT = """Is the ticket about billing, shipping or login? Answer with one word only.
 

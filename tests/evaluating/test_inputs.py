@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from pytest_promptfuzz import BaselineFailed, Prompt, Session, UsageError, aevaluate, evaluate
-from pytest_promptfuzz.evaluating.inputs import read_inputs
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.evaluating.evaluate import read_inputs
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 TRIAGE = """Classify the support ticket into exactly one of: BILLING, TECHNICAL, ACCOUNT, OTHER.
 Answer with the label only.

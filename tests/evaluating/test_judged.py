@@ -21,17 +21,16 @@ from pytest_promptfuzz import (
     guard,
     judge,
 )
-from pytest_promptfuzz.embedding.embedder import CachedEmbedder
-from pytest_promptfuzz.reporting.failure import failure_lines
+from pytest_promptfuzz.judging.meaning import CachedEmbedder
 from pytest_promptfuzz.reporting.model import report_test
-from pytest_promptfuzz.reporting.text import render
+from pytest_promptfuzz.reporting.terminal.failure import failure_lines
+from pytest_promptfuzz.reporting.terminal.styled_text import render
 from pytest_promptfuzz.running.limits.budget import Caps
-from pytest_promptfuzz.running.limits.limits import Limits
-from pytest_promptfuzz.running.limits.settings import Settings
-from pytest_promptfuzz.testing.faults import RateLimited, ServerError
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.recordings.part import JUDGE
+from pytest_promptfuzz.running.limits.limits import Limits, Settings
+from pytest_promptfuzz.server.faults import RateLimited, ServerError
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.storage.recordings.entries import JUDGE
 from pytest_promptfuzz.wire.watch import attributed, watching
 
 if TYPE_CHECKING:

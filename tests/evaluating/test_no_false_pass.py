@@ -11,9 +11,9 @@ import pytest
 
 from pytest_promptfuzz import evaluate, guard
 from pytest_promptfuzz.evaluating.session import Session
-from pytest_promptfuzz.testing.faults import BadRequest
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.server.faults import BadRequest
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 TRIAGE = "Classify the ticket as billing, shipping or technical. Answer with one word only.\n\nTicket: My parcel is lost."
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_promptfuzz import search
-from pytest_promptfuzz.evaluating.objectives import Answer, objective_of, said
+from pytest_promptfuzz.evaluating.search_settings import Answer, objective_of, said
 
 PROMPT = "Provide a concise overview of the ticket and classify it as spam or not spam. Give the main reason."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz import Prompt, Session, UsageError, evaluate
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 TRIAGE = Prompt("Classify the ticket as BILLING or SHIPPING.\nTicket: {ticket}\nAnswer with one word only.")
 TICKET = "I can not find my parcel, and the customer service does not answer the phone."

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_promptfuzz import Session, evaluate
+from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.targets.simulated.target import SimulatedTarget
-from pytest_promptfuzz.wire.answers import MemoryStore
 
 RUNS = json.loads((Path(__file__).parents[1] / "data/quirx/answers.json").read_text(encoding="utf-8"))
 TESTS = 3

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_promptfuzz import Edit, Operator, Robustness, Session, evaluate, mutate, operator
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_promptfuzz.mutations.draft import Draft
-    from pytest_promptfuzz.mutations.mutation import Relation
-    from pytest_promptfuzz.mutations.rng import Rng
+    from pytest_promptfuzz.mutations.analysis.draft import Draft
+    from pytest_promptfuzz.mutations.engine.mutation import Relation
+    from pytest_promptfuzz.randomness import Rng
 
 PROMPT = "Say whether the parcel has arrived. Answer yes or no."
 

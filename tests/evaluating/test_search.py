@@ -21,10 +21,10 @@ from pytest_promptfuzz import (
     asearch,
     search,
 )
-from pytest_promptfuzz.mutations.rng import Rng, root_key
-from pytest_promptfuzz.testing.faults import NotFound
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.randomness import Rng, root_key
+from pytest_promptfuzz.server.faults import NotFound
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 PROMPT = (
     "Provide a concise overview of the ticket and classify it as spam or not spam. Give the main reason.\n"

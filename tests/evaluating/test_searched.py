@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.evaluating.evaluate import Evaluation
-from pytest_promptfuzz.evaluating.hunting import Hunting
-from pytest_promptfuzz.evaluating.searched import SearchedTest
-from pytest_promptfuzz.running.drive import drive
+from pytest_promptfuzz.evaluating.search_settings import Hunting
+from pytest_promptfuzz.evaluating.search_tests import SearchedTest
+from pytest_promptfuzz.running.run import drive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_promptfuzz.scoring.robustness import Robustness
+    from pytest_promptfuzz.results.robustness import Robustness
 
 PROMPT = "Provide a concise overview of the ticket and classify it as spam or not spam. Give the main reason.\n\n{ticket}"
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pytest_promptfuzz import Session, evaluate
-from pytest_promptfuzz.mutations.rng import Rng
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.randomness import Rng
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 PROMPT = """Classify the ticket as billing, shipping or login. Answer with one word only.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz import Edit, Mutation, Prompt, evaluate, search
-from pytest_promptfuzz.evaluating.smaller import smaller
-from pytest_promptfuzz.evaluating.tried import Known
+from pytest_promptfuzz.evaluating.search_runner import smaller
+from pytest_promptfuzz.evaluating.search_settings import Known
 
 ORIGINAL = "Say good or bad. Answer with one word."
 

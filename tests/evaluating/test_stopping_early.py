@@ -8,12 +8,12 @@ import pytest
 
 from pytest_promptfuzz import aevaluate, evaluate
 from pytest_promptfuzz.evaluating.session import Session
-from pytest_promptfuzz.mutations.planner import mutate
+from pytest_promptfuzz.mutations.engine.planner import mutate
 from pytest_promptfuzz.reporting.model import report_test
-from pytest_promptfuzz.reporting.terminal import failure_lines, summary_lines
-from pytest_promptfuzz.reporting.text import render
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.reporting.terminal.styled_text import render
+from pytest_promptfuzz.reporting.terminal.summary import failure_lines, summary_lines
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
 from tests.evaluating.test_evaluate import TRIAGE, Renamed
 
 PROMPT = (

@@ -8,9 +8,9 @@ import json
 import pytest
 
 from pytest_promptfuzz import Prompt, Session, TargetError, UsageError, atransfer, mutate, search, transfer
-from pytest_promptfuzz.testing.faults import ServerError
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.server.faults import ServerError
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 PROMPT = "Provide a concise overview of the ticket and classify it as spam or not spam. Give the main reason."
 

@@ -8,9 +8,8 @@ import pytest
 
 from pytest_promptfuzz import Session, evaluate
 from pytest_promptfuzz.reporting.model import report_test
-from pytest_promptfuzz.scoring.adjusting import adjusted_interval
-from pytest_promptfuzz.scoring.intervals import score_interval
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.stats.intervals import adjusted_interval, score_interval
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 PROMPT = """Is the ticket about billing? Answer yes or no.
 

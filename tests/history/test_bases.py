@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import StoreError, UsageError
-from pytest_promptfuzz.history import git
+from pytest_promptfuzz.history import bases
 from pytest_promptfuzz.history.bases import Places, find, last
 from pytest_promptfuzz.history.runs import Runs
-from pytest_promptfuzz.history.snapshot import Asked, Sample, Snapshot
-from pytest_promptfuzz.history.snapshots import path_of, write
-from pytest_promptfuzz.reporting.reading import read_document
+from pytest_promptfuzz.history.snapshots import Asked, Sample, Snapshot, path_of, write
+from pytest_promptfuzz.reporting.report_files import read_document
 from tests.history.past import entry_of, kept
 
 if TYPE_CHECKING:
@@ -53,28 +52,30 @@ def only(score: str = "EEEE", **given: Any) -> Any:
 
 
 def test_a_commit_is_told_in_one_call(repository: Path) -> None:
-    found = git.commit_of(repository, {})
+    found = bases.commit_of(repository, {})
     assert found == (command(repository, "rev-parse", "HEAD"), "main", False)
     (repository / "a.txt").write_text("changed")
     (repository / "new.txt").write_text("not known to git")
-    assert git.commit_of(repository, {}).dirty
+    assert bases.commit_of(repository, {}).dirty
     command(repository, "checkout", "-q", "-f", "--detach")
-    assert git.commit_of(repository, {}).branch == ""
+    assert bases.commit_of(repository, {}).branch == ""
     assert (
-        git.commit_of(repository, {"GITHUB_HEAD_REF": "feature", "GITHUB_REF_NAME": "7/merge"}).branch
+        bases.commit_of(repository, {"GITHUB_HEAD_REF": "feature", "GITHUB_REF_NAME": "7/merge"}).branch
         == "feature"
     )
-    assert git.commit_of(repository, {"GITHUB_HEAD_REF": "", "CI_COMMIT_REF_NAME": "topic"}).branch == "topic"
+    assert (
+        bases.commit_of(repository, {"GITHUB_HEAD_REF": "", "CI_COMMIT_REF_NAME": "topic"}).branch == "topic"
+    )
 
 
 def test_without_git_or_a_commit_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert git.commit_of(tmp_path) == ("", "", None)
+    assert bases.commit_of(tmp_path) == ("", "", None)
     command(tmp_path, "init", "-q", "-b", "main")
-    assert git.commit_of(tmp_path, {}) == ("", "main", False)
+    assert bases.commit_of(tmp_path, {}) == ("", "main", False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert git.commit_of(tmp_path) == ("", "", None)
+    assert bases.commit_of(tmp_path) == ("", "", None)
     with pytest.raises(UsageError, match="git cannot be run"):
-        git.resolved("main", tmp_path)
+        bases.resolved_commit("main", tmp_path)
 
 
 def test_a_git_that_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,8 +83,8 @@ def test_a_git_that_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.
     slow.write_text("#!/bin/sh\nexec sleep 60\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(git, "_SECONDS", 0.2)
-    assert git.commit_of(tmp_path) == ("", "", None)
+    monkeypatch.setattr(bases, "_SECONDS", 0.2)
+    assert bases.commit_of(tmp_path) == ("", "", None)
 
 
 def test_a_saved_run_is_found_by_name_and_wins_over_a_commit_and_a_file(places: Places) -> None:
@@ -168,7 +169,7 @@ def test_a_shallow_clone_says_how_to_fetch(repository: Path, tmp_path: Path) -> 
         find("origin/stable", places)
     command(shallow, "fetch", "-q", "--depth=1", "origin", "stable")
     command(shallow, "tag", "-f", "promptfuzz-base", "FETCH_HEAD")
-    assert git.resolved("promptfuzz-base", shallow) == command(repository, "rev-parse", "stable")
+    assert bases.resolved_commit("promptfuzz-base", shallow) == command(repository, "rev-parse", "stable")
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.history.comparing import changes
-from pytest_promptfuzz.history.conditions import met, read_conditions
+from pytest_promptfuzz.history.changes import met, read_conditions
+from pytest_promptfuzz.history.run_comparison import changes
 from tests.history.past import entry_of
 
 if TYPE_CHECKING:

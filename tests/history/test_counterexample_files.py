@@ -13,10 +13,9 @@ from pytest_promptfuzz.history.counterexamples import (
     Kept,
     LocalCounterexamples,
 )
-from pytest_promptfuzz.mutations.edits import replace
-from pytest_promptfuzz.mutations.mutation import Mutation
-from pytest_promptfuzz.scoring.counterexample import Counterexample
-from pytest_promptfuzz.scoring.replayed import Known
+from pytest_promptfuzz.mutations.engine.edits import replace
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.results.counterexamples import Counterexample, Known
 
 TEST = "tests/test_it.py::test_one[a/b::c]"
 

@@ -10,8 +10,7 @@ import pytest
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.evaluating.evaluate import evaluate
 from pytest_promptfuzz.history.entries import DIGEST, entry, is_entry
-from pytest_promptfuzz.history.runs import Runs, check_name, read_run
-from pytest_promptfuzz.history.trends import trends
+from pytest_promptfuzz.history.runs import Runs, check_name, read_run, trends
 from pytest_promptfuzz.reporting.model import report_test
 from tests.history.past import entry_of, kept, run_of
 from tests.reporting.handmade import brittle, trial

@@ -10,26 +10,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import StoreError
-from pytest_promptfuzz.history.lines import folded, unfolded
-from pytest_promptfuzz.history.rows import encoded
-from pytest_promptfuzz.history.snapshot import Asked, Sample, Snapshot
+from pytest_promptfuzz.files import encoded
 from pytest_promptfuzz.history.snapshots import (
+    Asked,
+    Sample,
+    Snapshot,
     claimed_twice,
     files_in,
+    folded,
     folder_of,
     folders_below,
-    module_of,
+    module_of_snapshots,
     path_of,
     read,
     read_of,
     remove,
     slug,
+    unfolded,
     write,
 )
-from pytest_promptfuzz.mutations.edits import replace
-from pytest_promptfuzz.mutations.mutation import Mutation
-from pytest_promptfuzz.scoring.counterexample import Counterexample
-from pytest_promptfuzz.scoring.replayed import Known
+from pytest_promptfuzz.mutations.engine.edits import replace
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.results.counterexamples import Counterexample, Known
 
 MUTATION = Mutation("Please rate\nit.", (replace(7, 11, "RATE"),), ("upper-case@1",), "lexical", 0.1, "yes")
 KNOWN = Known(Counterexample(MUTATION, "0123456789ab", 0, "a\nb", "löw", "why", True, 9, (3, 3)), "simulated")
@@ -126,7 +128,7 @@ def test_other_tests_are_not_touched(module):
     after = {each: each.read_bytes() for each in files_in(folder_of(module))}
     assert [each.name for each in before if before[each] != after[each]] == ["test_b.json"]
     assert folders_below(module.parent.parent) == [folder_of(module)]
-    assert module_of(folder_of(module)) == module
+    assert module_of_snapshots(folder_of(module)) == module
     for path in files_in(folder_of(module)):
         remove(path)
     assert not folder_of(module).exists()

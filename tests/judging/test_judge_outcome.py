@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz import Comparison, Rating, Response, compare
-from pytest_promptfuzz.judging.outcome import by_judge, open_to_judge
+from pytest_promptfuzz.judging.ratings import by_judge, open_to_judge
 
 PARCEL = "Your parcel left our warehouse yesterday and should be with you soon."
 VAN = "It is on the road since Tuesday; expect it any day now, we would say."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.judging.replies import UnusableAnswerError, read_preference, read_rating
+from pytest_promptfuzz.judging.model_judge import UnusableAnswerError, read_preference, read_rating
 
 GOOD = '{"explanation": "They say the same.", "rating": 3}'
 

@@ -23,10 +23,10 @@ from pytest_promptfuzz import (
     UsageError,
     judge,
 )
-from pytest_promptfuzz.judging.registry import JUDGES, judge_of, rated
-from pytest_promptfuzz.running.limits import retries
-from pytest_promptfuzz.testing.faults import RateLimited, ServerError, Unauthorized
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.judging.model_judge import JUDGES, judge_of, rated
+from pytest_promptfuzz.running.limits import lanes
+from pytest_promptfuzz.server.faults import RateLimited, ServerError, Unauthorized
+from pytest_promptfuzz.server.model_server import ModelServer
 
 PAIR = JudgedPair("Open at 9.", "It opens at nine.", prompt="When do you open?")
 Said = Callable[[str], Any]
@@ -244,8 +244,8 @@ def test_a_refusal_and_a_cut_answer_are_no_ratings(model: Saying, monkeypatch: p
 )
 def test_a_failed_call_is_one(fault: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(retries, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(lanes, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(lanes, "FIRST_PAUSE", 0.01)
     with ModelServer(faults=[fault]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         with pytest.raises(TargetError) as told:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.mutations.draft import Draft
+from pytest_promptfuzz.mutations.analysis.draft import Draft
 from pytest_promptfuzz.prompts.prompt import as_prompt
 
 TRIAGE = """You are a support agent. Classify the ticket below as POSITIVE, NEGATIVE, or NEUTRAL. Don't explain your \

@@ -7,13 +7,13 @@ from itertools import islice
 
 import pytest
 
-from pytest_promptfuzz.mutations import abroad
-from pytest_promptfuzz.mutations.draft import Draft
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
-from pytest_promptfuzz.mutations.lexicon.abroad import ALSO_BRIEF, BRIEF, COURTESIES, PHRASES, SPELLINGS
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.data.phrases import ALSO_BRIEF, BRIEF, COURTESIES, PHRASES, SPELLINGS
+from pytest_promptfuzz.mutations.analysis import phrases
+from pytest_promptfuzz.mutations.analysis.draft import Draft
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.engine.registry import builtin
 from pytest_promptfuzz.prompts.prompt import as_prompt
+from pytest_promptfuzz.randomness import Rng, root_key
 
 
 def draft_of(text: str) -> Draft:
@@ -189,7 +189,7 @@ def test_the_tables_hold_together() -> None:
 
 
 def test_it_is_never_asked_in_english() -> None:
-    assert "en" not in abroad.LANGUAGES
+    assert "en" not in phrases.PHRASE_LANGUAGES
     assert outcomes("politeness", "Classify the ticket.") == {
         "Please classify the ticket.",
         "Kindly classify the ticket.",

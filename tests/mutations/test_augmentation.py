@@ -13,16 +13,15 @@ from hypothesis import strategies as st
 from mutation_samples import PROMPTS, TRIAGE, draft_of
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
-from pytest_promptfuzz.mutations.operators.few_shot import few_shot
-from pytest_promptfuzz.mutations.planner import plan
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.mutations.rng import Rng, root_key
-from pytest_promptfuzz.mutations.tfidf import TfIdf
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.mutations.engine.registry import builtin
+from pytest_promptfuzz.mutations.operators.additions import TfIdf, few_shot
 from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.randomness import Rng, root_key
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.mutations.operator import Operator
+    from pytest_promptfuzz.mutations.engine.operator import Operator
 
 FOUR = ("persona", "emotion-prompt", "explanatory-context", "irrelevant-context")
 

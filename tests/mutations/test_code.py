@@ -12,17 +12,24 @@ from code_samples import PROGRAMS
 from hypothesis import HealthCheck, given, settings
 from mutation_samples import TEXTS
 
-from pytest_promptfuzz.mutations.draft import Draft
-from pytest_promptfuzz.mutations.edits import check_edits
-from pytest_promptfuzz.mutations.mutation import Mutation
-from pytest_promptfuzz.mutations.operators.comments import code_spacing, comment_change, comment_removal
-from pytest_promptfuzz.mutations.operators.identifiers import identifier_renaming, renaming_of
-from pytest_promptfuzz.mutations.planner import mutate
-from pytest_promptfuzz.mutations.rng import Rng, root_key
-from pytest_promptfuzz.mutations.source_names import python_names
-from pytest_promptfuzz.mutations.source_python import tree_of
-from pytest_promptfuzz.mutations.source_scopes import scopes
+from pytest_promptfuzz.mutations.analysis.draft import Draft
+from pytest_promptfuzz.mutations.engine.edits import check_edits
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.mutations.engine.planner import mutate
+from pytest_promptfuzz.mutations.operators.comments import (
+    code_spacing,
+    comment_change,
+    comment_removal,
+    tree_of,
+)
+from pytest_promptfuzz.mutations.operators.identifiers import (
+    identifier_renaming,
+    python_names,
+    renaming_of,
+    scopes,
+)
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
+from pytest_promptfuzz.randomness import Rng, root_key
 
 OPERATORS = {each.name: each for each in (identifier_renaming, comment_change, comment_removal, code_spacing)}
 

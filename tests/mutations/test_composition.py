@@ -11,23 +11,23 @@ from hypothesis import strategies as st
 from mutation_samples import TEXTS
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.composition import compose_edits, map_spans
-from pytest_promptfuzz.mutations.edits import (
+from pytest_promptfuzz.mutations.engine.edits import (
     Edit,
     Ref,
     apply_edits,
     check_edits,
+    compose_edits,
     insert,
+    map_spans,
     reorder,
     replace,
 )
-from pytest_promptfuzz.mutations.planner import plan
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.mutations.specs import compose
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.mutations.engine.registry import builtin, compose
 from pytest_promptfuzz.prompts.prompt import Prompt
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.mutations.operator import Operator
+    from pytest_promptfuzz.mutations.engine.operator import Operator
 
 # Those that leave every protected span alone, and so must leave them alone one after another.
 HARMLESS = [each for each in builtin().values() if not each.touches and each.relation == "invariance"]

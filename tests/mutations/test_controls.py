@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, example, given, settings
 from mutation_samples import PROMPTS, TEXTS, TRIAGE
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.draft import Draft
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.analysis.draft import Draft
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.engine.planner import mutate
 from pytest_promptfuzz.mutations.operators.controls import (
     answer_fixed,
     answer_fixed_first,
@@ -20,13 +21,12 @@ from pytest_promptfuzz.mutations.operators.controls import (
     number_changed,
     without_label,
 )
-from pytest_promptfuzz.mutations.planner import mutate
-from pytest_promptfuzz.mutations.rng import Rng, root_key
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
 from pytest_promptfuzz.prompts.spans import labels
+from pytest_promptfuzz.randomness import Rng, root_key
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.mutations.operator import Operator
+    from pytest_promptfuzz.mutations.engine.operator import Operator
 
 CONTROLS = {
     each.name: each

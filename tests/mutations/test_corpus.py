@@ -17,11 +17,11 @@ import pytest
 from mutation_samples import PARTIAL_ROUNDS
 
 from pytest_promptfuzz import Prompt
-from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.mutations.engine.planner import plan
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.mutations.mutation import Mutation
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
 
 DATA = Path(__file__).parent / "data"
 

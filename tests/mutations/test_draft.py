@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.mutations.draft import Draft
-from pytest_promptfuzz.mutations.edits import insert, replace
-from pytest_promptfuzz.mutations.languages import language_of
-from pytest_promptfuzz.mutations.measuring import Tokens, touched_words
+from pytest_promptfuzz.mutations.analysis.draft import Draft
+from pytest_promptfuzz.mutations.engine.edits import Tokens, insert, replace, touched_words
+from pytest_promptfuzz.text.languages import language_of
 
 GLUED = "0-9A-Z_a-z\x00\u00aa-\u1fff\u2c00-\ud7ff\uf900-\uffff\U00010000-\U0010ffff'’/@\\\\-"
 PIECES = st.sampled_from(

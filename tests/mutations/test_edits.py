@@ -7,21 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.edits import (
+from pytest_promptfuzz.mutations.engine.edits import (
     Edit,
     Ref,
+    Tokens,
     apply_edits,
     check_edits,
     edits_at,
     edits_from_json,
     edits_to_json,
     insert,
+    kept_refs,
     reorder,
     replace,
+    touched_words,
+    word_diff,
 )
-from pytest_promptfuzz.mutations.measuring import Tokens, kept_refs, touched_words, word_diff
-from pytest_promptfuzz.mutations.mutation import Mutation
-from pytest_promptfuzz.mutations.rng import Rng
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.randomness import Rng
 
 
 @st.composite

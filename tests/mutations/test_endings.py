@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.mutations.engine.planner import plan
 
 
 @pytest.mark.parametrize("text", ["xxxxxx", "aaaaa aaaaa", "Q: {q} aaaaaaa", "Reply to a reply."])

@@ -11,15 +11,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.edits import Edit, Ref, apply_edits, check_edits, insert, reorder, replace
-from pytest_promptfuzz.mutations.factorial import Design, Variant, factorial
-from pytest_promptfuzz.mutations.levels import carried
-from pytest_promptfuzz.mutations.mutation import Mutation
-from pytest_promptfuzz.mutations.operator import operator
-from pytest_promptfuzz.mutations.operators.few_shot import few_shot
-from pytest_promptfuzz.mutations.planner import plan
-from pytest_promptfuzz.mutations.registry import get
-from pytest_promptfuzz.mutations.two_level import TwoLevel, two_level
+from pytest_promptfuzz.mutations.engine.edits import (
+    Edit,
+    Ref,
+    apply_edits,
+    check_edits,
+    insert,
+    reorder,
+    replace,
+)
+from pytest_promptfuzz.mutations.engine.factorial import (
+    Design,
+    TwoLevel,
+    Variant,
+    carried,
+    factorial,
+    two_level,
+)
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.mutations.engine.operator import operator
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.mutations.engine.registry import get
+from pytest_promptfuzz.mutations.operators.additions import few_shot
 from pytest_promptfuzz.prompts.prompt import Prompt
 
 SENTIMENT = """Please classify the sentiment of the following review as positive, neutral or negative.

@@ -9,9 +9,9 @@ import pytest
 from mutation_samples import draft_of
 
 from pytest_promptfuzz import Prompt
-from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.form_topic import form_is_topic
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.mutations.engine.operator import form_is_topic
+from pytest_promptfuzz.mutations.engine.planner import plan
 
 DATA = Path(__file__).parent / "data"
 FORMAL = [

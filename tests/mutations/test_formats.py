@@ -8,11 +8,11 @@ import pytest
 from mutation_samples import PROMPTS, TRIAGE, draft_of
 
 from pytest_promptfuzz.comparing.formats.answer_formats import FORMATS, requested_format
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
-from pytest_promptfuzz.mutations.planner import plan
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.mutations.engine.registry import builtin
 from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.randomness import Rng, root_key
 
 NAMES = {"json": "JSON", "yaml": "YAML", "xml": "XML", "html": "HTML", "markdown": "Markdown", "text": "text"}
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from mutation_samples import PROMPTS, TEXTS, TRIAGE, draft_of
 
-from pytest_promptfuzz.mutations.casing import fold
-from pytest_promptfuzz.mutations.draft import Draft
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
-from pytest_promptfuzz.mutations.lexicon.abbreviations import ABBREVIATED, UNABBREVIATED
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.data.spellings import ABBREVIATED, UNABBREVIATED
+from pytest_promptfuzz.mutations.analysis.draft import Draft
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.engine.registry import builtin
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.prompts.spans import logic_spans
+from pytest_promptfuzz.randomness import Rng, root_key
+from pytest_promptfuzz.text.expressions import fold
 
 SPACING = ("space-runs", "tabs", "join-lines", "wrap-lines", "space-around-punctuation")
 PADDING = ("pad-quotes", "pad-spaces", "pad-newlines", "pad-characters")

@@ -10,37 +10,39 @@ import pytest
 from hypothesis import given
 from mutation_samples import TEXTS, draft_of
 
-from pytest_promptfuzz.mutations.fields import data_spans, field_spans, inside, merged
-from pytest_promptfuzz.mutations.lexicon import adjectives, adverbs, nouns, senses, verbs
-from pytest_promptfuzz.mutations.lexicon.classes import CLASSES
-from pytest_promptfuzz.mutations.lexicon.forms import forms
-from pytest_promptfuzz.mutations.lexicon.inflection import (
+from pytest_promptfuzz.data import replacements
+from pytest_promptfuzz.data.word_classes import CLASSES
+from pytest_promptfuzz.mutations.analysis import lexicon
+from pytest_promptfuzz.mutations.analysis.lexicon import (
+    KINDS,
     an_before,
+    entries,
+    forms,
     gerund,
     lemmas,
+    own_lexicon,
     participle,
     plural,
+    read,
     third_person,
 )
-from pytest_promptfuzz.mutations.lexicon.lexicon import KINDS, own_lexicon
-from pytest_promptfuzz.mutations.lexicon.synonyms import entries, read
-from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.planner import plan
-from pytest_promptfuzz.prompts.logic import logic_words
+from pytest_promptfuzz.mutations.analysis.spared_text import data_spans, field_spans, inside, merged
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.prompts.cues import logic_words
+from pytest_promptfuzz.text.expressions import words
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.mutations.lexicon.lexicon import PartOfSpeech
-    from pytest_promptfuzz.mutations.lexicon.synonyms import Entry
+    from pytest_promptfuzz.mutations.analysis.lexicon import Entry, PartOfSpeech
 
 TABLES: dict[str, str] = {
-    "verb": verbs.VERBS,
-    "noun": nouns.NOUNS,
-    "adjective": adjectives.ADJECTIVES,
-    "adverb": adverbs.ADVERBS,
+    "verb": replacements.VERBS,
+    "noun": replacements.NOUNS,
+    "adjective": replacements.ADJECTIVES,
+    "adverb": replacements.ADVERBS,
 }
 EVERY: list[tuple[str, Entry]] = [
     (pos, entry)
-    for tables in (entries(), senses.near(), senses.wider(), senses.narrower())
+    for tables in (entries(), lexicon.near(), lexicon.wider(), lexicon.narrower())
     for pos, table in tables.items()
     for entry in table.values()
 ]
@@ -56,7 +58,9 @@ def test_it_holds_a_thousand_headwords() -> None:
     assert counts["adverb"] >= 150
 
 
-@pytest.mark.parametrize("kind", [senses.near, senses.wider, senses.narrower], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "kind", [lexicon.near, lexicon.wider, lexicon.narrower], ids=lambda each: each.__name__
+)
 def test_each_table_of_senses_holds_enough(kind: object) -> None:
     assert sum(len(table) for table in kind().values()) >= 120  # type: ignore[operator]
 
@@ -137,7 +141,7 @@ def test_every_verb_off_the_rules_is_known() -> None:
     special = {
         each for each in found if each in IRREGULAR or each in STRESSED_AT_THE_END or DOUBLING.fullmatch(each)
     }
-    assert sorted(special - set(verbs.IRREGULAR)) == []
+    assert sorted(special - set(replacements.IRREGULAR)) == []
 
 
 @pytest.mark.parametrize(
@@ -186,7 +190,7 @@ def test_no_noun_has_a_plural_that_the_rules_miss() -> None:
         if pos == "noun" and not {"u", "s"} & set(entry.flags)
         for each in (entry.head, *entry.alternatives)
     }
-    assert sorted((used & missed) - set(nouns.IRREGULAR_PLURALS)) == []
+    assert sorted((used & missed) - set(replacements.IRREGULAR_PLURALS)) == []
 
 
 @pytest.mark.parametrize(

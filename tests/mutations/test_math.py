@@ -10,14 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutation_samples import PROMPTS, TEXTS
 
-from pytest_promptfuzz.mutations.draft import Draft
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
-from pytest_promptfuzz.mutations.numerals_words import number_in, spelled
-from pytest_promptfuzz.mutations.operators.equations import equation_spacing
-from pytest_promptfuzz.mutations.operators.numbers import number_grouping, number_spelling
-from pytest_promptfuzz.mutations.planner import mutate
-from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.mutations.analysis.draft import Draft
+from pytest_promptfuzz.mutations.analysis.numerals import number_in, spelled
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.engine.planner import mutate
+from pytest_promptfuzz.mutations.operators.numbers import equation_spacing, number_grouping, number_spelling
 from pytest_promptfuzz.prompts.prompt import as_prompt
+from pytest_promptfuzz.randomness import Rng, root_key
 
 OPERATORS = {each.name: each for each in (number_spelling, number_grouping, equation_spacing)}
 

@@ -13,15 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from mutation_samples import PROMPTS, TEXTS, draft_of
 
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
-from pytest_promptfuzz.mutations.lexicon.frequent import FREQUENT
-from pytest_promptfuzz.mutations.lexicon.homophones import HOMOPHONES
-from pytest_promptfuzz.mutations.lexicon.keyboards import AZERTY, QWERTY, QWERTZ
-from pytest_promptfuzz.mutations.lexicon.misspellings import MISSPELLINGS
-from pytest_promptfuzz.mutations.lexicon.slips import NEAR, PROMPT_WORDS
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.data.known_words import FREQUENT, NEAR, PROMPT_WORDS
+from pytest_promptfuzz.data.spellings import AZERTY, HOMOPHONES, MISSPELLINGS, QWERTY, QWERTZ
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.engine.registry import builtin
 from pytest_promptfuzz.prompts.spans import logic_spans
+from pytest_promptfuzz.randomness import Rng, root_key
 
 TYPOS = (
     "keyboard-typo", "transposition-typo", "omission-typo", "insertion-typo", "doubling-typo", "azerty-typo",

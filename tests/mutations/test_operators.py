@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, example, given, settings
 from mutation_samples import PROMPTS, TEXTS, draft_of
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.casing import fold
-from pytest_promptfuzz.mutations.edits import Edit, apply_edits, check_edits, replace
-from pytest_promptfuzz.mutations.operator import Operator, operator
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.mutations.engine.edits import Edit, apply_edits, check_edits, replace
+from pytest_promptfuzz.mutations.engine.operator import Operator, operator
+from pytest_promptfuzz.mutations.engine.registry import builtin
 from pytest_promptfuzz.prompts.spans import labels, logic_spans
+from pytest_promptfuzz.randomness import Rng, root_key
+from pytest_promptfuzz.text.expressions import fold
 
 ALL = list(builtin().values())
 

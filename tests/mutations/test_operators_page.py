@@ -9,8 +9,8 @@ from pathlib import Path
 
 from mutation_samples import PARTIAL_ROUNDS
 
-from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.mutation import DIMENSIONS
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.mutations.engine.mutation import DIMENSIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
 SHEET = Path(__file__).parent / "data" / "judgement.csv"

@@ -18,16 +18,15 @@ from hypothesis import strategies as st
 from mutation_samples import PROMPTS, TEXTS, TRIAGE
 
 from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError
-from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.allocation import largest_remainder
-from pytest_promptfuzz.mutations.casing import fold
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits, insert, replace
-from pytest_promptfuzz.mutations.languages import language_of
-from pytest_promptfuzz.mutations.mutation import Mutation
-from pytest_promptfuzz.mutations.operator import operator
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits, insert, replace
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.mutations.engine.operator import operator
+from pytest_promptfuzz.mutations.engine.planner import largest_remainder, mutate, plan
 from pytest_promptfuzz.mutations.operators.controls import without_label
-from pytest_promptfuzz.mutations.planner import mutate, plan
 from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.text.expressions import fold
+from pytest_promptfuzz.text.languages import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -364,8 +363,8 @@ def test_only_surface_operators_may_differ_in_case_and_space_alone() -> None:
 
 def test_operators_of_packages_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "wavy_package.py").write_text(
-        "from pytest_promptfuzz.mutations.edits import insert\n"
-        "from pytest_promptfuzz.mutations.operator import operator\n"
+        "from pytest_promptfuzz.mutations.engine.edits import insert\n"
+        "from pytest_promptfuzz.mutations.engine.operator import operator\n"
         "@operator('wavy', dimension='lexical', severity=0.1)\n"
         "def wavy(draft, rng):\n    yield [insert(0, '~ ')]\n"
     )

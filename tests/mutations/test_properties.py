@@ -23,14 +23,14 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.draft import Draft
-from pytest_promptfuzz.mutations.edits import Edit, Ref
-from pytest_promptfuzz.mutations.mutation import Mutation
-from pytest_promptfuzz.mutations.operator import Operator
-from pytest_promptfuzz.mutations.planner import plan
-from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.mutations.analysis.draft import Draft
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.mutations.engine.edits import Edit, Ref
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.mutations.engine.operator import Operator
+from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.randomness import Rng, root_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -424,7 +424,7 @@ def test_a_plan_is_as_asked_or_says_why_not(n: int) -> None:
 SCRIPT = """
 import hashlib, json, sys
 from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.mutations.engine.planner import plan
 prompts = json.loads(sys.stdin.buffer.read())
 digests = {}
 for name in registry.builtin():

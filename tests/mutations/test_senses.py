@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from mutation_samples import TEXTS, draft_of
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
-from pytest_promptfuzz.mutations.lexicon.lexicon import TableLexicon, own_lexicon
+from pytest_promptfuzz.mutations.analysis.lexicon import TableLexicon, own_lexicon
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.mutations.operators.synonyms import synonyms_from
-from pytest_promptfuzz.mutations.planner import plan
-from pytest_promptfuzz.mutations.rng import Rng
+from pytest_promptfuzz.randomness import Rng
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.mutations.operator import Operator
+    from pytest_promptfuzz.mutations.engine.operator import Operator
 
 NAMES = ["near-synonym", "hypernym", "hyponym"]
 

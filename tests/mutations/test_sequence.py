@@ -7,12 +7,12 @@ from itertools import islice
 
 import pytest
 
-from pytest_promptfuzz.mutations.draft import Draft
-from pytest_promptfuzz.mutations.edits import apply_edits
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.mutations.rng import Rng, root_key
-from pytest_promptfuzz.mutations.sequence import build_up, tells_order
+from pytest_promptfuzz.mutations.analysis.draft import Draft
+from pytest_promptfuzz.mutations.analysis.order import build_up, tells_order
+from pytest_promptfuzz.mutations.engine.edits import apply_edits
+from pytest_promptfuzz.mutations.engine.registry import builtin
 from pytest_promptfuzz.prompts.prompt import as_prompt
+from pytest_promptfuzz.randomness import Rng, root_key
 
 
 def made_by(name: str, text: str) -> set[str]:

@@ -13,13 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutation_samples import PROMPTS, TEXTS, draft_of
 
-from pytest_promptfuzz.mutations import form_topic, order, outputs, registry, sequence, written
-from pytest_promptfuzz.mutations.lexicon import registers
-from pytest_promptfuzz.mutations.operator import Operator, operator
-from pytest_promptfuzz.mutations.operators import voice
+from pytest_promptfuzz.mutations.analysis import order, prompt_blocks, spared_text
+from pytest_promptfuzz.mutations.analysis.draft import BOUND, TOKENS, heard, said, said_at, tokens_of
+from pytest_promptfuzz.mutations.analysis.phrases import Direction, _register, has_phrases
+from pytest_promptfuzz.mutations.engine import operator as operators
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.mutations.engine.operator import Operator, operator
+from pytest_promptfuzz.mutations.operators import tone
 from pytest_promptfuzz.mutations.operators.tone import addressed
-from pytest_promptfuzz.mutations.rng import Rng
-from pytest_promptfuzz.mutations.said import BOUND, TOKENS, heard, said, said_at, tokens_of
+from pytest_promptfuzz.randomness import Rng
 
 DATA = Path(__file__).parent / "data"
 CORPUS = [
@@ -173,9 +175,9 @@ LINES = st.lists(
 def check_written(text: str) -> None:
     """What a pattern finds in a sentence is among what stays as written, whatever words told to look for it."""
     draft = draft_of(text)
-    kept = written.written(draft)
-    patterns = written._patterns(re.IGNORECASE)
-    names = draft.language != "en" or any(word.lower in written._NAMING for word in draft.words)
+    kept = spared_text.written(draft)
+    patterns = spared_text._patterns(re.IGNORECASE)
+    names = draft.language != "en" or any(word.lower in spared_text._NAMING for word in draft.words)
     for sentence in draft.sentences:
         start, end = sentence.start, sentence.end
         found = [match.span(match.lastindex or 0) for match in patterns.told.finditer(draft.free, start, end)]
@@ -226,7 +228,7 @@ def test_what_stays_as_written_in_any_text_is_what_the_patterns_find(text: str) 
         ("_THANKED", "_THANKS"),
         ("_CONTENTS", "_CONTENT"),
         ("_LEANING_FIRST", "_LEANING_STARTS"),
-        ("_TELLS", "_TELLING"),
+        ("_TELLS_A_STORY", "_TELLING"),
     ],
 )
 def test_a_pattern_finds_nothing_without_one_of_its_first_words(first: str, pattern: str) -> None:
@@ -293,8 +295,8 @@ ORDERS = "one by one|in turn|one after the other|from top to bottom|in this exac
 
 def check_obeyed(text: str) -> bool:
     """Whether a text is obeyed in order, which the expression alone has to say as well."""
-    plain = sequence._OBEYED_IN_ORDER.search(text) is not None
-    assert sequence.obeyed_in_order(draft_of(text)) is plain, text
+    plain = order._OBEYED_IN_ORDER.search(text) is not None
+    assert order.obeyed_in_order(draft_of(text)) is plain, text
     return plain
 
 
@@ -327,11 +329,11 @@ FORM = (
 def check_topic(text: str) -> None:
     """What the words of a text leave out, none of the expressions finds."""
     draft = draft_of(text)
-    words = frozenset(form_topic._WORD.findall(text.lower()))
-    looked_at = form_topic._topics(words)
-    for topic in {id(each): each for cue in words for each in form_topic._BY_CUE.get(cue, ())}.values():
+    words = frozenset(operators._WORD.findall(text.lower()))
+    looked_at = operators._topics(words)
+    for topic in {id(each): each for cue in words for each in operators._BY_CUE.get(cue, ())}.values():
         if topic not in looked_at:
-            assert not form_topic._speaks_of_form(draft, [topic]), (text, topic.thing.pattern)
+            assert not operators._speaks_of_form(draft, [topic]), (text, topic.thing.pattern)
 
 
 @QUICK
@@ -364,7 +366,7 @@ def test_no_topic_is_left_out_that_an_expression_finds(text: str) -> None:
     ],
 )
 def test_each_word_that_tells_of_form_is_heard(text: str) -> None:
-    assert form_topic.form_is_topic(draft_of(text)), text
+    assert operators.form_is_topic(draft_of(text)), text
 
 
 ASKED = "Classify the ticket|Return the label|Please sort it"
@@ -382,22 +384,20 @@ def test_an_instruction_is_put_as_a_question_where_the_expressions_allow_it(text
         draft = draft_of(each_text)
         for each in addressed(draft):
             start, end = each.sentence[:2]
-            hindered = voice._WHETHER.search(draft.free, start, end) or voice._COMMANDING.search(
+            hindered = tone._WHETHER.search(draft.free, start, end) or tone._COMMANDING.search(
                 draft.free, each.verb.end, end
             )
             plain = each.verb.form[1:] == each.verb.form[1:].lower()
-            assert voice._askable(draft, each) is (plain and not hindered), each_text
+            assert tone._askable(draft, each) is (plain and not hindered), each_text
 
 
 @pytest.mark.parametrize("direction", ["formal", "casual", "other"])
-def test_each_phrase_of_a_register_is_told_by_one_of_its_words(direction: registers.Direction) -> None:
-    known = [phrase for _, pairs in registers._register(direction).values() for phrase, _ in pairs]
+def test_each_phrase_of_a_register_is_told_by_one_of_its_words(direction: Direction) -> None:
+    known = [phrase for _, pairs in _register(direction).values() for phrase, _ in pairs]
     assert known
     for phrase in known:
-        assert registers.has_phrases(draft_of(f"{phrase[0].upper()}{phrase[1:]}/so it is."), direction), (
-            phrase
-        )
-    assert not registers.has_phrases(draft_of("Sort it."), direction)
+        assert has_phrases(draft_of(f"{phrase[0].upper()}{phrase[1:]}/so it is."), direction), phrase
+    assert not has_phrases(draft_of("Sort it."), direction)
 
 
 ASKED_FOR = (
@@ -411,8 +411,8 @@ ASKED_FOR = (
 
 def check_output(text: str) -> int:
     """How many sentences tell of the answer's form: all of them begin with one of the words that are asked for first."""
-    found = [own for own in said(draft_of(text)) if outputs._OUTPUT.match(own.free)]
-    assert [own for own in found if own.tokens[0] not in outputs._OUTPUT_HEADS] == []
+    found = [own for own in said(draft_of(text)) if prompt_blocks._OUTPUT.match(own.free)]
+    assert [own for own in found if own.tokens[0] not in prompt_blocks._OUTPUT_HEADS] == []
     return len(found)
 
 

@@ -12,23 +12,29 @@ from mutation_samples import PROMPTS
 from pytest_promptfuzz import translations
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.contract import Contract
-from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.mutations.compound import changed_draft
-from pytest_promptfuzz.mutations.draft import Draft
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits, insert, reorder, replace
-from pytest_promptfuzz.mutations.measuring import Tokens, touched_words
-from pytest_promptfuzz.mutations.mutation import DIMENSIONS, Mutation, severity_of
-from pytest_promptfuzz.mutations.operator import Operator, operator
-from pytest_promptfuzz.mutations.planner import mutate, plan
-from pytest_promptfuzz.mutations.rng import Rng
-from pytest_promptfuzz.mutations.selection import read_mutations, wanted
-from pytest_promptfuzz.mutations.specs import compose, find
+from pytest_promptfuzz.mutations.analysis.draft import Draft
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.mutations.engine.edits import (
+    Tokens,
+    apply_edits,
+    check_edits,
+    insert,
+    reorder,
+    replace,
+    touched_words,
+)
+from pytest_promptfuzz.mutations.engine.mutation import DIMENSIONS, Mutation, severity_of
+from pytest_promptfuzz.mutations.engine.operator import Operator, operator
+from pytest_promptfuzz.mutations.engine.planner import mutate, plan
+from pytest_promptfuzz.mutations.engine.registry import changed_draft, compose, find
+from pytest_promptfuzz.mutations.engine.selection import read_mutations, wanted
 from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.randomness import Rng
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_promptfuzz.mutations.edits import Edit
+    from pytest_promptfuzz.mutations.engine.edits import Edit
 
 LONG = """\
 You are a support assistant. Classify the ticket below as billing, technical, or other. Do not explain your answer.

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from mutation_samples import TEXTS
 
-from pytest_promptfuzz.mutations.draft import Draft
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
-from pytest_promptfuzz.mutations.planner import plan
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.mutations.analysis.draft import Draft
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.mutations.engine.registry import builtin
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
+from pytest_promptfuzz.randomness import Rng, root_key
 
 
 def draft_of(text: str) -> Draft:

@@ -13,19 +13,19 @@ from mutation_samples import TRIAGE, draft_of
 
 from pytest_promptfuzz.comparing.answer_language import requested_language
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.mutations.engine.registry import builtin
 from pytest_promptfuzz.mutations.operators.translation import cross_lingual, translations
-from pytest_promptfuzz.mutations.planner import plan
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.mutations.rng import Rng, root_key
+from pytest_promptfuzz.prompts.messages import read_translations
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.prompts.spans import protected_spans
-from pytest_promptfuzz.prompts.translations import read_translations
+from pytest_promptfuzz.randomness import Rng, root_key
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_promptfuzz.mutations.operator import Operator
+    from pytest_promptfuzz.mutations.engine.operator import Operator
 
 EIGHT = ("es", "fr", "fr-ca", "de", "nl", "it", "ja", "pt-br")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.mutations.planner import plan
+from pytest_promptfuzz.mutations.engine.planner import plan
 
 
 def outcomes(operator: str, text: str) -> set[str]:

@@ -6,10 +6,10 @@ import threading
 import urllib.request
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.targets.model import Request, Response
+from pytest_promptfuzz.providers.requests import Request, Response
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.testing.server import ModelServer
+    from pytest_promptfuzz.server.model_server import ModelServer
 
 
 class Stalling:

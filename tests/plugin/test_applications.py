@@ -12,9 +12,9 @@ import time
 
 import pytest
 
-from pytest_promptfuzz.plugin.commands import kept
-from pytest_promptfuzz.testing import faults
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.plugin.replays import kept
+from pytest_promptfuzz.server import faults
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm
 from tests.in_process import run_pytest
 from tests.plugin.conftest import INI, PROMPT, summary_of

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pytest_promptfuzz.testing.faults import RateLimited, StatusFault
+from pytest_promptfuzz.server.faults import RateLimited, StatusFault
 from tests import warm
 from tests.plugin.conftest import summary_of
 
@@ -161,10 +161,10 @@ import sys, time
 from pathlib import Path
 from pytest_promptfuzz.running.limits import lane
 from pytest_promptfuzz.running.limits.limits import Limits
-from pytest_promptfuzz.running.limits.settings import Settings
-from pytest_promptfuzz.running.limits.shared import SharedLedger
-from pytest_promptfuzz.targets.model import Usage
-from pytest_promptfuzz.wire.gate import Outgoing
+from pytest_promptfuzz.running.limits.limits import Settings
+from pytest_promptfuzz.running.limits.budget import SharedLedger
+from pytest_promptfuzz.providers.requests import Usage
+from pytest_promptfuzz.wire.calls import Outgoing
 
 lane.WINDOW = 1.0
 gate = Limits(Settings(rule=lane.Rule(rpm=4)), ledger=SharedLedger(Path(sys.argv[1]), print))

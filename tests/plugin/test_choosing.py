@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pytest_promptfuzz.plugin.choosing import laid_over, read_choice
-from pytest_promptfuzz.plugin.limiting import read_tables
+from pytest_promptfuzz.plugin.marks import laid_over, read_choice
 from pytest_promptfuzz.plugin.options import read_overrides
+from pytest_promptfuzz.plugin.state import read_tables
 from tests.plugin.conftest import PROMPT
 
 ASK = "def test_it(prompt, llm): return llm(prompt.format(ticket=TICKET))"
@@ -152,7 +152,7 @@ def test_the_mark_wins_over_the_run_and_an_override_over_the_mark(project, pytes
 def test_operators_of_the_project_can_be_named(project):
     conftest = """
         from pytest_promptfuzz import operator
-        from pytest_promptfuzz.mutations.edits import replace
+        from pytest_promptfuzz.mutations.engine.edits import replace
 
         def pytest_promptfuzz_operators(config):
             @operator("shout", dimension="lexical", severity=0.1, preserves="yes", example=("a.", "a!"))

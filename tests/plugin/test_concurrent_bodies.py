@@ -12,9 +12,9 @@ import textwrap
 
 import pytest
 
-from pytest_promptfuzz.targets.model import Response
-from pytest_promptfuzz.testing.faults import Slow
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.providers.requests import Response
+from pytest_promptfuzz.server.faults import Slow
+from pytest_promptfuzz.server.model_server import ModelServer
 
 SYSTEM = """Classify the message of a customer. Read it twice before you answer.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pytest_promptfuzz.history.runs import Runs
+from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.targets.simulated.model import SimulatedModel
-from pytest_promptfuzz.testing.server import ModelServer
 
 TESTS = """
 import openai

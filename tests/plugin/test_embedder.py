@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from pytest_promptfuzz.testing.faults import ServerError, Unauthorized
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.faults import ServerError, Unauthorized
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests.in_process import promptfuzz
 from tests.plugin.conftest import PROMPT
 

@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from pytest_promptfuzz.testing.faults import RateLimited
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.faults import RateLimited
+from pytest_promptfuzz.server.model_server import ModelServer
 
 SUITE = """
 import openai

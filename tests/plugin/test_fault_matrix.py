@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.running.limits import retries
+from pytest_promptfuzz.running.limits import lanes
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def test_no_fault_is_taken_for_an_answer_or_costs_a_call_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.0)
-    monkeypatch.setattr(retries, "FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(lanes, "FIRST_WAIT", 0.0)
+    monkeypatch.setattr(lanes, "FIRST_PAUSE", 0.0)
     for client in (calls.openai_client, calls.anthropic_client):
         monkeypatch.setattr(client, "INITIAL_RETRY_DELAY", 0.0)
         monkeypatch.setattr(client, "MAX_RETRY_DELAY", 0.0)

@@ -22,15 +22,15 @@ from types import SimpleNamespace
 import pytest
 
 from pytest_promptfuzz import ConfigurationError, Session, aevaluate, evaluate
-from pytest_promptfuzz.evaluating.baseline import BaselineFailed
-from pytest_promptfuzz.running.limits import retries
+from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
+from pytest_promptfuzz.providers.requests import status_kind
+from pytest_promptfuzz.running.limits import lanes
+from pytest_promptfuzz.running.limits.lanes import is_passing
 from pytest_promptfuzz.running.limits.limits import Limits
-from pytest_promptfuzz.running.limits.retries import is_passing
-from pytest_promptfuzz.targets.failures import status_kind
-from pytest_promptfuzz.testing.faults import KINDS, BadRequest, RateLimited, ServerError, StatusFault
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.server.faults import KINDS, BadRequest, RateLimited, ServerError, StatusFault
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 from tests import warm
 
@@ -54,7 +54,7 @@ COMBINATIONS = tuple(itertools.product((*matrix.APIS, "llm"), ("sync", "async"),
 @pytest.fixture(autouse=True)
 def no_waits(monkeypatch):
     for name in ("FIRST_WAIT", "FIRST_PAUSE"):
-        monkeypatch.setattr(retries, name, 0.0)
+        monkeypatch.setattr(lanes, name, 0.0)
     for client in (matrix.openai_client, matrix.anthropic_client):
         monkeypatch.setattr(client, "INITIAL_RETRY_DELAY", 0.0)
         monkeypatch.setattr(client, "MAX_RETRY_DELAY", 0.0)

@@ -14,8 +14,8 @@ import time_machine
 from pytest_promptfuzz import Session, aevaluate, evaluate
 from pytest_promptfuzz.clocks import asleep, monotonic, now, sleep
 from pytest_promptfuzz.running.limits.limits import Limits
-from pytest_promptfuzz.testing.faults import RateLimited, ServerError
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.server.faults import RateLimited, ServerError
+from pytest_promptfuzz.storage.answers import MemoryStore
 
 PROMPT = (
     "Classify the ticket as billing or shipping. Answer with one word only.\n\nTicket: My parcel is lost."

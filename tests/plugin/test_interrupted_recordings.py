@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import openai  # noqa: F401 - loaded once, and not anew for each run
 import pytest
 
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm
 from tests.plugin.conftest import PROMPT
 from tests.plugin.stalling import Stalling
@@ -299,6 +299,6 @@ def test_workers_lose_nothing_and_end_with_who_started_them(
 
 
 def _of_version(head: bytes, version: int) -> bytes:
-    from pytest_promptfuzz.wire.recordings.entry import sealed, unsealed
+    from pytest_promptfuzz.storage.recordings.entries import sealed, unsealed
 
     return sealed({**unsealed(head + b"\n"), "version": version}).rstrip(b"\n")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests.plugin.conftest import summary_of
 
 # The model under test is asked so that the mutation arrives; what the body returns is known, and words cannot tell.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.model_server import ModelServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,8 +38,8 @@ NOT_WHEN_WARM = {
     "onnxruntime",
     "openai",
     "pydantic",
-    "pytest_promptfuzz.assisting",
-    "pytest_promptfuzz.wire.redis_store",
+    "pytest_promptfuzz.assistance",
+    "pytest_promptfuzz.storage.redis_store",
     "sentence_transformers",
     "ssl",
     "tokenizers",

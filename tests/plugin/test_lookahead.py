@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.testing.faults import ServerError
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.faults import ServerError
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm
 from tests.plugin.reported import CONFTEST, fresh, reports, threads_left
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.embedding.models import configured
+from pytest_promptfuzz.judging.models import configured
 from tests.embedding.tiny_entailment import make_tiny
 
 BODY = """
-from pytest_promptfuzz.embedding.choose import chosen_embedder, chosen_entailment
+from pytest_promptfuzz.judging.encoders import chosen_embedder, chosen_entailment
 from pytest_promptfuzz.plugin.state import State
 
 def test_named(request):
@@ -25,7 +25,7 @@ def no_models(monkeypatch, tmp_path) -> None:
     for name in ("PROMPTFUZZ_MODEL", "PROMPTFUZZ_ENTAILMENT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PROMPTFUZZ_MODELS", str(tmp_path / "models"))
-    monkeypatch.setattr("pytest_promptfuzz.embedding.models.trained_minilm", lambda: None)
+    monkeypatch.setattr("pytest_promptfuzz.judging.models.trained_minilm", lambda: None)
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_folder_without_a_model_is_an_error(project, tiny, tmp_path) -> None:
 
 
 def test_a_library_that_is_missing_is_a_line_of_the_header(project, tiny, monkeypatch) -> None:
-    monkeypatch.setattr("pytest_promptfuzz.embedding.models.has_onnx", lambda: False)
+    monkeypatch.setattr("pytest_promptfuzz.judging.models.has_onnx", lambda: False)
     result = project("def test_nothing():\n    pass\n", f"--promptfuzz-entailment={tiny}")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(

@@ -8,13 +8,13 @@ import pytest
 
 import pytest_promptfuzz
 from pytest_promptfuzz.comparing.custom_checks import GUARDS
-from pytest_promptfuzz.mutations import registry
-from pytest_promptfuzz.wire.custom import endpoint_of
+from pytest_promptfuzz.mutations.engine import registry
+from pytest_promptfuzz.providers.custom_protocol import endpoint_of
 from tests.plugin.conftest import INI, PROMPT
 
 CONFTEST = """
 from pytest_promptfuzz import guard, operator
-from pytest_promptfuzz.mutations.edits import replace
+from pytest_promptfuzz.mutations.engine.edits import replace
 
 @operator("nested-shout", dimension="lexical", severity=0.1, preserves="yes", example=("a.", "a!"))
 def shout(draft, rng):

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from pytest_promptfuzz.history.lines import unfolded
-from pytest_promptfuzz.mutations.mutation import Mutation
+from pytest_promptfuzz.history.snapshots import unfolded
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
 from tests.plugin.conftest import summary_of
 
 TESTS = """

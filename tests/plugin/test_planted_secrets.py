@@ -12,10 +12,10 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from pytest_promptfuzz.targets.model import Request, Response, Usage
-from pytest_promptfuzz.testing.faults import Unauthorized
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.recordings.checking import check
+from pytest_promptfuzz.providers.requests import Request, Response, Usage
+from pytest_promptfuzz.server.faults import Unauthorized
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.recordings.checks import check
 from tests.plugin.conftest import PROMPT, summary_of
 
 OLD = Path(__file__).parents[1] / "data" / "recorded_under_rules_1"

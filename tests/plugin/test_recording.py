@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.testing.faults import BadRequest, Unauthorized
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.recordings.entry import Entry, PlanEntry, from_line
+from pytest_promptfuzz.server.faults import BadRequest, Unauthorized
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.recordings.entries import Entry, PlanEntry, from_line
 from tests.plugin.conftest import PROMPT, summary_of
 
 if TYPE_CHECKING:

@@ -11,10 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pytest_promptfuzz.cli.main import main
-from pytest_promptfuzz.reporting.formats import json_report
-from pytest_promptfuzz.reporting.reading import read_document
+from pytest_promptfuzz.reporting.report_files import json_report, latest, read_document
 from pytest_promptfuzz.reporting.schema import report_schema
-from pytest_promptfuzz.reporting.stored import latest
 from tests.in_process import Done, promptfuzz
 
 if TYPE_CHECKING:

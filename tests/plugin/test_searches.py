@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.testing.faults import NotFound
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.faults import NotFound
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests.plugin.conftest import INI, PROMPT
 from tests.plugin.reported import CONFTEST, fresh, reports
 

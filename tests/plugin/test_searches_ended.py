@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm
 from tests.plugin.conftest import INI, PROMPT
 from tests.plugin.reported import CONFTEST, reports

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.targets.model import Request, Response, Usage
-from pytest_promptfuzz.testing.faults import Unauthorized
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.providers.requests import Request, Response, Usage
+from pytest_promptfuzz.server.faults import Unauthorized
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests.plugin.conftest import PROMPT, summary_of
 
 if TYPE_CHECKING:

@@ -101,7 +101,7 @@ def test_all_texts_of_a_test_are_embedded_in_one_call(project_process):
     result = project_process(
         """
         from pytest_promptfuzz import evaluate
-        from pytest_promptfuzz.embedding.embedder import CachedEmbedder
+        from pytest_promptfuzz.judging.meaning import CachedEmbedder
         from pytest_promptfuzz.evaluating.session import Session
 
         ANSWERS = [

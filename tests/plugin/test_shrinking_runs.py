@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz import Counterexample, Response
-from pytest_promptfuzz.testing.faults import Unauthorized
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.faults import Unauthorized
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm
 from tests.in_process import promptfuzz
 from tests.plugin.reported import CONFTEST, fresh, reports
@@ -21,7 +21,7 @@ from tests.plugin.reported import CONFTEST, fresh, reports
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_promptfuzz.targets.model import Request
+    from pytest_promptfuzz.providers.requests import Request
 
 HEAD = '''
 import anthropic

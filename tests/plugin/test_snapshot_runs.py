@@ -8,7 +8,7 @@ import random
 import pytest
 
 from pytest_promptfuzz.comparing.comparison import VERSION
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests.plugin.conftest import summary_of
 
 WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
@@ -161,7 +161,7 @@ class Fixed:
         self.name, self.text = name, text
 
     def answer(self, request, *, sample=0):
-        from pytest_promptfuzz.targets.model import Response, Usage
+        from pytest_promptfuzz.providers.requests import Response, Usage
 
         return Response(self.text, usage=Usage(1, 1), model=self.name, finish_reason="stop")
 

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.targets.model import Response, ToolCall, Usage
-from pytest_promptfuzz.testing.faults import Dropped, DroppedMidBody, ServerError
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.providers.requests import Response, ToolCall, Usage
+from pytest_promptfuzz.server.faults import Dropped, DroppedMidBody, ServerError
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm
 from tests.plugin.reported import CONFTEST, fresh, reports, threads_left
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_promptfuzz.targets.model import Request
+    from pytest_promptfuzz.providers.requests import Request
 
 APP = '''
 import datetime, functools, itertools, json, os, time, uuid

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests.plugin.reported import CONFTEST, fresh, reports
 
 if TYPE_CHECKING:

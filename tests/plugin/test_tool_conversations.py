@@ -43,8 +43,8 @@ SOURCE = """
 import itertools, json
 import pytest
 import app
-from pytest_promptfuzz.targets.model import Response, ToolCall
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.providers.requests import Response, ToolCall
+from pytest_promptfuzz.server.model_server import ModelServer
 
 class Clerk:
     '''Calls the tool, with another ID each time; then answers.'''

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz import Prompt, UsageError
-from pytest_promptfuzz.prompts.parts import parse_part
+from pytest_promptfuzz.prompts.messages import parse_part
 
 TRIAGE = Prompt("Classify {ticket} as billing or shipping. Sign as {name}.", name="triage")
 FILLED = TRIAGE.fill(ticket="I can not find my parcel", name="Kim")

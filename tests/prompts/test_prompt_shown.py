@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz import Prompt
-from pytest_promptfuzz.mutations.planner import plan
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.prompts.shown import shown_spans
-from pytest_promptfuzz.prompts.spans import protected_spans
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.mutations.engine.registry import builtin
+from pytest_promptfuzz.prompts.spans import protected_spans, shown_spans
 
 SHOWN = {
     "answers before an open one": (

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.prompts.spans import protected_spans
-from pytest_promptfuzz.prompts.verbatim import verbatim_spans
-from pytest_promptfuzz.prompts.words import Words
+from pytest_promptfuzz.prompts.cues import Words
+from pytest_promptfuzz.prompts.spans import protected_spans, verbatim_spans
 
 
 @pytest.mark.parametrize(

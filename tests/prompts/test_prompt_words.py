@@ -7,8 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.prompts.cues import KNOWN
-from pytest_promptfuzz.prompts.words import Words
+from pytest_promptfuzz.prompts.cues import KNOWN, Words
 
 CUES = ["one", "of", "either", "labels", "May", "three", "if", "write", "é"]
 PIECES = st.sampled_from(

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import handmade
 
-from pytest_promptfuzz.reporting.side_by_side import side_by_side_lines
-from pytest_promptfuzz.reporting.terminal import (
+from pytest_promptfuzz.reporting.terminal.summary import (
     detail_lines,
     failure_lines,
     header_lines,
     one_line,
     render,
+    side_by_side_lines,
     summary_lines,
 )
 

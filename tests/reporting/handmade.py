@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from pytest_promptfuzz.reporting.model import GroupReport, SpentReport, TestReport, TrialReport
-from pytest_promptfuzz.reporting.varying import EffectReport, VarianceReport
+from pytest_promptfuzz.reporting.wording.words import EffectReport, VarianceReport
 
 PROMPT = (
     "Classify the sentiment of the following text as either POSITIVE, NEGATIVE, or NEUTRAL. "

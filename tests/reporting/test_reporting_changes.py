@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.history.comparing import changes
-from pytest_promptfuzz.reporting.changes import base_text, change_lines, condition_lines, one_line
-from pytest_promptfuzz.reporting.html import compared
-from pytest_promptfuzz.reporting.markdown import tables
-from pytest_promptfuzz.reporting.text import render
+from pytest_promptfuzz.history.run_comparison import changes
+from pytest_promptfuzz.reporting import markdown
+from pytest_promptfuzz.reporting.html import test_page
+from pytest_promptfuzz.reporting.terminal.changes import base_text, change_lines, condition_lines, one_line
+from pytest_promptfuzz.reporting.terminal.styled_text import render
 from tests.history.past import entry_of
 
 if TYPE_CHECKING:
@@ -103,10 +103,10 @@ def test_a_test_that_fails_now_is_never_called_within_noise(before: Any, now: An
     counted = called if turned or called == "worse" else f"{called} within noise"
     assert summary.endswith(f": 1 {counted}, 1 as before.")
     assert ("; within noise" in line) == (called in {"lower", "higher"})
-    page = json.dumps(compared.changes(found, {}))
+    page = json.dumps(test_page.changes_section(found, {}))
     assert f", {called if called not in {'lower', 'higher'} else f'{called}, within noise'}"[2:] in page
     assert ("is-worse" in page) == (called.startswith("newly") or called == "worse")
-    assert (called in tables._change(found["tests"][0])) == (turned or called == "worse")
+    assert (called in markdown._change(found["tests"][0])) == (turned or called == "worse")
 
 
 def test_trials_that_changed_places_are_told() -> None:

@@ -9,10 +9,10 @@ import pytest
 from handmade import report
 
 from pytest_promptfuzz import Counterexample, Mutation
-from pytest_promptfuzz.mutations.edits import reorder, replace
-from pytest_promptfuzz.reporting.counterexamples import changed_lines, counterexample_report
-from pytest_promptfuzz.reporting.failure import failure_lines
-from pytest_promptfuzz.reporting.text import columns, render
+from pytest_promptfuzz.mutations.engine.edits import reorder, replace
+from pytest_promptfuzz.reporting.terminal.failure import failure_lines
+from pytest_promptfuzz.reporting.terminal.styled_text import columns, render
+from pytest_promptfuzz.reporting.wording.words import changed_lines, counterexample_report
 
 PROMPT = """You are a helpful assistant for a support desk that answers tickets of customers all over the world, every day.
 Classify the urgency of the ticket as high, medium or low.

@@ -11,12 +11,11 @@ from hostile_texts import with_text
 from made_documents import judged, made
 
 from pytest_promptfuzz.errors import StoreError
-from pytest_promptfuzz.reporting.formats import json_report
-from pytest_promptfuzz.reporting.github import github_report
+from pytest_promptfuzz.reporting.hosts import github_report
 from pytest_promptfuzz.reporting.markdown import markdown_report
-from pytest_promptfuzz.reporting.reading import read_document
-from pytest_promptfuzz.reporting.shown import document_lines
-from pytest_promptfuzz.reporting.text import render
+from pytest_promptfuzz.reporting.report_files import json_report, read_document
+from pytest_promptfuzz.reporting.terminal.styled_text import render
+from pytest_promptfuzz.reporting.terminal.summary import document_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,15 +15,20 @@ from jsonschema import Draft202012Validator
 from made_documents import PROMPT, judged, made, run
 
 from pytest_promptfuzz.errors import StoreError, UsageError
-from pytest_promptfuzz.mutations.edits import Edit
-from pytest_promptfuzz.mutations.measuring import word_diff
-from pytest_promptfuzz.reporting.formats import REPORTERS, json_report, read_wanted, reporter
-from pytest_promptfuzz.reporting.merging import merged
-from pytest_promptfuzz.reporting.packing import diff_of, edits_of, packed, unpacked
-from pytest_promptfuzz.reporting.publishing import check, publish
-from pytest_promptfuzz.reporting.reading import read_document
-from pytest_promptfuzz.reporting.schema import report_schema
-from pytest_promptfuzz.reporting.stored import Stored, latest
+from pytest_promptfuzz.mutations.engine.edits import Edit, word_diff
+from pytest_promptfuzz.reporting.document import merged
+from pytest_promptfuzz.reporting.report_files import (
+    REPORTERS,
+    Stored,
+    check,
+    json_report,
+    latest,
+    publish,
+    read_document,
+    read_wanted,
+    reporter,
+)
+from pytest_promptfuzz.reporting.schema import diff_of, edits_of, packed, report_schema, unpacked
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.document import Document

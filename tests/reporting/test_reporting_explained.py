@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pytest_promptfuzz import Prompt, mutate
-from pytest_promptfuzz.reporting.explained import explanation_lines, explanation_report
-from pytest_promptfuzz.scoring.explaining import explain
-from pytest_promptfuzz.scoring.trial import Trial
+from pytest_promptfuzz.reporting.terminal.explanation import explanation_lines, explanation_report
+from pytest_promptfuzz.results.explanations import explain
+from pytest_promptfuzz.results.trials import Trial
 
 TEXT = "Sort the ticket - and be quick.\n- Name the team - and the mood.\n- Answer with the name only."
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from handmade import report, trial
 
-from pytest_promptfuzz.reporting.failure import failure_lines
-from pytest_promptfuzz.reporting.text import render
+from pytest_promptfuzz.reporting.terminal.failure import failure_lines
+from pytest_promptfuzz.reporting.terminal.styled_text import render
 
 
 def page(trials: list) -> str:

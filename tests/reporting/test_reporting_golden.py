@@ -11,9 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.reporting.side_by_side import side_by_side_lines
-from pytest_promptfuzz.reporting.terminal import failure_lines, one_line, render, summary_lines
-from pytest_promptfuzz.reporting.text import columns
+from pytest_promptfuzz.reporting.terminal.styled_text import columns
+from pytest_promptfuzz.reporting.terminal.summary import (
+    failure_lines,
+    one_line,
+    render,
+    side_by_side_lines,
+    summary_lines,
+)
 
 
 @pytest.mark.parametrize("name", goldens.NAMES)

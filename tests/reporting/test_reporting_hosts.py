@@ -16,18 +16,20 @@ from hypothesis import strategies as st
 from made_documents import judged, made, run
 from workflow_commands import commands, values
 
-from pytest_promptfuzz.reporting.findings import RULES, findings
-from pytest_promptfuzz.reporting.github import (
+from pytest_promptfuzz.reporting.hosts import (
+    HOSTS,
     MOST_ANNOTATIONS,
+    RULES,
     SUMMARY_LIMIT,
+    findings,
     github_report,
+    gitlab_report,
     output,
+    placed,
+    sarif_report,
     write_github,
 )
-from pytest_promptfuzz.reporting.gitlab import gitlab_report
-from pytest_promptfuzz.reporting.hosts import HOSTS, placed
 from pytest_promptfuzz.reporting.markdown import markdown_report
-from pytest_promptfuzz.reporting.sarif import sarif_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable

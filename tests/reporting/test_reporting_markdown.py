@@ -17,8 +17,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_documents import PROMPT, judged, made, run
 
-from pytest_promptfuzz.reporting.markdown import LEAST, LIMIT, MARKER, markdown_report
-from pytest_promptfuzz.reporting.markdown.escaping import block, cell, code, prose, tagged
+from pytest_promptfuzz.reporting.markdown import (
+    LEAST,
+    LIMIT,
+    MARKER,
+    block,
+    cell,
+    code,
+    markdown_report,
+    prose,
+    tagged,
+)
 
 OUTCOMES = {"pass": "passed", "brittle": "failed", "noisy": "error", "inconclusive": "error"}
 

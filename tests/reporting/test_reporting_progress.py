@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_promptfuzz.reporting.progress import Progress
+from pytest_promptfuzz.reporting.terminal.progress import Progress
 
 
 class Clock:

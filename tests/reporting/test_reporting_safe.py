@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.reporting.safe import fit_encoding, safe, show_codes, show_white
+from pytest_promptfuzz.text.safe_text import fit_encoding, safe, show_codes, show_white
 
 anything = st.text(
     st.characters(codec=None) | st.sampled_from("\x1b\r\n\t:#[vso \x9b\u202e\ud800"), max_size=80

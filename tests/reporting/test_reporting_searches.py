@@ -6,9 +6,13 @@ import re
 from dataclasses import replace
 
 from pytest_promptfuzz import Search, search, search_metrics
-from pytest_promptfuzz.reporting.metrics import metrics_lines
-from pytest_promptfuzz.reporting.searches import search_lines, search_report, searches_lines
-from pytest_promptfuzz.reporting.text import columns, render
+from pytest_promptfuzz.reporting.terminal.searches import (
+    metrics_lines,
+    search_lines,
+    search_report,
+    searches_lines,
+)
+from pytest_promptfuzz.reporting.terminal.styled_text import columns, render
 
 PROMPT = "Provide a concise overview of the ticket and classify it as spam or not spam. Give the main reason."
 FOUND = search(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.reporting.text import HANG, Line, columns, pad, render, shorten_middle
+from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, columns, pad, render, shorten_middle
 
 
 def rows(line: Line, width: int = 40) -> list[str]:

@@ -10,16 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pytest_promptfuzz.errors import TargetError, UsageError
-from pytest_promptfuzz.running.limits.budget import Budget, Caps, Reserved
-from pytest_promptfuzz.running.limits.headers import Told, retry_after, told_limits
-from pytest_promptfuzz.running.limits.lane import Lane, Rule
-from pytest_promptfuzz.running.limits.limits import Limits
-from pytest_promptfuzz.running.limits.prices import Price, Prices, missing_price
-from pytest_promptfuzz.running.limits.settings import Settings
-from pytest_promptfuzz.running.limits.shared import SharedLedger
-from pytest_promptfuzz.running.limits.structured import prices_from, rules_from
-from pytest_promptfuzz.targets.model import Usage
-from pytest_promptfuzz.wire.gate import Outgoing, output_bound
+from pytest_promptfuzz.providers.requests import Usage
+from pytest_promptfuzz.running.limits.budget import (
+    Budget,
+    Caps,
+    Price,
+    Prices,
+    Reserved,
+    SharedLedger,
+    missing_price,
+)
+from pytest_promptfuzz.running.limits.lanes import Lane, Rule, Told, retry_after, told_limits
+from pytest_promptfuzz.running.limits.limits import Limits, Settings, prices_from, rules_from
+from pytest_promptfuzz.wire.calls import Outgoing, output_bound
 
 NOON = 1_700_000_000.0
 

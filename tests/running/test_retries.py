@@ -15,10 +15,9 @@ import anthropic
 import openai
 import pytest
 
-from pytest_promptfuzz.running.limits import retries
-from pytest_promptfuzz.running.limits.limits import Limits
-from pytest_promptfuzz.running.limits.settings import Settings
-from pytest_promptfuzz.testing.faults import (
+from pytest_promptfuzz.running.limits import lanes
+from pytest_promptfuzz.running.limits.limits import Limits, Settings
+from pytest_promptfuzz.server.faults import (
     BadRequest,
     ContentTypeHtml,
     Dropped,
@@ -33,9 +32,9 @@ from pytest_promptfuzz.testing.faults import (
     Truncated,
     Unauthorized,
 )
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 TLS = ssl.create_default_context()
@@ -92,8 +91,8 @@ def pairwise(faults, shapes):
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch):
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.005)
-    monkeypatch.setattr(retries, "FIRST_PAUSE", 0.005)
+    monkeypatch.setattr(lanes, "FIRST_WAIT", 0.005)
+    monkeypatch.setattr(lanes, "FIRST_PAUSE", 0.005)
 
 
 @pytest.fixture
@@ -319,7 +318,7 @@ def test_time_in_the_queue_is_not_the_applications_timeout(server):
 
 
 def test_a_certificate_is_not_tried_again():
-    from pytest_promptfuzz.wire.faults import may_pass
+    from pytest_promptfuzz.wire.calls import may_pass
 
     assert may_pass(ConnectionResetError("reset"))
     assert not may_pass(ssl.SSLError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed"))

@@ -17,15 +17,12 @@ from pytest_promptfuzz.evaluating.evaluate import evaluate
 from pytest_promptfuzz.evaluating.session import Session
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.prompts.slots import Slots
-from pytest_promptfuzz.running.crew import Crew
-from pytest_promptfuzz.running.speculation.rule import Shown, learn
-from pytest_promptfuzz.running.speculation.templates import Filled, Wording, learned, told
-from pytest_promptfuzz.running.speculation.wording import told_fillings
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.intercept import intercepting
-from pytest_promptfuzz.wire.trace import Borrowing, Trace
-from pytest_promptfuzz.wire.watch import Watch, watching
+from pytest_promptfuzz.running.run import Crew
+from pytest_promptfuzz.running.speculation import Filled, Shown, Wording, learn, learned, told, told_fillings
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.wire.transports import intercepting
+from pytest_promptfuzz.wire.watch import Borrowing, Trace, Watch, watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,10 +7,8 @@ from math import exp
 import pytest
 from test_search_methods import TEXT, WORDS, run, space
 
-from pytest_promptfuzz.mutations.rng import Rng
-from pytest_promptfuzz.searching.additive import Additive
-from pytest_promptfuzz.searching.pruning import pruning
-from pytest_promptfuzz.searching.searching import Seen
+from pytest_promptfuzz.randomness import Rng
+from pytest_promptfuzz.searching.search_loop import Additive, Seen, pruning
 from pytest_promptfuzz.searching.space import with_choice
 
 START = Seen(1 / (1 + exp(2)), reached=False)

@@ -7,9 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz import Prompt, mutate
-from pytest_promptfuzz.mutations.edits import Edit, Ref, check_edits, insert, reorder, replace
-from pytest_promptfuzz.mutations.mutation import Mutation
-from pytest_promptfuzz.searching.anchoring import reanchored
+from pytest_promptfuzz.mutations.engine.edits import Edit, Ref, check_edits, insert, reorder, replace
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.searching.failures import reanchored
 
 OLD = """\
 Classify the ticket into one of: BILLING, TECHNICAL, OTHER.

@@ -7,8 +7,8 @@ from math import exp, isclose, log
 
 import pytest
 
-from pytest_promptfuzz.mutations.rng import Rng, root_key
-from pytest_promptfuzz.searching.annealing import (
+from pytest_promptfuzz.randomness import Rng, root_key
+from pytest_promptfuzz.searching.methods import (
     acceptance,
     adapted,
     cooled,

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from pytest_promptfuzz.comparing.compare import compare
 from pytest_promptfuzz.comparing.comparison import Comparison
-from pytest_promptfuzz.mutations.edits import replace
-from pytest_promptfuzz.mutations.mutation import Mutation
-from pytest_promptfuzz.scoring.trial import OracleFailure, Trial, TrialError
-from pytest_promptfuzz.searching.failing import by_kind, in_one_line, kind_of, same_failure
+from pytest_promptfuzz.judging.compare import compare
+from pytest_promptfuzz.mutations.engine.edits import replace
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.results.trials import OracleFailure, Trial, TrialError
+from pytest_promptfuzz.searching.failures import by_kind, in_one_line, kind_of, same_failure
 
 PROMPT = "Rate the urgency of the ticket."
 PROSE = "Dear customer, your parcel is on its way and will be with you on Monday."

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.edits import replace
-from pytest_promptfuzz.mutations.registry import builtin
-from pytest_promptfuzz.searching.methods import METHODS, method_of
-from pytest_promptfuzz.searching.methods.annealed import BeamAnnealing
-from pytest_promptfuzz.searching.searching import Seen, searching
+from pytest_promptfuzz.mutations.engine.edits import replace
+from pytest_promptfuzz.mutations.engine.registry import builtin
+from pytest_promptfuzz.searching.methods import METHODS, BeamAnnealing, method_of
+from pytest_promptfuzz.searching.search_loop import Seen, searching
 from pytest_promptfuzz.searching.space import Choice, Limits, Place, Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_promptfuzz.mutations.rng import Rng
-    from pytest_promptfuzz.searching.searching import Asking, Found, Texts
+    from pytest_promptfuzz.randomness import Rng
+    from pytest_promptfuzz.searching.search_loop import Asking, Found, Texts
 
     Victim = Callable[[str], Seen]
 

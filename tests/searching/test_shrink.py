@@ -7,12 +7,17 @@ import contextlib
 import pytest
 
 from pytest_promptfuzz import Mutation, UsageError, mutate, shrink
-from pytest_promptfuzz.mutations import sequence_diff
-from pytest_promptfuzz.mutations.edits import apply_edits, check_edits, reorder, replace
-from pytest_promptfuzz.searching import atoms
-from pytest_promptfuzz.searching.asked import BudgetSpent
-from pytest_promptfuzz.searching.atoms import by_characters, by_words, is_move, smaller_moves
-from pytest_promptfuzz.searching.shrink import shrunk
+from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits, reorder, replace
+from pytest_promptfuzz.searching import shrinker
+from pytest_promptfuzz.searching.shrinker import (
+    BudgetSpent,
+    by_characters,
+    by_words,
+    is_move,
+    shrunk,
+    smaller_moves,
+)
+from pytest_promptfuzz.text import word_diffs
 
 TEXT = """You sort support tickets. Read the ticket and choose one of these:
 - billing: payments, refunds
@@ -198,17 +203,17 @@ def test_many_segments_move_as_few_would(monkeypatch) -> None:
     places = [(3 * at, 3 * at + 1 + at % 3) for at in range(40)]
     edit = reorder(places, [*range(39, -1, -1)])
     quick = smaller_moves(edit)
-    monkeypatch.setattr(atoms, "_FEW", 100)
+    monkeypatch.setattr(shrinker, "_FEW", 100)
     assert quick == smaller_moves(edit)
 
 
 def test_a_change_of_much_that_is_alike_is_taken_apart_in_a_bounded_number_of_steps(monkeypatch) -> None:
     before = "without a " * 2_000
     after = "a without not " * 2_000  # difflib alone takes the cube of it
-    for most in (sequence_diff._MOST_CELLS, 0):
-        monkeypatch.setattr(sequence_diff, "_MOST_CELLS", most)
+    for most in (word_diffs._MOST_CELLS, 0):
+        monkeypatch.setattr(word_diffs, "_MOST_CELLS", most)
         parts = by_words([replace(0, len(before), after)], before)
         assert apply_edits(before, parts) == after
         check_edits(parts, len(before))
-    assert sequence_diff.ratio(*([f"{at % 100}" for at in range(8_000)][::step] for step in (1, -1))) is None
-    assert sequence_diff.ratio("abcd", "bcde") == 0.75
+    assert word_diffs.ratio(*([f"{at % 100}" for at in range(8_000)][::step] for step in (1, -1))) is None
+    assert word_diffs.ratio("abcd", "bcde") == 0.75

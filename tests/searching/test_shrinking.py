@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.searching.asked import Asked
-from pytest_promptfuzz.searching.shrinking import Shrunk, shrinking
+from pytest_promptfuzz.searching.shrinker import Asked, Shrunk, shrinking
 
 
 def found(count, fails, **more) -> tuple[Shrunk, list[frozenset[int]]]:

@@ -6,10 +6,9 @@ import pytest
 
 from pytest_promptfuzz import Prompt
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.mutations.lexicon.lexicon import TableLexicon
+from pytest_promptfuzz.mutations.analysis.lexicon import TableLexicon
 from pytest_promptfuzz.mutations.operators.synonyms import synonyms_from
-from pytest_promptfuzz.searching.candidates import space_of
-from pytest_promptfuzz.searching.space import DELETED, MASKED, Limits, Space, with_choice
+from pytest_promptfuzz.searching.space import DELETED, MASKED, Limits, Space, space_of, with_choice
 
 TRIAGE = "Provide a concise overview of the ticket {ticket} in 3 sentences. Answer with 'high' or 'low' only."
 

@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.testing.attaching import CONTROL, TOKEN, Attachment
-from pytest_promptfuzz.testing.proxy import Proxy
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.endpoints import is_exempt
+from pytest_promptfuzz.providers.formats import is_exempt
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.server.proxy import CONTROL, TOKEN, Attachment, Proxy
 from tests import warm
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SERVE = "import sys; from pytest_promptfuzz.testing.serve import serve; sys.exit(serve(sys.argv[1:]))"
+SERVE = "import sys; from pytest_promptfuzz.server.command import serve; sys.exit(serve(sys.argv[1:]))"
 SYSTEM = "Classify the message as billing, shipping or technical. Answer with one word only."
 APPLICATION = f"""
 import http.server, json, sys, urllib.parse, urllib.request

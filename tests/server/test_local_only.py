@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from pytest_promptfuzz.testing.proxy import Proxy
-from pytest_promptfuzz.testing.recording import Recorder
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.command import Recorder
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.server.proxy import Proxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,15 +15,14 @@ import openai
 import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.testing.faults import Dropped, DroppedMidBody, RateLimited
-from pytest_promptfuzz.testing.proxy import Proxy
-from pytest_promptfuzz.testing.recording import Recorder
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.testing.signatures import unsigned
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.custom import configure, parse_endpoints
-from pytest_promptfuzz.wire.in_flight import InFlight
-from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.providers.custom_protocol import configure, parse_endpoints
+from pytest_promptfuzz.server.command import Recorder
+from pytest_promptfuzz.server.faults import Dropped, DroppedMidBody, RateLimited
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.server.proxy import Proxy, unsigned
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.wire.exchange import InFlight
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 if TYPE_CHECKING:
@@ -212,7 +211,7 @@ def test_queries_arrive_and_bodies_that_are_too_long_do_not(server, proxy, monke
     assert post(proxy, path + "/chat/completions?beta=true", body, headers)[0] == 200
     assert server.requests[-1].path == "/v1/chat/completions?api-version=1&beta=true"
     for module in ("proxy", "http"):
-        monkeypatch.setattr(f"pytest_promptfuzz.testing.{module}.MAX_BODY", len(body) - 1)
+        monkeypatch.setattr(f"pytest_promptfuzz.server.{module}.MAX_BODY", len(body) - 1)
     for more in ({}, {"transfer-encoding": "chunked"}):
         status, said = post(proxy, path + "/chat/completions", body, {**headers, **more}, chunked=bool(more))
         assert (status, b"body is longer than" in said) == (413, True)

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.targets.model import Request, Response
-from pytest_promptfuzz.testing import faults
-from pytest_promptfuzz.testing.serve import serve
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.providers.requests import Request, Response
+from pytest_promptfuzz.server import faults
+from pytest_promptfuzz.server.command import serve
+from pytest_promptfuzz.server.model_server import ModelServer
 
 
 def post(

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.testing.serve import serve
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.command import serve
+from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PROGRAM = "import sys; from pytest_promptfuzz.testing.serve import serve; sys.exit(serve(sys.argv[1:]))"
+PROGRAM = "import sys; from pytest_promptfuzz.server.command import serve; sys.exit(serve(sys.argv[1:]))"
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])

@@ -12,8 +12,8 @@ import httpx2
 import openai
 import pytest
 
-from pytest_promptfuzz.testing import faults
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server import faults
+from pytest_promptfuzz.server.model_server import ModelServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_promptfuzz.targets.model import Request
+from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.targets.simulated import SimulatedModel
 
 PAGE = Path(__file__).parents[2] / "docs" / "simulated-model.md"

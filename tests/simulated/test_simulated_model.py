@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import TargetError, UsageError
-from pytest_promptfuzz.targets.model import Request, Target
+from pytest_promptfuzz.providers.requests import Request, Target
 from pytest_promptfuzz.targets.simulated import SimulatedModel, SimulatedTarget
 from tests.simulated.cases import LABELS
 
@@ -53,7 +53,7 @@ def request(text: str = PROMPT, **parameters: Any) -> Request:
 def test_every_process_answers_alike() -> None:
     program = (
         "import sys, json\n"
-        "from pytest_promptfuzz.targets.model import Request\n"
+        "from pytest_promptfuzz.providers.requests import Request\n"
         "from pytest_promptfuzz.targets.simulated import SimulatedModel\n"
         "model = SimulatedModel(noise=0.5, seed=3)\n"
         "for text in json.load(sys.stdin):\n"

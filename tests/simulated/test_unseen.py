@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_promptfuzz.targets.model import Request
+from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.targets.simulated import SimulatedModel
 from tests.simulated.cases import LABELS, OBJECTS, QUERIES, REPORT, SUMMARIES
 

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_promptfuzz import Prompt, compare, mutate
 from pytest_promptfuzz.errors import PromptfuzzWarning
-from pytest_promptfuzz.targets.model import Request
+from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.targets.simulated import SimulatedModel
 from tests.simulated.unseen import ask, faults, load
 

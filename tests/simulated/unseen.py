@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pytest_promptfuzz.targets.model import Request, Response
+from pytest_promptfuzz.providers.requests import Request, Response
 from pytest_promptfuzz.targets.simulated import SimulatedModel
 
 DATA = Path(__file__).parent / "data"

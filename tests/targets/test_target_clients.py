@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_promptfuzz.targets.requests import as_request
-from pytest_promptfuzz.targets.resolve import resolve
+from pytest_promptfuzz.targets.resolution import as_request, resolve
 
 pytest.importorskip("openai")
 pytest.importorskip("anthropic")

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from pytest_promptfuzz import TargetError
-from pytest_promptfuzz.targets.clients import retried_below
-from pytest_promptfuzz.targets.requests import as_request
-from pytest_promptfuzz.targets.resolve import resolve
+from pytest_promptfuzz.targets.resolution import as_request, resolve
+from pytest_promptfuzz.targets.sdk import retried_below
 
 pytest.importorskip("openai")
 pytest.importorskip("httpx2")
@@ -93,9 +92,9 @@ def test_lost_connections_and_waiting_too_long_are_told_as_the_sdks(keys) -> Non
 def test_the_sdk_is_not_loaded(keys) -> None:
     code = """
 import asyncio, sys
-from pytest_promptfuzz.targets.clients import retried_below
-from pytest_promptfuzz.targets.requests import as_request
-from pytest_promptfuzz.targets.resolve import resolve
+from pytest_promptfuzz.targets.sdk import retried_below
+from pytest_promptfuzz.targets.resolution import as_request
+from pytest_promptfuzz.targets.resolution import resolve
 async def one():
     retried_below.set(True)
     await resolve("openai:gpt-5-mini").asend(as_request("Hi"))

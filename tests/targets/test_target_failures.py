@@ -13,9 +13,8 @@ import pytest
 from provider_answers import CHAT, KEY
 
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, StoreError, TargetError
-from pytest_promptfuzz.targets.failures import failure, hide, status_kind
-from pytest_promptfuzz.targets.requests import as_request
-from pytest_promptfuzz.targets.resolve import resolve
+from pytest_promptfuzz.providers.requests import failure, hide, status_kind
+from pytest_promptfuzz.targets.resolution import as_request, resolve
 
 pytest.importorskip("openai")
 pytest.importorskip("anthropic")
@@ -168,8 +167,8 @@ def test_a_missing_package_names_the_extra() -> None:
 import sys
 sys.modules["openai"] = sys.modules["anthropic"] = None
 from pytest_promptfuzz.errors import ConfigurationError
-from pytest_promptfuzz.targets.requests import as_request
-from pytest_promptfuzz.targets.resolve import resolve
+from pytest_promptfuzz.targets.resolution import as_request
+from pytest_promptfuzz.targets.resolution import resolve
 for name in ("openai:m", "anthropic:m"):
     try:
         resolve(name, api_key="k").send(as_request("Hi"))

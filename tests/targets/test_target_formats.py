@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from provider_answers import CHAT, MESSAGES, RESPONSES
 
 from pytest_promptfuzz.errors import TargetError
-from pytest_promptfuzz.targets.formats import parse_answer, parse_stream, request_texts
-from pytest_promptfuzz.targets.model import Response, ToolCall, Usage
+from pytest_promptfuzz.providers.formats import parse_answer, parse_stream, request_texts
+from pytest_promptfuzz.providers.requests import Response, ToolCall, Usage
 
 CHAT_PATH, RESPONSES_PATH, MESSAGES_PATH = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 PATHS = (CHAT_PATH, RESPONSES_PATH, MESSAGES_PATH)

@@ -12,8 +12,8 @@ import pydantic
 import pytest
 
 from pytest_promptfuzz.errors import TargetError, UsageError
-from pytest_promptfuzz.targets.function import CallableTarget
-from pytest_promptfuzz.targets.model import Response, Target
+from pytest_promptfuzz.providers.requests import Response, Target
+from pytest_promptfuzz.targets.resolution import CallableTarget
 
 CHAT = [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}]
 

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.targets.function import CallableTarget
-from pytest_promptfuzz.targets.model import Target
-from pytest_promptfuzz.targets.requests import as_request
-from pytest_promptfuzz.targets.resolve import resolve, schemes
+from pytest_promptfuzz.providers.requests import Target
+from pytest_promptfuzz.targets.resolution import CallableTarget, as_request, resolve, schemes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,7 +135,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     entries = "acme = acme_targets:make\nbroken = acme_targets:missing\nodd = acme_targets:odd\n"
     (info / "entry_points.txt").write_text(f"[promptfuzz.targets]\n{entries}", encoding="utf-8")
     source = """
-from pytest_promptfuzz.targets.function import CallableTarget
+from pytest_promptfuzz.targets.resolution import CallableTarget
 
 def make(name, *, loud=False):
     return CallableTarget(lambda prompt: prompt.upper() if loud else prompt, name=name)

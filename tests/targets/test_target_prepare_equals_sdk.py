@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.targets.requests import as_request
-from pytest_promptfuzz.targets.resolve import resolve
+from pytest_promptfuzz.targets.resolution import as_request, resolve
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.targets.model import Request
+    from pytest_promptfuzz.providers.requests import Request
 
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")

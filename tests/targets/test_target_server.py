@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.targets.requests import as_request
-from pytest_promptfuzz.targets.resolve import resolve
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.targets.resolution import as_request, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from pytest_promptfuzz.targets.formats import parse_answer, parse_stream
-from pytest_promptfuzz.wire.custom import Endpoint
+from pytest_promptfuzz.providers.custom_protocol import Endpoint
+from pytest_promptfuzz.providers.formats import parse_answer, parse_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,9 +7,9 @@ import sys
 
 SCRIPT = """
 import sys
-from pytest_promptfuzz.targets.requests import as_request
-from pytest_promptfuzz.targets.resolve import resolve
-from pytest_promptfuzz.targets.formats import parse_answer
+from pytest_promptfuzz.targets.resolution import as_request
+from pytest_promptfuzz.targets.resolution import resolve
+from pytest_promptfuzz.providers.formats import parse_answer
 for name in ("openai:m", "openai-responses:m", "anthropic:m", "compatible:m@http://localhost/v1"):
     target = resolve(name)
     assert target.prepare(as_request("Hi", temperature=0)).body["model"] == "m"

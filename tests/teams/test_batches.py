@@ -8,14 +8,17 @@ import httpx2
 import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, StoreError
-from pytest_promptfuzz.running.batches.prefill import Prefill
-from pytest_promptfuzz.running.batches.providers import AnthropicBatches, OpenAIBatches
-from pytest_promptfuzz.running.batches.state import Underway, alone
-from pytest_promptfuzz.running.batches.wanted import Wanted
-from pytest_promptfuzz.targets.requests import as_request
-from pytest_promptfuzz.targets.resolve import resolve
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.redact import DEFAULT
+from pytest_promptfuzz.running.batches import (
+    AnthropicBatches,
+    OpenAIBatches,
+    Prefill,
+    Underway,
+    Wanted,
+    alone,
+)
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.storage.redaction import DEFAULT
+from pytest_promptfuzz.targets.resolution import as_request, resolve
 
 TEXTS = ("I was charged twice.", "The app crashes.", "Do you sell hats?")
 

@@ -13,19 +13,19 @@ from contextlib import ExitStack
 
 import pytest
 
-from pytest_promptfuzz.testing.faults import Slow
-from pytest_promptfuzz.wire import claims as claiming
-from pytest_promptfuzz.wire import locks
-from pytest_promptfuzz.wire.answers import MemoryStore, StoredAnswer
-from pytest_promptfuzz.wire.claims import Both, Claims
-from pytest_promptfuzz.wire.redis_store import RedisAddress, RedisStore
-from pytest_promptfuzz.wire.store import ResponseStore
+from pytest_promptfuzz.server.faults import Slow
+from pytest_promptfuzz.storage import claims
+from pytest_promptfuzz.storage import claims as claiming
+from pytest_promptfuzz.storage.answers import MemoryStore, StoredAnswer
+from pytest_promptfuzz.storage.claims import Both, Claims
+from pytest_promptfuzz.storage.disk_store import ResponseStore
+from pytest_promptfuzz.storage.redis_store import RedisAddress, RedisStore
 from tests import warm
 
 ANSWER = StoredAnswer("https://example.org/v1/responses", {}, 200, "application/json", "{}", created=0.0)
 HOLD = """
 import sys, time
-from pytest_promptfuzz.wire.stores import open_store
+from pytest_promptfuzz.storage.stores import open_store
 store = open_store(sys.argv[1], sys.argv[2])
 store.get("a-0-0")
 print("taken" if store.claim("a-0-0").take() else "not", flush=True)
@@ -187,7 +187,7 @@ def test_a_file_system_without_locks_is_said_once(local, monkeypatch, number):
     def refuse(file, place):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(locks, "_lock", refuse)
+    monkeypatch.setattr(claims, "_lock", refuse)
     store = local()
     claim, other = store.claim("a-0-0"), store.claim("a-0-0")
     assert claim.take()

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from pytest_promptfuzz.testing.faults import Unauthorized
+from pytest_promptfuzz.server.faults import Unauthorized
 from tests import warm
 from tests.in_process import promptfuzz
 

@@ -10,10 +10,10 @@ import threading
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.wire import redis_store
-from pytest_promptfuzz.wire.answers import MemoryStore, StoredAnswer, encode_answer
-from pytest_promptfuzz.wire.redis_store import RedisAddress, RedisStore
-from pytest_promptfuzz.wire.stores import NearFar, open_store, password_of, shown_store
+from pytest_promptfuzz.storage import redis_store
+from pytest_promptfuzz.storage.answers import MemoryStore, StoredAnswer, encode_answer
+from pytest_promptfuzz.storage.redis_store import RedisAddress, RedisStore
+from pytest_promptfuzz.storage.stores import NearFar, open_store, password_of, shown_store
 
 ANSWER = StoredAnswer(
     url="https://api.openai.com/v1/chat/completions",
@@ -230,7 +230,7 @@ def test_urls_that_are_wrong_are_not_quoted(tmp_path, url, said):
 
 def test_a_store_of_another_package(tmp_path, monkeypatch):
     (tmp_path / "shelf.py").write_text(
-        "from pytest_promptfuzz.wire.answers import MemoryStore\n"
+        "from pytest_promptfuzz.storage.answers import MemoryStore\n"
         "def shelf(url, *, warn=None):\n"
         "    assert url == 'shelf://top'\n"
         "    return MemoryStore()\n"
@@ -262,7 +262,7 @@ def test_nothing_is_imported_before_the_first_use(tmp_path):
     pytest.importorskip("redis")
     code = (
         "import sys\n"
-        "from pytest_promptfuzz.wire.stores import check_store, open_store\n"
+        "from pytest_promptfuzz.storage.stores import check_store, open_store\n"
         "check_store('redis://127.0.0.1:1')\n"
         f"open_store('redis://127.0.0.1:1', {str(tmp_path)!r}).close()\n"
         "assert not {'redis', 'diskcache'} & sys.modules.keys()\n"

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pytest_promptfuzz.wire.locks import FileClaim
+from pytest_promptfuzz.storage.claims import FileClaim
 from tests import warm
 
 pytest.importorskip("resource", reason="POSIX only")

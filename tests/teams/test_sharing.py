@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from pytest_promptfuzz.testing.faults import Slow
-from pytest_promptfuzz.wire.store import ResponseStore
+from pytest_promptfuzz.server.faults import Slow
+from pytest_promptfuzz.storage.disk_store import ResponseStore
 from tests import warm
 
 SUITE = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.targets.model import Request, Response, ToolCall, Usage
+from pytest_promptfuzz.providers.requests import Request, Response, ToolCall, Usage
 
 
 class Parrot:

@@ -13,15 +13,15 @@ from dataclasses import replace
 import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError
-from pytest_promptfuzz.targets.formats import parse_answer
-from pytest_promptfuzz.targets.model import Request, WireRequest
-from pytest_promptfuzz.targets.resolve import resolve
+from pytest_promptfuzz.providers.formats import parse_answer
+from pytest_promptfuzz.providers.requests import Request, WireRequest
+from pytest_promptfuzz.server.faults import Malformed, RateLimited, Unauthorized
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.storage.disk_store import ResponseStore
+from pytest_promptfuzz.targets.resolution import resolve
 from pytest_promptfuzz.targets.simulated import SimulatedTarget
-from pytest_promptfuzz.testing.faults import Malformed, RateLimited, Unauthorized
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.ask import aask, ask
-from pytest_promptfuzz.wire.store import ResponseStore
+from pytest_promptfuzz.wire.target_calls import aask, ask
 from pytest_promptfuzz.wire.watch import Watch
 
 HELLO = Request(({"role": "user", "content": "hello"},))
@@ -75,10 +75,10 @@ def test_a_second_run_is_served_under_the_same_key(server, target, how) -> None:
 def test_a_stored_answer_needs_no_sdk(server, tmp_path) -> None:
     program = (
         "import sys\n"
-        "from pytest_promptfuzz.targets.model import Request\n"
-        "from pytest_promptfuzz.targets.resolve import resolve\n"
-        "from pytest_promptfuzz.wire.ask import ask\n"
-        "from pytest_promptfuzz.wire.store import ResponseStore\n"
+        "from pytest_promptfuzz.providers.requests import Request\n"
+        "from pytest_promptfuzz.targets.resolution import resolve\n"
+        "from pytest_promptfuzz.wire.target_calls import ask\n"
+        "from pytest_promptfuzz.storage.disk_store import ResponseStore\n"
         "from pytest_promptfuzz.wire.watch import Watch\n"
         f"store = ResponseStore({str(tmp_path / 'made')!r})\n"
         "for name in ('openai:m', 'openai-responses:m', 'anthropic:m'):\n"

@@ -10,11 +10,11 @@ import httpx2
 import pytest
 
 from pytest_promptfuzz.errors import TargetError, UsageError
-from pytest_promptfuzz.targets.model import Request, Response
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.custom import Endpoint, configure, endpoint_of, parse_endpoints
-from pytest_promptfuzz.wire.in_flight import InFlight
-from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.providers.custom_protocol import Endpoint, configure, endpoint_of, parse_endpoints
+from pytest_promptfuzz.providers.requests import Request, Response
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.wire.exchange import InFlight
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch, watching
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.wire.cut_secrets import hide_cut
-from pytest_promptfuzz.wire.redact import Redaction
+from pytest_promptfuzz.storage.redaction import Redaction
+from pytest_promptfuzz.storage.secrets import hide_cut
 
 
 @pytest.mark.parametrize(

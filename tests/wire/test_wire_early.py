@@ -5,12 +5,11 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.early import Early
+from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.wire.exchange import begin
-from pytest_promptfuzz.wire.intercept import intercepting
-from pytest_promptfuzz.wire.trace import Borrowing, Way
-from pytest_promptfuzz.wire.watch import Watch
+from pytest_promptfuzz.wire.live_calls import Early
+from pytest_promptfuzz.wire.transports import intercepting
+from pytest_promptfuzz.wire.watch import Borrowing, Watch, Way
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
 

@@ -15,11 +15,11 @@ import openai
 import pydantic
 import pytest
 
-from pytest_promptfuzz.targets.model import Response, Usage
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.in_flight import InFlight
-from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.providers.requests import Response, Usage
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.wire.exchange import InFlight
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 OLD, NEW = "Where is my parcel?", "where is my  parcel?"

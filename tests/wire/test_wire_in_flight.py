@@ -15,16 +15,15 @@ import httpx2
 import openai
 import pytest
 
-from pytest_promptfuzz.targets.anthropic import AnthropicTarget
-from pytest_promptfuzz.targets.compatible import CompatibleTarget
-from pytest_promptfuzz.targets.formats.roles import respoken, spoken
-from pytest_promptfuzz.targets.model import Request
+from pytest_promptfuzz.providers.formats import respoken, spoken
+from pytest_promptfuzz.providers.requests import Request
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.targets.sdk_clients import AnthropicTarget, CompatibleTarget
 from pytest_promptfuzz.targets.simulated import SimulatedTarget
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.ask import aask, ask
-from pytest_promptfuzz.wire.in_flight import InFlight
-from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.wire.exchange import InFlight
+from pytest_promptfuzz.wire.target_calls import aask, ask
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 OLD, NEW = "Be brief, and polite.", "be brief,  and “polite” 🙂"
@@ -346,7 +345,7 @@ def test_all_of_what_is_to_be_replaced_has_to_be_found(server) -> None:
 
 def test_a_request_that_is_retried_is_one(server) -> None:
     watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system"))
-    from pytest_promptfuzz.testing.faults import ServerError
+    from pytest_promptfuzz.server.faults import ServerError
 
     server.fail(ServerError(), next=1)
     with intercepting(), watching(watch), client_of("chat.completions", server) as client:

@@ -10,10 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.targets.model import WireRequest
-from pytest_promptfuzz.wire.key import exchange_key, request_difference, request_digest
-from pytest_promptfuzz.wire.paths import json_diff, parse_path, without
-from pytest_promptfuzz.wire.redact import Redaction
+from pytest_promptfuzz.providers.requests import WireRequest
+from pytest_promptfuzz.storage.answers import exchange_key, request_difference, request_digest
+from pytest_promptfuzz.storage.redaction import Redaction
+from pytest_promptfuzz.text.json_paths import json_diff, parse_path, without
 
 URL = "https://api.openai.com/v1/chat/completions"
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "temperature": 0, "stream": False}
@@ -167,8 +167,8 @@ def test_without_leaves_the_original_alone() -> None:
 
 def test_the_digest_is_the_same_in_every_process() -> None:
     program = (
-        "from pytest_promptfuzz.targets.model import WireRequest as W\n"
-        "from pytest_promptfuzz.wire.key import request_digest as d\n"
+        "from pytest_promptfuzz.providers.requests import WireRequest as W\n"
+        "from pytest_promptfuzz.storage.answers import request_digest as d\n"
         f"print(d(W({URL!r}, {BODY!r}, {{}})))"
     )
     found = {

@@ -14,12 +14,11 @@ import httpx2
 import openai
 import pytest
 
-from pytest_promptfuzz.running.limits import retries
-from pytest_promptfuzz.running.limits.limits import Limits
-from pytest_promptfuzz.running.limits.settings import Settings
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.intercept import intercepting
+from pytest_promptfuzz.running.limits import lanes
+from pytest_promptfuzz.running.limits.limits import Limits, Settings
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 TLS = (
@@ -101,7 +100,7 @@ def nobody():
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch):
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.005)
+    monkeypatch.setattr(lanes, "FIRST_WAIT", 0.005)
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert_file", "ssl_cert_dir"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
@@ -262,7 +261,7 @@ def test_the_models_own_html_is_an_answer():
         version = "writer"
 
         def answer(self, request, *, sample=0):
-            from pytest_promptfuzz.targets.model import Response
+            from pytest_promptfuzz.providers.requests import Response
 
             return Response("<!doctype html><title>My page</title>", finish_reason="stop")
 

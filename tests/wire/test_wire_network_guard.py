@@ -27,14 +27,14 @@ import httpx2
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.classify import was_refused
-from pytest_promptfuzz.testing.server import ModelServer
+from pytest_promptfuzz.evaluating.judge import was_refused
+from pytest_promptfuzz.providers.custom_protocol import configure, parse_endpoints
+from pytest_promptfuzz.providers.formats import exempt
+from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.wire import network, network_guard
-from pytest_promptfuzz.wire.custom import configure, parse_endpoints
-from pytest_promptfuzz.wire.endpoints import exempt
-from pytest_promptfuzz.wire.intercept import intercepting
 from pytest_promptfuzz.wire.network import AllowedHosts, Network
 from pytest_promptfuzz.wire.network_guard import ConnectionNotAllowedError
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 if TYPE_CHECKING:

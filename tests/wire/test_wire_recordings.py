@@ -13,12 +13,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import StoreError
-from pytest_promptfuzz.wire.answers import StoredAnswer
-from pytest_promptfuzz.wire.recordings.entry import Entry, Place, PlanEntry, from_line, to_line
-from pytest_promptfuzz.wire.recordings.places import recording_of, recordings_below
-from pytest_promptfuzz.wire.recordings.reading import RecordingFile
-from pytest_promptfuzz.wire.recordings.spool import Spool, finished, waiting, written
-from pytest_promptfuzz.wire.recordings.writing import merge, ordered, write_whole
+from pytest_promptfuzz.storage.answers import StoredAnswer
+from pytest_promptfuzz.storage.recordings.entries import (
+    Entry,
+    Place,
+    PlanEntry,
+    Spool,
+    finished,
+    from_line,
+    to_line,
+    waiting,
+    written,
+)
+from pytest_promptfuzz.storage.recordings.files import (
+    RecordingFile,
+    merge,
+    ordered,
+    recording_of,
+    recordings_below,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.targets.model import WireRequest
-from pytest_promptfuzz.wire.key import request_digest
-from pytest_promptfuzz.wire.redact import DEFAULT, Redaction, credentials, redact_text
-from pytest_promptfuzz.wire.secrets import HIDDEN, of_environment, secrets_in
+from pytest_promptfuzz.providers.requests import WireRequest
+from pytest_promptfuzz.storage.answers import request_digest
+from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction, credentials, redact_text
+from pytest_promptfuzz.storage.secrets import HIDDEN, of_environment, secrets_in
 
 SECRETS = [
     "sk-proj-Ab12Cd34Ef56",

@@ -19,7 +19,7 @@ import openai
 import pytest
 import trio
 
-from pytest_promptfuzz.testing.faults import (
+from pytest_promptfuzz.server.faults import (
     BadRequest,
     ContentTypeHtml,
     Dropped,
@@ -33,10 +33,10 @@ from pytest_promptfuzz.testing.faults import (
     Truncated,
     Unauthorized,
 )
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
-from pytest_promptfuzz.wire.intercept import intercepting
-from pytest_promptfuzz.wire.store import ResponseStore
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.storage.disk_store import ResponseStore
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch, watching
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ def test_a_model_call_without_readable_json_is_passed_and_noted(server, watch) -
 def test_a_library_imported_later_is_patched() -> None:
     program = (
         "import sys\n"
-        "from pytest_promptfuzz.wire.intercept import intercepting\n"
+        "from pytest_promptfuzz.wire.transports import intercepting\n"
         "with intercepting():\n"
         "    assert 'httpx2' not in sys.modules\n"
         "    import httpx2\n"
@@ -457,7 +457,7 @@ def leaked(directory: Path, secret: str) -> list[str]:
 
 
 def test_no_secret_reaches_the_disk(server, tmp_path: Path) -> None:
-    from pytest_promptfuzz.wire.redact import Redaction
+    from pytest_promptfuzz.storage.redaction import Redaction
 
     store = ResponseStore(tmp_path / ".promptfuzz")
     watch = Watch(store=store, redaction=Redaction(patterns=(r"customer-\d+",)))
@@ -573,7 +573,7 @@ def test_the_simulated_model_answers_without_a_network(parrot, store, shape) -> 
 
 
 def test_refusals_are_not_kept_between_runs(store, parrot) -> None:
-    from pytest_promptfuzz.targets.model import Response
+    from pytest_promptfuzz.providers.requests import Response
 
     class Refuser:
         version = "refuser"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.wire.answers import StoredAnswer
-from pytest_promptfuzz.wire.store import ResponseStore
+from pytest_promptfuzz.storage.answers import StoredAnswer
+from pytest_promptfuzz.storage.disk_store import ResponseStore
 
 if TYPE_CHECKING:
     from pathlib import Path

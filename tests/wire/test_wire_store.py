@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.errors import StoreError
-from pytest_promptfuzz.wire.answers import MemoryStore, StoredAnswer, decode_answer, encode_answer
-from pytest_promptfuzz.wire.store import ResponseStore
+from pytest_promptfuzz.storage.answers import MemoryStore, StoredAnswer, decode_answer, encode_answer
+from pytest_promptfuzz.storage.disk_store import ResponseStore
 from tests import warm
 
 
@@ -114,7 +114,7 @@ def test_memory_store_counts_alike() -> None:
 
 def test_nothing_is_made_or_imported_before_the_first_use(tmp_path: Path) -> None:
     program = (
-        "import sys\nfrom pytest_promptfuzz.wire.store import ResponseStore\n"
+        "import sys\nfrom pytest_promptfuzz.storage.disk_store import ResponseStore\n"
         f"store = ResponseStore({str(tmp_path / 'made')!r})\nprint('diskcache' in sys.modules, 'sqlite3' in sys.modules)\nstore.close()"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -297,8 +297,8 @@ def test_an_impossible_directory_is_announced_once(tmp_path: Path) -> None:
 def unprivileged(program: str) -> str:
     """Run as somebody whom permissions bind; modules are loaded first, from where only the owner may read."""
     drop = (
-        "import os, diskcache, sqlite3\nfrom pytest_promptfuzz.wire.store import ResponseStore\n"
-        "from pytest_promptfuzz.wire.answers import StoredAnswer\n"
+        "import os, diskcache, sqlite3\nfrom pytest_promptfuzz.storage.disk_store import ResponseStore\n"
+        "from pytest_promptfuzz.storage.answers import StoredAnswer\n"
         "if os.geteuid() == 0:\n    os.setgid(65534)\n    os.setuid(65534)\n"
     )
     done = subprocess.run([sys.executable, "-c", drop + program], capture_output=True, text=True, check=False)
@@ -425,7 +425,7 @@ def test_a_file_that_another_process_replaced_is_left(store: ResponseStore) -> N
 
 def test_what_is_written_during_the_mending_is_kept(store: ResponseStore, monkeypatch) -> None:
     """The salvage has passed the place already: the writer sees that somebody mends, waits and writes again."""
-    from pytest_promptfuzz.wire import store as module
+    from pytest_promptfuzz.storage import disk_store as module
 
     fill(store, 40)
     first = store.path
@@ -458,8 +458,8 @@ def test_what_is_written_during_the_mending_is_kept(store: ResponseStore, monkey
 def test_processes_share_a_store(store: ResponseStore) -> None:
     # All begin at once, with a file that none has made yet.
     program = (
-        "import sys\nfrom pytest_promptfuzz.wire.store import ResponseStore\n"
-        "from pytest_promptfuzz.wire.answers import StoredAnswer\n"
+        "import sys\nfrom pytest_promptfuzz.storage.disk_store import ResponseStore\n"
+        "from pytest_promptfuzz.storage.answers import StoredAnswer\n"
         f"store = ResponseStore({str(store.directory)!r}, warn=print)\n"
         "for n in range(100):\n"
         "    store.put(f'{sys.argv[1]}-{n}', StoredAnswer('u', {}, 200, 'application/json', '{}', 0.0))\n"
@@ -471,7 +471,7 @@ def test_processes_share_a_store(store: ResponseStore) -> None:
 
 
 def test_a_locked_database_is_announced_and_tried_again(store: ResponseStore, monkeypatch) -> None:
-    monkeypatch.setattr("pytest_promptfuzz.wire.store._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("pytest_promptfuzz.storage.disk_store._BUSY_SECONDS", 0.05)
     store.put("k", answer())
     other = sqlite3.connect(store.path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
@@ -487,8 +487,8 @@ def test_a_locked_database_is_announced_and_tried_again(store: ResponseStore, mo
 
 def test_what_a_killed_process_stored_is_there(store: ResponseStore) -> None:
     program = (
-        "import os, signal\nfrom pytest_promptfuzz.wire.store import ResponseStore\n"
-        "from pytest_promptfuzz.wire.answers import StoredAnswer\n"
+        "import os, signal\nfrom pytest_promptfuzz.storage.disk_store import ResponseStore\n"
+        "from pytest_promptfuzz.storage.answers import StoredAnswer\n"
         f"store = ResponseStore({str(store.directory)!r})\n"
         "for n in range(20):\n"
         "    store.put(f'k{n}', StoredAnswer('u', {}, 200, 'application/json', '{}', 0.0))\n"
@@ -503,8 +503,8 @@ def test_two_processes_mend_once(store: ResponseStore) -> None:
     fill(store, 5)
     store.path.write_bytes(b"garbage" * 2000)
     program = (
-        "import sys\nfrom pytest_promptfuzz.wire.store import ResponseStore\n"
-        "from pytest_promptfuzz.wire.answers import StoredAnswer\n"
+        "import sys\nfrom pytest_promptfuzz.storage.disk_store import ResponseStore\n"
+        "from pytest_promptfuzz.storage.answers import StoredAnswer\n"
         f"store = ResponseStore({str(store.directory)!r})\n"
         "for n in range(20):\n"
         "    store.put(f'{sys.argv[1]}{n}', StoredAnswer('u', {}, 200, 'application/json', '{}', 0.0))\n"

@@ -11,16 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.targets.formats import parse_stream
-from pytest_promptfuzz.targets.model import Response, ToolCall, Usage
-from pytest_promptfuzz.testing.server import ModelServer
-from pytest_promptfuzz.wire.answers import MemoryStore
+from pytest_promptfuzz.providers.formats import parse_stream
+from pytest_promptfuzz.providers.requests import Response, ToolCall, Usage
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.storage.redaction import Redaction, hidden_in_stream, storable
+from pytest_promptfuzz.storage.secrets import HIDDEN
 from pytest_promptfuzz.wire.exchange import begin
-from pytest_promptfuzz.wire.intercept import intercepting
-from pytest_promptfuzz.wire.redact import Redaction
-from pytest_promptfuzz.wire.secrets import HIDDEN
-from pytest_promptfuzz.wire.storable import storable
-from pytest_promptfuzz.wire.streamed_secrets import hidden_in_stream
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 CUSTOMER = "CUST-90210-77 of Oslo"  # of several words, so that every server sends it in several events

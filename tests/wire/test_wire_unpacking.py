@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
+from pytest_promptfuzz import files
+from pytest_promptfuzz.cli.cache_transfer import read_answers
 from pytest_promptfuzz.errors import StoreError, TargetError, UsageError
-from pytest_promptfuzz.mutations.mutation import Mutation
-from pytest_promptfuzz.reporting.reading import read_document
-from pytest_promptfuzz.testing.proxy import Proxy
-from pytest_promptfuzz.wire import unpacking
-from pytest_promptfuzz.wire.answers import StoredAnswer
-from pytest_promptfuzz.wire.beginning import unpacked
-from pytest_promptfuzz.wire.intercept import intercepting
-from pytest_promptfuzz.wire.recordings.checking import check
-from pytest_promptfuzz.wire.recordings.entry import Entry, Place, to_line
-from pytest_promptfuzz.wire.transfer import read_answers
-from pytest_promptfuzz.wire.unpacking import unpacked_body
+from pytest_promptfuzz.files import unpacked_body
+from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.reporting.report_files import read_document
+from pytest_promptfuzz.server.proxy import Proxy
+from pytest_promptfuzz.storage.answers import StoredAnswer
+from pytest_promptfuzz.storage.recordings.checks import check
+from pytest_promptfuzz.storage.recordings.entries import Entry, Place, to_line
+from pytest_promptfuzz.wire.streams import unpacked
+from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def peak_of(work: Callable[[], object]) -> int:
 
 
 def test_a_compressed_recording_is_read_up_to_a_limit(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("pytest_promptfuzz.wire.unpacking.unpacked_file.__defaults__", (8 * MB,))
+    monkeypatch.setattr("pytest_promptfuzz.files.unpacked_file.__defaults__", (8 * MB,))
     path = tmp_path / "test_it.calls.jsonl.gz"
     path.write_bytes(gzipped(64 * MB))
     assert peak_of(lambda: check(path)) < 20 * MB
@@ -125,7 +125,7 @@ def bombing() -> Iterator[str]:
 
 
 def test_a_compressed_body_is_unpacked_on_the_wire_up_to_a_limit(bombing: str, monkeypatch) -> None:
-    monkeypatch.setattr(unpacking, "MAX_BODY", 8 * MB)
+    monkeypatch.setattr(files, "MAX_BODY", 8 * MB)
     watch = Watch()
     asked = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
     answers: list[httpx2.Response] = []
@@ -161,7 +161,7 @@ def test_a_compressed_body_is_unpacked_on_the_wire_up_to_a_limit(bombing: str, m
 
 @pytest.mark.parametrize("status", [200, 500])
 def test_what_may_report_an_error_is_unpacked_up_to_a_limit(status: int, monkeypatch) -> None:
-    monkeypatch.setattr(unpacking, "MAX_BODY", 8 * MB)
+    monkeypatch.setattr(files, "MAX_BODY", 8 * MB)
     packed, said = gzipped(64 * MB), []
     response = httpx2.Response(status, headers={"content-encoding": "gzip"}, stream=httpx2.ByteStream(packed))
     assert peak_of(lambda: said.append(unpacked(response, packed))) < 30 * MB

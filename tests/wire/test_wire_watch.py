@@ -6,8 +6,8 @@ from contextvars import copy_context
 
 import pytest
 
-from pytest_promptfuzz.targets.model import Response
-from pytest_promptfuzz.wire.answers import MemoryStore, StoredAnswer
+from pytest_promptfuzz.providers.requests import Response
+from pytest_promptfuzz.storage.answers import MemoryStore, StoredAnswer
 from pytest_promptfuzz.wire.calls import Call, Fault
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch, attributed, current, watching
 

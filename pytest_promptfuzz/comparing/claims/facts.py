@@ -9,7 +9,7 @@ from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.reading.pieces import Figure, agree
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import canonical
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator

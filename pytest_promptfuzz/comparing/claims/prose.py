@@ -17,22 +17,20 @@ from pytest_promptfuzz.comparing.claims.facts import (
 )
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.guards.pair import SHORT, Finding, Pair
+from pytest_promptfuzz.comparing.meaning import cosine, nine_cases
 from pytest_promptfuzz.comparing.reading.answer import read
 from pytest_promptfuzz.comparing.reading.text import analyse, shown
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.shared_words import JUDGE, SETTLE, elsewhere, rearranged, same_words
-from pytest_promptfuzz.embedding.embedder import cosine
-from pytest_promptfuzz.embedding.entailment import nine_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pytest_promptfuzz.comparing.comparison import Outcome
+    from pytest_promptfuzz.comparing.meaning import Embedder, Entailment
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.comparing.reading.answer import Answer, Statement
     from pytest_promptfuzz.comparing.reading.text import Text
-    from pytest_promptfuzz.embedding.embedder import Embedder
-    from pytest_promptfuzz.embedding.entailment import Entailment
 
 
 def changed_places(one: Answer, two: Answer) -> Finding | None:

@@ -14,7 +14,7 @@ from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.reading.text import strip_fence
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

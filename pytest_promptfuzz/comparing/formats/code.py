@@ -20,8 +20,8 @@ from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.reading.asides import declines
 from pytest_promptfuzz.comparing.reading.text import analyse, shared_ends, shown, strip_fence
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.expressions import expression
-from pytest_promptfuzz.targets.model import Response
+from pytest_promptfuzz.providers.requests import Response
+from pytest_promptfuzz.text.expressions import expression
 
 _SHOWN = 12
 

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.reading.text import strip_fence
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.expressions import expression
 from pytest_promptfuzz.files import read_text
-from pytest_promptfuzz.targets.model import Response
-from pytest_promptfuzz.wire.paths import child
+from pytest_promptfuzz.providers.requests import Response
+from pytest_promptfuzz.text.expressions import expression
+from pytest_promptfuzz.text.json_paths import child
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -21,15 +21,15 @@ from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
 from pytest_promptfuzz.comparing.reading.asides import declines
 from pytest_promptfuzz.comparing.reading.text import analyse, shown, strip_fence, undecided
 from pytest_promptfuzz.comparing.reading.word_lists import NEGATORS
-from pytest_promptfuzz.expressions import expression
-from pytest_promptfuzz.wire.paths import at, json_diff, without
+from pytest_promptfuzz.text.expressions import expression
+from pytest_promptfuzz.text.json_paths import at, json_diff, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_promptfuzz.comparing.comparison import Outcome
+    from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.comparing.profiles import Profile
-    from pytest_promptfuzz.embedding.embedder import Embedder
 
 
 _TOKEN = expression(r"\d+(?:,\d{3})*(?:\.\d+)?|[^\W\d_]+(?:['’]t\b)?")

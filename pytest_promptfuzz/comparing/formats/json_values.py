@@ -12,18 +12,18 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
 from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.formats.alignment import canonical_key, leaves, number_of
 from pytest_promptfuzz.comparing.formats.data_text import MISSING
+from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.comparing.metrics import rouge_l
 from pytest_promptfuzz.comparing.reading.text import NORMALISERS, analyse, kept_apart, shown
 from pytest_promptfuzz.comparing.texts import compare_texts
 from pytest_promptfuzz.comparing.values.same_values import days_apart
-from pytest_promptfuzz.embedding.embedder import cosine
-from pytest_promptfuzz.wire.paths import at, child, equal, json_diff, without
+from pytest_promptfuzz.text.json_paths import at, child, equal, json_diff, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.comparing.profiles import Profile
-    from pytest_promptfuzz.embedding.embedder import Embedder
 
 
 # What a profile lets pass within JSON: numbers and dates that are close, items in another order.

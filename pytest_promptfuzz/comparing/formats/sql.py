@@ -25,7 +25,7 @@ from pytest_promptfuzz.comparing.formats.code import (
 from pytest_promptfuzz.comparing.reading.text import shown, strip_fence
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.comparison import Comparison

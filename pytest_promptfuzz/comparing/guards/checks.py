@@ -14,7 +14,7 @@ from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.asides import own_words, turns, weighs
 from pytest_promptfuzz.comparing.reading.text import analyse
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,7 +14,7 @@ from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.answer import read
 from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used, word_set
 from pytest_promptfuzz.comparing.reading.words import canonical, split_words
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -208,7 +208,7 @@ def _uncommon(text: Text, other: Text, name: str, new: str) -> bool:
     """Whether words where any word has a capital are names: a subject or a value, and no frequent word."""
     if len(text.token_set & _ENGLISH) < 2 or not (_is_thing(text, name) and _is_thing(other, new)):
         return False
-    from pytest_promptfuzz.mutations.lexicon.frequent import FREQUENT
+    from pytest_promptfuzz.data.known_words import FREQUENT
 
     lowered = name.lower(), new.lower()
     return all(

@@ -19,7 +19,7 @@ from pytest_promptfuzz.comparing.reading.words import (
     canonical_set,
     written_as,
 )
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

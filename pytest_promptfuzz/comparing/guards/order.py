@@ -10,7 +10,7 @@ from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import analyse, shared_ends
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import canonical_words, split_words, stem, stem_set
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.guards.pair import Pair

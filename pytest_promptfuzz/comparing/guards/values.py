@@ -11,7 +11,7 @@ from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import strip_fence
 from pytest_promptfuzz.comparing.reading.word_lists import when_used
 from pytest_promptfuzz.comparing.values import same_values
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

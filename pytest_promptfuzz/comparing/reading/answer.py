@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.comparing.reading.asides import substance
 from pytest_promptfuzz.comparing.reading.pieces import pieces
 from pytest_promptfuzz.comparing.reading.text import lazy
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator

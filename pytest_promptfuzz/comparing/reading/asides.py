@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.reading.word_lists import alternatives, entries, word_set
 from pytest_promptfuzz.comparing.reading.words import canonical
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.reading.text import Text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _MONTHS = (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.words import canonical_tokens, words_in
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

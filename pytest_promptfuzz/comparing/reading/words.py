@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.notation import plainly
 from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

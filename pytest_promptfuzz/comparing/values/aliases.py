@@ -9,7 +9,7 @@ from pytest_promptfuzz.comparing.guards.qualifiers import DEGREES
 from pytest_promptfuzz.comparing.reading.pieces import Figure, agree, pieces
 from pytest_promptfuzz.comparing.reading.text import shown
 from pytest_promptfuzz.comparing.reading.word_lists import NEGATORS, entries, when_used, word_set
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 LONGEST = 6
 """Words up to which an answer is read as one value."""

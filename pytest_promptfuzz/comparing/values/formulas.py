@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.comparison import decided
 from pytest_promptfuzz.comparing.reading.text import shown
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable

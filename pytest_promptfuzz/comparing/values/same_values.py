@@ -13,7 +13,7 @@ from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import analyse
 from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used
 from pytest_promptfuzz.comparing.reading.words import canonical, canonical_set
-from pytest_promptfuzz.expressions import expression
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,21 +5,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.expressions import expression
-from pytest_promptfuzz.mutations.casing import LETTER, capitalised, lower, upper
-from pytest_promptfuzz.mutations.edits import Edit, edits_at, replace
-from pytest_promptfuzz.mutations.fields import inside
-from pytest_promptfuzz.mutations.layout import ends_abbreviation
-from pytest_promptfuzz.mutations.lexicon.sparing import binds, is_known, naming_words
-from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.operator import operator
-from pytest_promptfuzz.mutations.written import written
+from pytest_promptfuzz.mutations.analysis.draft import ends_abbreviation
+from pytest_promptfuzz.mutations.analysis.spared_text import binds, inside, is_known, naming_words, written
+from pytest_promptfuzz.mutations.engine.edits import Edit, edits_at, replace
+from pytest_promptfuzz.mutations.engine.operator import operator
+from pytest_promptfuzz.text.expressions import LETTER, capitalised, expression, lower, upper, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from pytest_promptfuzz.mutations.draft import Draft, Word
-    from pytest_promptfuzz.mutations.rng import Rng
+    from pytest_promptfuzz.mutations.analysis.draft import Draft, Word
+    from pytest_promptfuzz.randomness import Rng
 
 # Capitals that are a name, not a shout: lower-casing US, IT or WHO would make another word of them.
 _CAPITALS = expression(r"[A-Z]{2,}s?")
@@ -314,7 +310,7 @@ def sentence_case(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
 
 def _resentenced(words: list[Word], opening: set[int], shouted: bool) -> Iterator[Edit]:
     """What gives one sentence its usual case; a capital inside an ordinary sentence is there for a reason."""
-    from pytest_promptfuzz.mutations.lexicon.names import NAMES
+    from pytest_promptfuzz.data.known_words import NAMES
 
     inner = [word for word in words if word.start not in opening and len(word.form) >= _SHORTEST]
     titled = 4 * sum(word.form[0].isupper() for word in inner) > 3 * len(inner) > 3

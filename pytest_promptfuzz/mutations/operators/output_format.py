@@ -10,19 +10,23 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.expressions import expression
-from pytest_promptfuzz.mutations.edits import Edit, insert, replace
-from pytest_promptfuzz.mutations.formats_answer import formed, outlined, under_ban
-from pytest_promptfuzz.mutations.formats_place import instructions_end, repeats_fields, words_of
-from pytest_promptfuzz.mutations.lexicon.table import words
-from pytest_promptfuzz.mutations.operator import Operator, operator
+from pytest_promptfuzz.mutations.analysis.answer_format import (
+    formed,
+    instructions_end,
+    outlined,
+    repeats_fields,
+    under_ban,
+    words_of,
+)
+from pytest_promptfuzz.mutations.engine.edits import Edit, insert, replace
+from pytest_promptfuzz.mutations.engine.operator import Operator, operator
+from pytest_promptfuzz.text.expressions import expression, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_promptfuzz.mutations.draft import Draft
-    from pytest_promptfuzz.mutations.layout import Sentence
-    from pytest_promptfuzz.mutations.rng import Rng
+    from pytest_promptfuzz.mutations.analysis.draft import Draft, Sentence
+    from pytest_promptfuzz.randomness import Rng
 
 
 class _Wording(NamedTuple):

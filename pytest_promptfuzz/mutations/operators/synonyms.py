@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.mutations.casing import like
-from pytest_promptfuzz.mutations.edits import Edit, replace
-from pytest_promptfuzz.mutations.fields import data_spans, field_spans, merged
-from pytest_promptfuzz.mutations.lexicon.context import Context, fits
-from pytest_promptfuzz.mutations.lexicon.sparing import own_words
-from pytest_promptfuzz.mutations.operator import Operator, operator
+from pytest_promptfuzz.mutations.analysis.spared_text import data_spans, field_spans, merged, own_words
+from pytest_promptfuzz.mutations.analysis.word_context import Context, fits
+from pytest_promptfuzz.mutations.engine.edits import Edit, replace
+from pytest_promptfuzz.mutations.engine.operator import Operator, operator
+from pytest_promptfuzz.text.expressions import like
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_promptfuzz.mutations.draft import Draft, Word
-    from pytest_promptfuzz.mutations.lexicon.forms import Reading
-    from pytest_promptfuzz.mutations.lexicon.lexicon import Kind, Lexicon
-    from pytest_promptfuzz.mutations.mutation import Preserves
-    from pytest_promptfuzz.mutations.rng import Rng
+    from pytest_promptfuzz.mutations.analysis.draft import Draft, Word
+    from pytest_promptfuzz.mutations.analysis.lexicon import Forms, Kind, Lexicon, Reading
+    from pytest_promptfuzz.mutations.engine.mutation import Preserves
+    from pytest_promptfuzz.randomness import Rng
 
     Fit = Callable[[Reading, Context], int]
+
 
 SHARE = 0.34
 """The share of the words that have a substitute which one mutation replaces."""
@@ -61,7 +60,7 @@ def sites(draft: Draft, vocabulary: Vocabulary, *, fit: Fit = fits, data: bool =
     Args:
         draft: Where.
         vocabulary: What knows words.
-        fit: Whether a reading fits a place: see :func:`pytest_promptfuzz.mutations.lexicon.context.fits`.
+        fit: Whether a reading fits a place: see :func:`pytest_promptfuzz.mutations.analysis.word_context.fits`.
         data: Whether words of data (``Review: It broke.``) may be replaced.
     """
     found_words = draft.words
@@ -117,7 +116,7 @@ def _counted(found: Sequence[Word], index: int, nouns: tuple[str, ...]) -> tuple
     """Those that take the ``a`` before them, or before the adjective before them ("a brief rationale")."""
     if found[index - 1].lower not in _COUNTING and found[index - 2].lower not in _COUNTING:
         return nouns
-    from pytest_promptfuzz.mutations.lexicon.nouns import UNCOUNTED
+    from pytest_promptfuzz.data.replacements import UNCOUNTED
 
     return tuple(each for each in nouns if each not in UNCOUNTED)
 
@@ -163,7 +162,7 @@ def replaced(site: Site, new: str) -> Edit:
     """The edit that puts ``new`` in a place, its article with it."""
     word, article = site.word, site.article
     if article is not None:
-        from pytest_promptfuzz.mutations.lexicon.inflection import an_before
+        from pytest_promptfuzz.mutations.analysis.lexicon import an_before
 
         right = an_before(new)
         if right != article.lower:
@@ -196,7 +195,7 @@ class Replacing:
         self.vocabulary = vocabulary
 
     def __call__(self, draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-        """See :class:`pytest_promptfuzz.mutations.operator.Operator`."""
+        """See :class:`pytest_promptfuzz.mutations.engine.operator.Operator`."""
         return substitutions(draft.once(self._sites), rng)
 
     def _sites(self, draft: Draft) -> list[list[Site]]:
@@ -212,7 +211,7 @@ def vocabulary_of(operator: Operator) -> Vocabulary | None:
 
 @cache
 def _own_vocabulary() -> Vocabulary:
-    from pytest_promptfuzz.mutations.lexicon.forms import forms
+    from pytest_promptfuzz.mutations.analysis.lexicon import forms
 
     return forms()
 
@@ -253,14 +252,14 @@ def synonyms_from(lexicon: Lexicon, *, kind: Kind = "synonym", name: str | None 
     synonyms preserve the meaning on condition only, and no plan draws on the operator unasked.
 
     Args:
-        lexicon: What is asked; see :class:`pytest_promptfuzz.mutations.lexicon.lexicon.Lexicon`.
+        lexicon: What is asked; see :class:`pytest_promptfuzz.mutations.analysis.lexicon.Lexicon`.
         kind: ``synonym``, ``near``, ``wider`` or ``narrower``.
         name: The operator's; by default the kind's and the lexicon's, like ``hypernym-wordnet``.
 
     Raises:
         UsageError: An unknown kind, or a name that is not in kebab-case.
     """
-    from pytest_promptfuzz.mutations.lexicon.asked import Asked
+    from pytest_promptfuzz.mutations.analysis.lexicon import Asked
 
     if kind not in _NAMES:
         raise UsageError(f"synonyms_from: kind={kind!r}. {nearest(str(kind), _NAMES)}")
@@ -279,3 +278,67 @@ def synonyms_from(lexicon: Lexicon, *, kind: Kind = "synonym", name: str | None 
         trusted=True,
         default=False,
     )
+
+
+# Words replaced by others of a nearby sense: almost the same, wider, narrower. None of them keeps the meaning.
+#
+# They are there for searches of the worst case and for studies of how much a word matters, and are drawn on only when
+# named.
+
+
+@cache
+def _forms(sense: Literal["near", "wider", "narrower"]) -> Forms:
+    """The forms of the words of a sense; built once."""
+    from pytest_promptfuzz.mutations.analysis.lexicon import Forms, narrower, near, wider
+
+    return Forms({"near": near, "wider": wider, "narrower": narrower}[sense]())
+
+
+def _sense(
+    name: str,
+    sense: Literal["near", "wider", "narrower"],
+    others: str,
+    example: tuple[str, str],
+    *sources: str,
+    severity: float = 0.6,
+) -> Operator:
+    """The operator that replaces words by ``others``."""
+    return operator(
+        name,
+        dimension="semantic",
+        severity=severity,
+        version=2,
+        preserves="no",
+        languages=("en",),
+        sources=sources,
+        summary=f"Some words replaced by {others} (a third of the words that have one).",
+        example=example,
+        trusted=True,
+        default=False,
+    )(Replacing(lambda: _forms(sense)))
+
+
+near_synonym = _sense(
+    "near-synonym",
+    "near",
+    "others of almost the same sense",
+    ("Explain the main idea.", "Describe the main idea."),
+    "S3",
+    severity=0.5,
+)
+hypernym = _sense(
+    "hypernym",
+    "wider",
+    "wider ones",
+    ("Write a poem about the car.", "Write a poem about the vehicle."),
+    "S3",
+    "S4",
+)
+hyponym = _sense(
+    "hyponym",
+    "narrower",
+    "narrower ones",
+    ("Write a letter about the vehicle.", "Write a letter about the car."),
+    "S3",
+    "S4",
+)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.reporting.html.edits import changed, whole
 from pytest_promptfuzz.reporting.html.parts import (
+    MOST_CHARACTERS,
     badge,
     block,
     command,
@@ -16,15 +16,176 @@ from pytest_promptfuzz.reporting.html.parts import (
     inline,
     money,
 )
-from pytest_promptfuzz.reporting.html.sides import beside
 from pytest_promptfuzz.reporting.model import scored
-from pytest_promptfuzz.reporting.words import MENDS, count, grouped, operator_names
+from pytest_promptfuzz.reporting.wording.diffs import Change, Move, Reorder, explain, plain_text, shared
+from pytest_promptfuzz.reporting.wording.words import MENDS, count, grouped, operator_names
+from pytest_promptfuzz.text.expressions import expression
+from pytest_promptfuzz.text.safe_text import show_white
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_promptfuzz.reporting.html.markup import Node
+    from pytest_promptfuzz.reporting.html.parts import Node
     from pytest_promptfuzz.reporting.model import TestReport, TrialReport
+    from pytest_promptfuzz.reporting.wording.diffs import Shown
+
+
+# What a mutation changed in its prompt, as the terminal explains it: words, moves, reorderings.
+
+
+_CONTEXT = 60
+_MOST_PLACES = 12
+_MOST_PARTS = 30
+_TAGS = {"-": "del", "+": "ins"}
+
+
+def changed(diff: Iterable[Sequence[str]]) -> Node:
+    """The places that changed with their neighbourhood, moves as moves."""
+    shown = explain(diff, context=_CONTEXT)
+    made: list[Node] = [_shown(each) for each in shown[:_MOST_PLACES]]
+    rest = len(shown) - _MOST_PLACES
+    if rest > 0:
+        made.append(["p.dim", f"… and {count(rest, 'more place')} changed"])
+    return ["div.changed", *(made or [["p.dim", "(unchanged)"]])]
+
+
+def whole(diff: Iterable[Sequence[str]]) -> Node:
+    """The whole prompt with what changed in it."""
+    pieces: list[Node] = []
+    room = MOST_CHARACTERS
+    for kind, text in diff:
+        if room <= 0:
+            pieces.append(["span.cut", " … the rest is not shown"])
+            break
+        shown = cut(text, room)
+        room -= len(text)
+        pieces += [[_TAGS[kind], *shown]] if kind in _TAGS else shown
+    return ["pre.text", {"dir": "auto"}, *pieces]
+
+
+def _shown(each: Shown) -> Node:
+    if isinstance(each, Change):
+        return [
+            "p.change",
+            {"dir": "auto"},
+            *([_TAGS[kind], text] if kind in _TAGS else _context(text) for kind, text in each.pieces),
+        ]
+    return _move(each) if isinstance(each, Move) else _reorder(each)
+
+
+def _context(text: str) -> str:
+    """A stretch between two changes may be as long as it likes."""
+    return text if len(text) <= 4 * _CONTEXT else f"{text[: 2 * _CONTEXT]} … {text[-2 * _CONTEXT :]}"
+
+
+def _move(move: Move) -> Node:
+    def place(after: str) -> list[Node]:
+        return ["after “", ["bdi", after], "”"] if after else ["at the start"]
+
+    return [
+        "div.change",
+        ["p", ["span.label", "moved "], ["bdi.moved", *cut(move.text, 600)]],
+        ["p.dim", "stood ", *place(move.was_after), "; stands ", *place(move.now_after)],
+    ]
+
+
+def _reorder(reorder: Reorder) -> Node:
+    rest = len(reorder.segments) - _MOST_PARTS
+    parts: list[Node] = [
+        ["li", ["span.label", f"{place} "], ["bdi.moved", *cut(text, 300)]]
+        for place, text in reorder.segments[:_MOST_PARTS]
+    ]
+    if rest > 0:
+        parts.append(["li.dim", f"… and {count(rest, 'more part')}"])
+    return [
+        "div.change",
+        ["p", ["span.label", "reordered "], "the parts in their new order, numbered as they were before"],
+        ["ul.reordered", *parts],
+    ]
+
+
+# Two answers side by side, with the words marked in which they differ.
+
+
+LIMIT = 6_000
+"""Characters of an answer that are compared and shown."""
+_MARGIN = 200  # characters shown before the first difference of two long answers
+# Scripts that do not part words by blanks are compared by characters.
+_WORDS = expression(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|\w+|\s+|[^\w\s]")
+
+
+def answer(value: Any) -> str:
+    """An answer as text; JSON is laid out."""
+    try:
+        return plain_text(value)
+    except ValueError:  # a number of more digits than Python writes
+        return "(a value that cannot be written)"
+
+
+def beside(baseline: Any, response: Any, names: tuple[str, str] = ("baseline", "response")) -> Node:
+    """The baseline's answer on the left, the response on the right; or what else they are named."""
+    one, other = answer(baseline), answer(response)
+    if one == other:
+        return [
+            "div.sides",
+            _side(names[0], [*cut(one, LIMIT)]),
+            ["div.side", ["p.label", names[1]], ["p.same", "the same, word for word"]],
+        ]
+    start = 0
+    if max(len(one), len(other)) > LIMIT:
+        start = max(0, shared(one, other) - _MARGIN)
+        start = start if start > _MARGIN else 0
+    lead: list[Node] = [["span.cut", f"… {start:,} characters the same … "]] if start else []
+    left, right = _marked(one[start : start + LIMIT], other[start : start + LIMIT])
+    return [
+        "div.sides",
+        _side(names[0], [*lead, *left, *_rest(one, start)]),
+        _side(names[1], [*lead, *right, *_rest(other, start)]),
+    ]
+
+
+def _rest(text: str, start: int) -> list[Node]:
+    rest = len(text) - start - LIMIT
+    return [["span.cut", f" … {rest:,} more characters are not shown"]] if rest > 0 else []
+
+
+def _side(name: str, children: list[Node]) -> Node:
+    return ["div.side", ["p.label", name], ["pre.text", {"dir": "auto"}, *children]]
+
+
+def _marked(one: str, other: str) -> tuple[list[Node], list[Node]]:
+    """Both texts in pieces; a piece that the other lacks is marked."""
+    from rapidfuzz.distance import LCSseq
+
+    mine, theirs = _WORDS.findall(one), _WORDS.findall(other)
+    left: list[tuple[bool, str]] = []
+    right: list[tuple[bool, str]] = []
+    for step in LCSseq.opcodes(mine, theirs):
+        same = step.tag == "equal"
+        for pieces, words, start, end in (
+            (left, mine, step.src_start, step.src_end),
+            (right, theirs, step.dest_start, step.dest_end),
+        ):
+            _add(pieces, same, "".join(words[start:end]))
+    return _nodes(left), _nodes(right)
+
+
+def _add(pieces: list[tuple[bool, str]], same: bool, text: str) -> None:
+    """What differs on both sides of a blank is one piece."""
+    if not text:
+        return
+    if not same and len(pieces) > 1 and pieces[-1][0] and not pieces[-1][1].strip() and not pieces[-2][0]:
+        blank = pieces.pop()[1]
+        pieces[-1] = (False, pieces[-1][1] + blank + text)
+    elif pieces and pieces[-1][0] == same:
+        pieces[-1] = (same, pieces[-1][1] + text)
+    else:
+        pieces.append((same, text))
+
+
+def _nodes(pieces: list[tuple[bool, str]]) -> list[Node]:
+    return [text if same else ["mark", text if text.strip() else show_white(text)] for same, text in pieces]
+
 
 _LISTED = 16  # trials of one kind; more are folded once more
 _OPENED = 3  # groups of deviations that are shown without being asked for

@@ -3,22 +3,389 @@
 from __future__ import annotations
 
 import itertools
+import os
 import threading
+from collections import deque
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz import clocks
 from pytest_promptfuzz.clocks import monotonic
-from pytest_promptfuzz.running.limits.budget import Caps
-from pytest_promptfuzz.running.limits.ledger import MemoryLedger
-from pytest_promptfuzz.running.limits.settings import Settings
-from pytest_promptfuzz.running.limits.ticket import Queue, Ticket
+from pytest_promptfuzz.errors import TargetError, UsageError, nearest
+from pytest_promptfuzz.running.limits.budget import (
+    Budget,
+    Caps,
+    MemoryLedger,
+    Price,
+    Prices,
+    Reserved,
+    missing_price,
+    runs,
+)
+from pytest_promptfuzz.running.limits.lanes import (
+    ATTEMPTS,
+    LIMITED,
+    LONGEST_WAIT,
+    MAX_WAIT,
+    SOON,
+    Rule,
+    asked_wait,
+    backoff,
+    is_passing,
+    pause,
+    told_limits,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_promptfuzz.running.limits.budget import Budget
-    from pytest_promptfuzz.running.limits.ledger import Ledger
-    from pytest_promptfuzz.wire.gate import Outgoing
+    from pytest_promptfuzz.providers.requests import Usage
+    from pytest_promptfuzz.running.limits.budget import Books, Ledger
+    from pytest_promptfuzz.running.limits.lanes import Lane
+    from pytest_promptfuzz.wire.calls import Outgoing
+
+
+# One call's way through the limits: its turn, its tries, and what it took.
+
+
+_LONGEST_SLEEP = 0.25  # so that whoever is told to stop hears of it
+_LONGEST_LOOK = 1.0  # so that other processes see that somebody waits
+RATE_LIMIT = "rate-limit"
+_CHARACTERS = 4  # of a token, for what is reckoned before a call
+
+
+class Queue:
+    """The calls of this process that wait for one lane, and when to look again whether the first may leave."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.waiting: deque[Ticket] = deque()
+        self.next_look = 0.0
+
+    def add(self, ticket: Ticket) -> None:
+        """A call waits: before those that came later, also if it failed meanwhile."""
+        later = (place for place, each in enumerate(self.waiting) if each.number > ticket.number)
+        self.waiting.insert(next(later, len(self.waiting)), ticket)
+
+
+class Ticket:
+    """The passage of one call: see ``wire.gate.Passage``."""
+
+    def __init__(self, limits: Limits, queue: Queue, lane: str, outgoing: Outgoing, number: int) -> None:
+        self._limits = limits
+        self._queue = queue
+        self._lane = lane
+        self._outgoing = outgoing
+        self._name = f"{os.getpid()}-{number}"
+        self.number = number
+        self._rule = limits.settings.rule_of(lane)
+        self._price: Price | None = None
+        self._priced = False
+        self._tries = 0
+        self._not_before = 0.0
+        self._since = limits.clock()
+        self.queued = False
+        self._may_leave = self._flying = False
+        self._refusal: Exception | None = None
+        self._why = ""
+
+    # Before the call
+
+    def delay(self) -> float:
+        """Seconds to sleep before asking this again; 0.0 once the call may be made.
+
+        Raises:
+            TargetError: The budget is spent, or the provider asks to wait for too long.
+        """
+        if self._limits.stopped:
+            self.left()
+            raise TargetError("The session was interrupted.", kind="interrupted")
+        now = self._limits.clock()
+        if now < self._not_before:
+            return min(self._not_before - now, _LONGEST_SLEEP)
+        with self._queue.lock:
+            wait = 0.0
+            if not self._may_leave and self._refusal is None:  # another call of the queue may have seen to it
+                if not self.queued:
+                    self.queued = True
+                    self._queue.add(self)
+                    if len(self._queue.waiting) == 1:
+                        self._queue.next_look = 0.0
+                wait = self._look(now)
+        if self._refusal is not None:
+            raise self._refusal
+        if not self._may_leave:
+            return wait
+        self._may_leave, self._flying = False, True
+        self._tries += 1
+        return 0.0
+
+    def _look(self, now: float) -> float:
+        """Let out whoever may leave, from the front of the queue; until when to sleep. The queue's lock is held."""
+        queue = self._queue
+        if queue.waiting and now >= queue.next_look:
+            with self._limits.ledger.open(self._lane) as books:
+                while queue.waiting:
+                    first = queue.waiting[0]
+                    wait = first.ask(books, now)
+                    if wait > 0:
+                        queue.next_look = now + min(wait, _LONGEST_LOOK)
+                        break
+                    queue.waiting.popleft()
+                    first.queued = False
+        return max(SOON / 2, min(queue.next_look - now, _LONGEST_SLEEP))
+
+    def ask(self, books: Books, now: float) -> float:
+        """Seconds until the first of a queue may leave; 0.0 if it leaves now, or never will."""
+        lane, budget = books
+        process = str(os.getpid())
+        try:
+            if now < lane.shut:
+                raise self._shut(lane.shut - now, lane.why)
+            most = self._most()
+            cost = self._cost(most, budget)
+            if not lane.turn(process, self._since, now):
+                return SOON * 2
+            if budget.must_wait(self._limits.settings.caps, most, cost, now, runs):
+                return SOON
+        except TargetError as error:
+            self._refusal = error
+            lane.turns.pop(process, None)
+            return 0.0
+        longest = lane.patience(now, self._limits.settings.max_wait)
+        wait = lane.wait(self._rule, self._reckoned(), now, runs, longest)
+        if wait > 0:
+            self._limits.waits(self._lane, wait)
+            return wait
+        lane.leave(self._name, self._reckoned(), now, os.getpid())
+        lane.turns.pop(process, None)
+        budget.reserve(self._name, Reserved(now, os.getpid(), most, cost), again=self._tries > 0)
+        self._may_leave = True
+        return 0.0
+
+    def _reckoned(self) -> float:
+        """Tokens that the call is likely to take, for limits by the minute."""
+        return self._outgoing.words / _CHARACTERS + (self._outgoing.bound or 0)
+
+    def _most(self) -> float:
+        """Tokens that the call takes at the most where its answer is bounded: no token is shorter than a byte."""
+        return self._outgoing.size + (self._outgoing.bound or 0)
+
+    def _cost(self, tokens: float, budget: Budget) -> float:
+        """US dollars for so many tokens of this call at the most; 0.0 where nobody has set a limit.
+
+        Raises:
+            TargetError: There is a limit, and the model has no price.
+        """
+        if self._limits.settings.caps.cost is None:
+            return 0.0
+        price = self.price()
+        if price is None:
+            budget.refusals += 1
+            model = self._outgoing.model
+            raise TargetError(
+                f"{self._limits.settings.caps.prefix}max-cost is set, and no price is known of the model {model!r} at "
+                f"{self._outgoing.host}. {missing_price(model, self._outgoing.url)}",
+                kind="unpriced",
+            )
+        bound = self._outgoing.bound or 0
+        return price.cost(tokens - bound, bound)
+
+    def price(self) -> Price | None:
+        """The price of the model, looked up once."""
+        if not self._priced:
+            self._price = self._limits.settings.prices.of(self._outgoing.model, self._outgoing.url)
+            self._priced = True
+        return self._price
+
+    # After the call
+
+    def answered(self, status: int, headers: Mapping[str, str], *, lasting: bool = False) -> bool:
+        """The provider answered; whether the call is to be made again."""
+        now, today = self._limits.clock(), clocks.now()
+        again, wait = False, 0.0
+        with self._limits.ledger.open(self._lane) as books:
+            lane = books.lane
+            for kind, told in told_limits(headers, today).items():
+                lane.told(kind, told, self._name, now)
+            if status < 400:
+                lane.accepted()
+            else:
+                if not lasting and (status in LIMITED or is_passing(status, headers)):
+                    again, wait = self._again(lane, status, headers, now, asked_wait(headers, today))
+                books.budget.failures += 1
+                self._land(books, 0.0, 0.0)
+        self._not_before = now + wait
+        return again
+
+    def _again(
+        self, lane: Lane, status: int, headers: Mapping[str, str], now: float, asked: float | None
+    ) -> tuple[bool, float]:
+        """Whether a failure that may pass is tried again, and how many seconds after."""
+        settings, rng = self._limits.settings, self._limits.rng
+        limited = status in LIMITED
+        rounds = lane.refused(self._name, now) if limited else 0
+        if asked is not None and asked > settings.max_wait:
+            self._why = (
+                f" (not tried again: the provider asks to wait {asked:.0f} s, longer than {self._longest()})"
+            )
+            if limited:
+                lane.shut_until(now + asked, RATE_LIMIT)
+            return False, 0.0
+        wait = asked if asked is not None else backoff(self._tries, rng)
+        rest = asked if asked is not None else pause(rounds, rng) if rounds else 0.0
+        if not is_passing(status, headers):
+            lane.waits(wait, now, settings.max_wait)
+            return False, 0.0
+        kind = RATE_LIMIT if limited else "server"
+        again = self._patient(lane, max(wait, rest) if limited else wait, now, kind, f"HTTP {status}")
+        if limited and rest:
+            lane.pause(now + rest)
+        if limited and not again and lane.refusals >= max(2, settings.attempts):
+            # Refused for good: who waits behind it would meet the same.
+            lane.shut_until(now + rest, RATE_LIMIT)
+        return again, wait
+
+    def _patient(self, lane: Lane, wait: float, now: float, kind: str, said: str) -> bool:
+        """Whether a call that failed is made again after so many seconds; when the time is over, nobody else asks."""
+        settings = self._limits.settings
+        if not lane.waits(wait, now, settings.max_wait):
+            if now > lane.failing:
+                lane.shut_until(now + max(wait, LONGEST_WAIT), kind)
+            elif kind == RATE_LIMIT:
+                lane.shut_until(now + wait, kind)
+            if self._tries < settings.attempts:
+                self._why = f" (not tried again: no call has been answered for nearly {self._longest()})"
+            return False
+        if self._tries >= settings.attempts:
+            return False
+        shown = f"{said}, try {self._tries} of {settings.attempts}"
+        self._limits.waits(self._lane, wait, shown, since=now - lane.failing)
+        return True
+
+    def _longest(self) -> str:
+        settings = self._limits.settings
+        return f"{settings.max_wait:g} s ({settings.caps.prefix}max-wait)"
+
+    def failed(self, *, passing: bool) -> bool:
+        """No answer came; whether the call is to be made again."""
+        now, again = self._limits.clock(), False
+        wait = backoff(self._tries, self._limits.rng)
+        with self._limits.ledger.open(self._lane) as books:
+            books.budget.failures += 1
+            if passing:
+                again = self._patient(books.lane, wait, now, "connection", "no answer")
+            self._land(books, *self._unknown())
+        self._not_before = now + wait
+        return again
+
+    def begun(self) -> None:
+        """A streamed answer has begun. Nobody waits for its end: whoever reads it may be waiting here."""
+        with self._limits.ledger.open(self._lane) as books:
+            books.lane.land(self._name, None)
+            reserved = books.budget.reserved.get(self._name)
+            if reserved is not None:
+                reserved.since = float("-inf")
+
+    def settled(self, usage: Usage | None, words: int) -> Callable[[], float | None]:
+        """The answer is here; what looks up its price in US dollars, if that is known.
+
+        It is looked up at once only where it is limited: other answers may be waiting to be read.
+        """
+        read = usage.input_tokens if usage is not None else None
+        written = usage.output_tokens if usage is not None else None
+        tokens_in = self._outgoing.words / _CHARACTERS if read is None else read
+        tokens_out = words / _CHARACTERS if written is None else written
+        limited = self.price() if self._limits.settings.caps.cost is not None else None
+        cost = 0.0 if limited is None else limited.cost(tokens_in, tokens_out)
+        with self._limits.ledger.open(self._lane) as books:
+            self._land(books, tokens_in + tokens_out, cost)
+
+        def looked_up() -> float | None:
+            price = None if read is None or written is None else self.price()
+            return None if price is None else price.cost(tokens_in, tokens_out)
+
+        return looked_up
+
+    def left(self) -> None:
+        """Whoever asked went away."""
+        with self._queue.lock:
+            if self.queued:
+                self._queue.waiting.remove(self)
+                self._queue.next_look = 0.0
+                self.queued = False
+                with self._limits.ledger.open(self._lane) as books:
+                    books.lane.turns.pop(str(os.getpid()), None)
+        if self._flying or self._may_leave:
+            self._may_leave = False
+            with self._limits.ledger.open(self._lane) as books:
+                self._land(books, *self._unknown())
+
+    def tries(self) -> str:
+        """What a failure adds to its message."""
+        if self._why:
+            return self._why
+        attempts = self._limits.settings.attempts
+        return f" (try {self._tries} of {attempts})" if self._tries > 1 else ""
+
+    def _land(self, books: Books, tokens: float, cost: float) -> None:
+        self._flying = False
+        books.lane.land(self._name, tokens)
+        books.budget.spend(self._name, tokens, cost)
+        self._queue.next_look = 0.0
+
+    def _unknown(self) -> tuple[float, float]:
+        """Tokens and cost of a call whose end nobody saw: its prompt was read, perhaps."""
+        tokens = self._outgoing.words / _CHARACTERS
+        price = self._price
+        return tokens, 0.0 if price is None else price.cost(tokens, 0)
+
+    def _shut(self, seconds: float, why: str) -> TargetError:
+        again = " again" if self._tries else ""
+        did = "refused" if why == RATE_LIMIT else "failed"
+        return TargetError(
+            f"Not asked{again}: {self._lane} {did} the calls before this one, and no other is made for "
+            f"{max(1, round(seconds))} s.",
+            kind=why,
+        )
+
+
+# What a person has set: limits, attempts, the budget, prices.
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a person has set.
+
+    Attributes:
+        attempts: How often a call is made at the most, 1 or more.
+        rule: For every host and model.
+        rules: For some, by a pattern of ``host/model``; what they leave open is taken from ``rule``.
+        caps: The budget.
+        prices: What calls cost.
+        max_wait: Seconds for which calls wait while a provider refuses every one of them.
+    """
+
+    attempts: int = ATTEMPTS
+    rule: Rule = field(default_factory=Rule)
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    caps: Caps = field(default_factory=Caps)
+    prices: Prices = field(default_factory=Prices)
+    max_wait: float = MAX_WAIT
+
+    def rule_of(self, lane: str) -> Rule:
+        """The rule of ``host/model``: of the first pattern that matches, and the general one."""
+        for pattern, rule in self.rules.items():
+            if fnmatchcase(lane, pattern):
+                return Rule(
+                    rule.rpm or self.rule.rpm,
+                    rule.tpm or self.rule.tpm,
+                    rule.concurrency or self.rule.concurrency,
+                )
+        return self.rule
+
 
 _LONG = 2.0  # seconds of waiting that are worth a line
 _SELDOM = 5.0  # and a line is not worth more than that
@@ -97,3 +464,63 @@ class Limits:
     def close(self) -> None:
         """Release files."""
         self.ledger.close()
+
+
+# Limits and prices as they stand in ``[tool.promptfuzz]`` of pyproject.toml.
+
+
+_RULE = ("rpm", "tpm", "concurrency")
+_PRICE = ("input", "output")
+
+
+def rules_from(value: Any, where: str) -> dict[str, Rule]:
+    """``[tool.promptfuzz.limits]``: by a pattern of ``host/model``, any of ``rpm``, ``tpm`` and ``concurrency``.
+
+    Raises:
+        UsageError: An unknown key, or a value that is no whole number of 1 or more.
+    """
+    rules = {}
+    for pattern, given in _table(value, where).items():
+        place = f'{where}: "{pattern}"'
+        for key, number in _keys(given, _RULE, place).items():
+            if not isinstance(number, int) or number < 1:
+                raise UsageError(f"{place}: {key} = {number!r} must be a whole number of 1 or more.")
+        rules[pattern] = Rule(**given)
+    return rules
+
+
+def prices_from(value: Any, where: str) -> dict[str, Price]:
+    """``[tool.promptfuzz.prices]``: by a pattern of the model, ``input`` and ``output``, dollars a million tokens.
+
+    Raises:
+        UsageError: An unknown key, a missing one, or a value that is no number of 0 or more.
+    """
+    prices = {}
+    for pattern, given in _table(value, where).items():
+        place = f'{where}: "{pattern}"'
+        numbers = _keys(given, _PRICE, place)
+        for key in _PRICE:
+            number = numbers.get(key)
+            if not isinstance(number, int | float) or not 0 <= number < float("inf"):
+                raise UsageError(
+                    f"{place}: {key} = {number!r} must be a number of 0 or more, US dollars for a million tokens."
+                )
+        prices[pattern] = Price(float(given["input"]), float(given["output"]))
+    return prices
+
+
+def _table(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(f"{where} must be a table.")
+    return value
+
+
+def _keys(given: Any, known: tuple[str, ...], place: str) -> Mapping[str, Any]:
+    if not isinstance(given, dict):
+        raise UsageError(f"{place} must be a table with {', '.join(known)}.")
+    for key, number in given.items():
+        if key not in known:
+            raise UsageError(f"{place}: unknown key {key!r}. {nearest(key, known)}")
+        if isinstance(number, bool):
+            raise UsageError(f"{place}: {key} = {number!r} is not a number.")
+    return given

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.targets.model import Request, Response, Usage
+from pytest_promptfuzz.providers.requests import Request, Response, Usage
 from pytest_promptfuzz.targets.simulated import answers, judging, noise, tokens, tools
 from pytest_promptfuzz.targets.simulated.reading import content_text, read
 
@@ -40,7 +40,7 @@ class SimulatedModel:
     Raises:
         UsageError: A seed that is no integer, noise outside 0 to 1.
 
-    >>> from pytest_promptfuzz.targets.model import Request
+    >>> from pytest_promptfuzz.providers.requests import Request
     >>> prompt = "Classify the sentiment as positive or negative. Answer with the label only. Text: I love it"
     >>> SimulatedModel().answer(Request(({"role": "user", "content": prompt},))).text
     'positive'

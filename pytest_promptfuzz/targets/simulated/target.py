@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 from pytest_promptfuzz.errors import TargetError, UsageError, nearest
-from pytest_promptfuzz.targets.model import Request, Response, ToolCall, Usage, WireRequest
-from pytest_promptfuzz.targets.serving import chat
+from pytest_promptfuzz.providers import openai_chat
+from pytest_promptfuzz.providers.requests import Request, Response, ToolCall, Usage, WireRequest
 from pytest_promptfuzz.targets.simulated.model import SimulatedModel
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class SimulatedTarget:
             with self._lock:
                 sample = self._asked[identity]
                 self._asked[identity] += 1
-        return chat.encode(self.model.answer(request, sample=sample), wire.body)
+        return openai_chat.encode_answer(self.model.answer(request, sample=sample), wire.body)
 
     async def asend(self, request: Request, *, sample: int | None = None) -> dict[str, Any]:
         """As ``send``."""

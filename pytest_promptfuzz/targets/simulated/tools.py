@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.targets.model import ToolCall
+from pytest_promptfuzz.providers.requests import ToolCall
 from pytest_promptfuzz.targets.simulated.classify import STOP
 from pytest_promptfuzz.targets.simulated.extract import CAPITAL, EMAIL, NUMBER, value_of
 from pytest_promptfuzz.targets.simulated.words import listed, stem, words

@@ -10,7 +10,7 @@ import handmade
 from pytest_promptfuzz import evaluate
 from pytest_promptfuzz.reporting.document import Document, DocumentTest, RunReport, document
 from pytest_promptfuzz.reporting.model import report_test
-from pytest_promptfuzz.reporting.packing import unpacked
+from pytest_promptfuzz.reporting.schema import unpacked
 
 COMMAND = "pytest '{test}' --promptfuzz-trial={{id}}"
 

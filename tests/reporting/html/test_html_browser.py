@@ -7,7 +7,7 @@ import pytest
 from browsing import ENTER, ESCAPE, TAB, Browser
 
 from pytest_promptfuzz.reporting.document import document
-from pytest_promptfuzz.reporting.html import html_report
+from pytest_promptfuzz.reporting.html.page import html_report
 
 BRITTLE = "tests/test_triage.py::test_brittle"
 

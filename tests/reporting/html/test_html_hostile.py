@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pages
 import pytest
 
-from pytest_promptfuzz.reporting.html import html_report
+from pytest_promptfuzz.reporting.html.page import html_report
 
 if TYPE_CHECKING:
     from browsing import Browser

@@ -16,10 +16,9 @@ import pages
 import pytest
 
 from pytest_promptfuzz.reporting.document import Document, document
-from pytest_promptfuzz.reporting.html import html_report
-from pytest_promptfuzz.reporting.html.edits import changed
-from pytest_promptfuzz.reporting.html.markup import to_html, to_json
-from pytest_promptfuzz.reporting.html.sides import beside
+from pytest_promptfuzz.reporting.html.page import html_report
+from pytest_promptfuzz.reporting.html.parts import to_html, to_json
+from pytest_promptfuzz.reporting.html.trials import beside, changed
 
 SENTENCE = re.compile(r"<h1[^>]*>(.*?)</h1>")
 

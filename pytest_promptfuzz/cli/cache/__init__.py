@@ -1,1 +1,0 @@
-"""``promptfuzz cache``: one module an action."""

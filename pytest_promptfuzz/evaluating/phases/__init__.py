@@ -1,0 +1,1 @@
+"""The phases of one evaluation, from its plan to its verdict."""

@@ -1,0 +1,334 @@
+"""The control trial: the unmutated body once more, given the same answers. What differs is not the prompt's doing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.evaluating.judge import shown, spent_by, subject_of
+from pytest_promptfuzz.evaluating.phases.baseline import not_repeatable
+from pytest_promptfuzz.evaluating.phases.drift import prompt_of
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.mutations.engine.selection import wanted
+from pytest_promptfuzz.results.trials import Spent
+from pytest_promptfuzz.running.run import asks_less, asks_more
+from pytest_promptfuzz.stats.verdict import Judgement, plain
+from pytest_promptfuzz.text.json_paths import json_diff, without
+from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.evaluating.job import Epoch, Job
+    from pytest_promptfuzz.evaluating.judge import Baseline, TrialJudge
+    from pytest_promptfuzz.evaluating.phases.resampling import Asked
+    from pytest_promptfuzz.evaluating.role_prompts import OnWire
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.results.trials import Trial
+    from pytest_promptfuzz.running.run import Run
+
+
+def _sorted(value: Any) -> Any:
+    """Plain data with all its lists sorted."""
+    if isinstance(value, dict):
+        return {name: _sorted(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return sorted(map(_sorted, value), key=lambda each: json.dumps(each, sort_keys=True))
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What a control trial showed.
+
+    Attributes:
+        overruled: Why trials would be in vain; ``None`` where they would not.
+        note: What the person must know; empty where there is nothing.
+        repeatable: Whether the models were asked nothing that they were not asked before.
+        answers: Whether the run is one more answer: a function's own calls are not seen, and so not served.
+    """
+
+    overruled: Judgement | None = None
+    note: str = ""
+    repeatable: bool = True
+    answers: bool = False
+
+
+def controlled(
+    control: Run,
+    baseline: Baseline,
+    judge: TrialJudge,
+    planned: Sequence[Mutation],
+    on_wire: OnWire | None,
+) -> Control:
+    """Compare a control trial with the baseline.
+
+    Args:
+        control: Its run.
+        baseline: What it repeats.
+        judge: Compares.
+        planned: The mutations to come.
+        on_wire: How requests are mutated in flight, if they are.
+    """
+    own = judge.counts_runs and not control.watch.calls
+    overruled = None if on_wire is None else on_wire.unrepeated(planned, baseline.run, control)
+    if asks_more(control, baseline.run):
+        where = "; ".join(fault.message.removesuffix(".") for fault in control.watch.faults) or "more calls"
+        note = (
+            f"the unmutated test asks the model something else each time ({where}): answers will not be found in "
+            "the store. Leave such parts out with ignore=['$.path'], or fix them in the test."
+        )
+        return Control(overruled, note, repeatable=False)
+    note = ""
+    kept = asks_less(control, baseline.run)
+    if kept:
+        made, before = len(control.watch.calls), len(baseline.run.watch.calls)
+        note = (
+            f"run again on the same prompt, the test made {made} model calls instead of {before}: the application "
+            "keeps answers itself. A mutation that its cache answers is not exercised."
+        )
+    raised = control.exception
+    if raised is not None:
+        overruled = not_repeatable(f"it raised {type(raised).__name__}: {raised}")
+    elif not judge.oracle_only and (control.returned is not None or not kept):
+        # Without a return value the last answer is compared, and an application that keeps it asks for none.
+        subject = subject_of(control, judge.where, baseline.run)
+        if judge.compare(baseline.subject, subject).outcome != "equivalent":
+            ignore = judge.contract.ignore
+            before, after = without(baseline.value, ignore), without(shown(subject), ignore)
+            paths = json_diff(before, after)
+            what = f"its result differs at {', '.join(paths[:5]) or '$'}"
+            if not own and _sorted(before) == _sorted(after):
+                what = (
+                    "its result holds the same items in another order: calls made at once finish in any order"
+                )
+                overruled = not_repeatable(what, mend="sort what the test returns")
+            elif not own:
+                overruled = not_repeatable(what, paths[:5])
+            elif paths not in ([], ["$"]):
+                note = (
+                    f"run again on the same prompt, {what}. Where that is a clock, or a random or unique part, "
+                    f"leave it out: ignore={paths[:5]!r}"
+                )
+    return Control(overruled, note, answers=own)
+
+
+# The control of a plan that names none: whether the answer changes at all when the prompt asks for another one.
+#
+# It is asked once, of the first input, after mutations were answered, and counts for nothing else. A second one of
+# another kind is asked only where the first changed nothing and every answer of the test is the same.
+
+
+OPERATORS = ("answer-fixed", "answer-fixed-first")
+"""Read right in at least 95 of 100 prompts that they were not written on (benchmarks/README.md), in this order."""
+_NEEDED = 2  # different controls that change nothing, before a test that would pass is inconclusive
+_OFF = "controls=0 asks for no control"
+
+
+def default_controls(prompt: Prompt, contract: Contract, *, on_user: bool = False) -> tuple[Mutation, ...]:
+    """The controls that may be asked, in order, one of each operator that finds a place.
+
+    None where the test names its own, and none in a text that holds data alone: a model is right to take no orders from
+    there.
+
+    Args:
+        prompt: Limited to what may change.
+        contract: The test's settings.
+        on_user: Whether the prompt is what the user's role says on the wire.
+    """
+    if not contract.controls or _named(contract) or on_user or _data_alone(prompt, contract):
+        return ()
+    made = (plan(prompt, {name: 1}, seed=contract.seed).mutations for name in OPERATORS)
+    return tuple(each for mutations in made for each in mutations)
+
+
+def parted(
+    mutations: tuple[Mutation, ...], contract: Contract
+) -> tuple[tuple[Mutation, ...], tuple[Mutation, ...]]:
+    """A recorded plan without the controls that the test does not name, and these."""
+    if _named(contract):
+        return mutations, ()
+    controls = tuple(each for each in mutations if _operator(each) in OPERATORS)
+    rest = tuple(each for each in mutations if each not in controls)
+    return rest, controls if contract.controls else ()
+
+
+def controlling(job: Job, asked: Asked, trials: Sequence[Trial]) -> Epoch:
+    """The trials of the controls that are asked of a case, after its mutations; which they are is kept in the case.
+
+    Whichever model answers them, the others' answers stay those of one model.
+
+    Args:
+        job: The test.
+        asked: What was asked of the case.
+        trials: What came of its mutations. Where nothing was answered, or the budget is spent, no control is asked.
+    """
+    case = asked.case
+    found: list[Trial] = []
+    if asked.controlled or case.number or job.only is not None or job.overruled is not None:
+        return found
+    asked.controlled, case.controls = True, ()
+    spent = any(trial.error is not None and trial.error.kind == "budget" for trial in trials)
+    if spent or all(trial.outcome == "error" for trial in trials):
+        return found
+    # An answer that stays the same needs no model to see it.
+    judge = replace(asked.judge, bench=None, embedder=None, entailment=None)
+    for mutation in job.controls(prompt_of(case)):
+        (run,) = yield [asked.control(mutation)]
+        job.spent += spent_by(run, counts_runs=job.counts_runs) + Spent(controls=1)
+        job.notes.extend(run.watch.notes)
+        trial = judge.trial(run, mutation, mutation.prompt, asked.baseline, case=case.number)
+        found.append(trial)
+        if trial.error is None or trial.error.kind != NOT_RECORDED:
+            case.controls += (mutation,)
+        if trial.outcome != "deviation" or not one_constant([*trials, *found]):
+            break
+    return found
+
+
+def one_constant(trials: Sequence[Trial]) -> bool:
+    """Whether all answers are known, and one and the same."""
+    answers = [each.value for each in trials if each.outcome not in {"error", "not-needed"}]
+    return None not in answers and len({json.dumps(each, sort_keys=True) for each in answers}) == 1
+
+
+def insensitive_anyway(controls: Sequence[Trial], trials: Sequence[Trial]) -> Judgement | None:
+    """That a test would pass whatever its prompt says; ``None`` where too little shows it.
+
+    Args:
+        controls: The trials of controls that the test does not name.
+        trials: All others.
+    """
+    unchanged = [each for each in controls if each.outcome == "deviation"]
+    kinds = dict.fromkeys(_operator(each.mutation) for each in unchanged)
+    if len(kinds) < _NEEDED or not one_constant([*trials, *unchanged]):
+        return None
+    return Judgement(
+        "inconclusive",
+        "insensitive",
+        f"{len(unchanged)} controls ({', '.join(kinds)}) should have changed the answer, and none did. Every answer of "
+        "this test is the same, as if the application did not use its prompt. If it does, compare the answer itself, "
+        f"or give an input that the answer depends on; {_OFF}.",
+    )
+
+
+def said_of(controls: Sequence[Trial], baselines: Sequence[object]) -> list[str]:
+    """What a person must know of the controls that the test does not name; nothing where the answer changed.
+
+    Args:
+        controls: Their trials.
+        baselines: The plain baseline value of each case.
+    """
+    unchanged = [each for each in controls if each.outcome == "deviation"]
+    said = []
+    if unchanged:
+        names = ", ".join(dict.fromkeys(_operator(each.mutation) for each in unchanged))
+        many = len(unchanged) > 1
+        first = unchanged[0]
+        if first.comparison is None and first.value not in (None, *baselines[first.case : first.case + 1]):
+            what = "changed the answer, and no assertion of this test noticed"
+        elif first.comparison is None and first.value is None:
+            what = "should have changed the answer, and the assertions of this test passed all the same: they may be "
+            what += "unable to fail"
+        else:
+            what = f"should have changed the answer and did not: {'they tell' if many else 'it tells'} the model to "
+            what += "answer with another word"
+        said.append(f"{len(unchanged)} control{'s' if many else ''} ({names}) {what}; {_OFF}")
+    said += [
+        f"1 control ({_operator(each.mutation)}) has no answer: {each.error.message}"
+        for each in controls
+        if each.error is not None
+    ]
+    return said
+
+
+def _named(contract: Contract) -> bool:
+    """Whether the test names a control itself."""
+    want = wanted(contract.mutations, contract.operators)
+    relations = [each for stratum in want.strata for each in stratum.relations]
+    return "must-change" in (*relations, *(each.relation for each in want.ready))
+
+
+def _data_alone(prompt: Prompt, contract: Contract) -> bool:
+    """Whether what may change holds no instruction: an input, or what the user says below a system message."""
+    part = contract.part
+    whats = {part.everywhere} if part.everywhere else {what for _, what in part.roles}
+    roles = {role for role, _ in part.roles}
+    below = roles == {"user"} and prompt.is_chat and any(each["role"] == "system" for each in prompt.messages)
+    return whats == {"input"} or below
+
+
+def _operator(mutation: Mutation) -> str:
+    return mutation.operators[0].partition("@")[0]
+
+
+# Whether a test can fail: controls change what the answer depends on, and the answers must show it.
+
+
+def insensitive(
+    relation: str, trials: Iterable[Trial], threshold: Fraction, floor: Fraction | None
+) -> Judgement | None:
+    """That a test would pass although the prompt says something else; ``None`` where it would not, or nothing shows it.
+
+    A control that changes the answer proves that the test can fail. Over several inputs, or answers, it must change so
+    many that the rest do not reach the threshold; what the model itself changes from answer to answer is no change.
+
+    Args:
+        relation: The one that the score is of.
+        trials: All of them.
+        threshold: What the score must reach.
+        floor: How far the unmutated prompt agrees with itself; ``None`` where that is not known.
+    """
+    changed: dict[str, list[bool]] = {}
+    for trial in trials:
+        if trial.mutation.relation == "must-change" and trial.outcome in {"equivalent", "deviation"}:
+            changed.setdefault(trial.id, []).append(trial.outcome == "equivalent")
+    every = [each for one in changed.values() for each in one]
+    if all(every):
+        return None
+    kept = len(every) - sum(every)
+    if not any(every):
+        return _said(
+            f"{kept} control{'s' if kept > 1 else ''} should have changed the answer, and none did: this test would "
+            "pass whatever the prompt says. Compare the answer itself, or give an input that the answer depends on."
+        )
+    if relation == "must-change":
+        if Fraction(sum(every), len(every)) >= threshold:
+            return None
+        return _said(
+            f"Only {sum(every)} of {len(every)} controls changed the answer: this test would miss changes that matter."
+        )
+    # What a control leaves unchanged is the score that it would have, were it an ordinary mutation.
+    score, best = min(
+        (min(Fraction(1), Fraction(one.count(False), len(one)) / (floor or 1)), one)
+        for one in changed.values()
+    )
+    if not threshold or score < threshold:
+        return None
+    noise = ", hardly more than the model changes by itself" if floor is not None and floor < 1 else ""
+    return _said(
+        f"The control that changed most answers changed {sum(best)} of {len(best)}{noise}: at the threshold "
+        f"{plain(threshold)} this test would pass whatever the prompt says. Give inputs that the answer depends on, or "
+        "compare the answer itself."
+    )
+
+
+def _said(explanation: str) -> Judgement:
+    return Judgement("inconclusive", "insensitive", explanation)
+
+
+def no_control(contract: Contract) -> Judgement | None:
+    """Controls were asked for and none found a place: whether the test can fail is as open as before."""
+    names = wanted(contract.mutations, contract.operators).controls
+    if not names:
+        return None
+    return Judgement(
+        "inconclusive",
+        "no-control",
+        f"No control asked for ({', '.join(names)}) found a place in the prompt, so nothing proved that this test can "
+        "fail. Name another control, such as answer-fixed, or ask for none.",
+    )

@@ -1,0 +1,586 @@
+"""A search at work on one test: its queries become runs, and what the runs show becomes losses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.clocks import monotonic
+from pytest_promptfuzz.comparing.meaning import cosine
+from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.evaluating.contract import refuse_unrecorded
+from pytest_promptfuzz.evaluating.judge import infrastructure_error, shown, subject_of
+from pytest_promptfuzz.evaluating.phases.baseline import in_one_line
+from pytest_promptfuzz.evaluating.phases.resampling import confirming
+from pytest_promptfuzz.evaluating.search_settings import (
+    NEAR,
+    Answer,
+    Tried,
+    answer_of,
+    ended_by,
+    said,
+    said_of_answers,
+    said_of_control,
+)
+from pytest_promptfuzz.results.counterexamples import Counterexample
+from pytest_promptfuzz.running.run import Step
+from pytest_promptfuzz.searching.failures import kind_of, same_failure
+from pytest_promptfuzz.searching.search_loop import Seen, searching
+from pytest_promptfuzz.searching.search_result import Search
+from pytest_promptfuzz.searching.shrinker import BudgetSpent, shrunk
+from pytest_promptfuzz.searching.space import Limits, space_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Sequence
+
+    from pytest_promptfuzz.comparing.meaning import Embedder
+    from pytest_promptfuzz.evaluating.job import Epoch, Job
+    from pytest_promptfuzz.evaluating.phases.resampling import Asked
+    from pytest_promptfuzz.evaluating.search_settings import Hunting, Known
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.results.trials import Spent, Trial, TrialError
+    from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.searching.search_loop import Found
+    from pytest_promptfuzz.searching.search_result import Ended
+    from pytest_promptfuzz.searching.space import Space
+
+    Answering = Generator[list[Step], list[Run], list[bool]]
+    Asking = Generator[list[Step], list[Run], list[Run]]
+
+
+# What ends a search: money and time that are spent, a target that fails too often, a goal that is reached already.
+
+
+MOST_FAILURES = 8
+"""So many queries in a row without an answer end a search."""
+
+
+class Ends(Exception):  # noqa: N818 (no error: the search is over)
+    """Nothing more is asked."""
+
+    def __init__(self, why: Ended, explanation: str) -> None:
+        super().__init__(explanation)
+        self.why: Ended = why
+
+
+class ReachedAlready(UsageError):  # noqa: N818 (what happened, not what to do about it)
+    """The unmutated prompt's own answer reaches the goal, so that no change could."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """Of one search.
+
+    Attributes:
+        settings: The search's.
+        where: The test, for messages.
+        clock: Seconds.
+    """
+
+    settings: Hunting
+    where: str
+    clock: Callable[[], float]
+    _began: float = 0.0
+    _dearest: float = 0.0
+    _failures: int = 0
+
+    def begin(self) -> None:
+        """The time runs."""
+        self._began = self.clock()
+
+    def hold(self, spent: Spent, count: int) -> None:
+        """Let ``count`` queries be made.
+
+        Raises:
+            Ends: Time or money do not hold them.
+            ConfigurationError: What they cost is not known.
+        """
+        settings = self.settings
+        if settings.seconds is not None and self.clock() - self._began >= settings.seconds:
+            raise Ends("time-spent", f"max_seconds={settings.seconds:g} were spent")
+        if settings.cost is None:
+            return
+        if spent.unpriced:
+            raise ConfigurationError(
+                f"{self.where}: max_cost={settings.cost:g} cannot be kept, since the price of the model is not known. "
+                "Set it (see the page on limits), or give max_seconds= or queries= alone."
+            )
+        # No call is made that could pass the limit, were it as dear as the dearest so far.
+        if (spent.cost or 0.0) + self._dearest * count > settings.cost:
+            raise Ends("cost-spent", f"max_cost={settings.cost:g} does not hold {count} more queries")
+
+    def paid(self, before: Spent, after: Spent) -> None:
+        """A query was made."""
+        self._dearest = max(self._dearest, (after.cost or 0.0) - (before.cost or 0.0))
+
+    def had(self) -> None:
+        """It was answered."""
+        self._failures = 0
+
+    def lost(self, error: TrialError) -> None:
+        """It was not.
+
+        Raises:
+            Ends: The budget of the session is spent, or the target answers no more.
+        """
+        if error.kind == "budget":
+            raise Ends("cost-spent", error.message)
+        self._failures += 1
+        if self._failures >= MOST_FAILURES:
+            raise Ends(
+                "target-failed",
+                f"{self._failures} queries in a row got no answer; the last: {error.message}",
+            )
+
+
+# Whether a changed prompt still means about the same, by its embedding.
+
+
+def alike(
+    embedder: Embedder | None,
+    original: str,
+    least: float,
+    allows: Callable[[Mutation], bool] | None,
+    where: str,
+) -> Callable[[Mutation], bool]:
+    """A predicate: the changed prompt's embedding is as like the original's as is wanted.
+
+    Args:
+        embedder: What embeds both.
+        original: The prompt.
+        least: The cosine that is enough.
+        allows: A predicate that must hold as well, and is asked first.
+        where: Who wants it, for messages.
+
+    Raises:
+        ConfigurationError: There is no embedder.
+    """
+    if embedder is None:
+        raise ConfigurationError(
+            f"{where}: min_cosine= needs an embedder, and none is installed: pip install 'pytest-promptfuzz[onnx]', "
+            "then promptfuzz model install."
+        )
+    (vector,) = embedder.embed([original])
+
+    def holds(mutation: Mutation) -> bool:
+        if allows is not None and not allows(mutation):
+            return False
+        (other,) = embedder.embed([mutation.text])
+        return cosine(vector, other) >= least
+
+    return holds
+
+
+# A search's find made smaller within its edits: fewer characters of a word, a move of fewer segments.
+
+
+def smaller(
+    known: Known,
+    ask: Callable[[Sequence[Mutation]], Answering],
+    *,
+    allows: Callable[[Mutation], bool],
+    queries: int,
+    repeats: int,
+) -> Generator[list[Step], list[Run], tuple[str, bool]]:
+    """Shrink what a search found, and ask what is left as often as the find was before it is believed.
+
+    Args:
+        known: The find.
+        ask: Makes runs, and tells of each whether it reaches the goal in the same way.
+        allows: Whether a change may be asked about.
+        queries: How many runs may be made.
+        repeats: How often more what is left is asked.
+
+    Returns:
+        The text of the smallest change, the find's own where nothing smaller holds, and whether no smaller one does.
+    """
+    whole = known.mutation
+    told = {whole.text: True}
+    left = queries - repeats
+
+    def answered(mutations: Sequence[Mutation]) -> Answering:
+        nonlocal left
+        new = list({each.text: each for each in mutations if each.text not in told and allows(each)}.values())
+        if len(new) > left:
+            raise BudgetSpent
+        left -= len(new)
+        for each, reached in zip(new, (yield from ask(new)) if new else [], strict=True):
+            told[each.text] = reached
+        return [told.get(each.text, False) for each in mutations]
+
+    steps = shrunk(whole, known=(known.reached, known.asked))
+    try:
+        wanted = next(steps)
+        while True:
+            try:
+                reached = yield from answered(wanted)
+            except BudgetSpent as spent:
+                wanted = steps.throw(spent)
+            else:
+                wanted = steps.send(reached)
+    except StopIteration as stop:
+        found = stop.value
+    if found.mutation.text == whole.text:
+        return whole.text, found.minimal
+    again = (yield from ask([found.mutation] * repeats)) if repeats else []
+    holds = 2 * (1 + sum(again)) > 1 + len(again)
+    return (found.mutation.text, found.minimal) if holds else (whole.text, False)
+
+
+# The unmutated prompt asked once more: whether it reaches the goal by itself.
+
+
+def steady(asked: Asked, runs: Iterable[Run], where: str, reached: Callable[[Answer], bool]) -> int:
+    """How many of the runs were answered; none may reach the goal.
+
+    Args:
+        asked: The case.
+        runs: Of the unmutated prompt, not the first.
+        where: The test, for messages.
+        reached: Whether an answer reaches the goal.
+
+    Raises:
+        Ends: One does.
+        UsageError: The body returned something that cannot be compared.
+    """
+    told = 0
+    for run in runs:
+        answer = _answer(asked, run, where)
+        if answer is None:
+            continue
+        told += 1
+        if reached(answer):
+            raise Ends(
+                "noisy",
+                f"asked again, the unmutated prompt reached the goal itself ({answer.value or answer.why!r:.80}), so "
+                "that no change can be blamed. Make the target's answers steadier (temperature 0), or choose an "
+                "objective that its noise does not reach",
+            )
+    return told
+
+
+def _answer(asked: Asked, run: Run, where: str) -> Answer | None:
+    """What the unmutated prompt was answered this time; ``None`` where nothing can be told of it."""
+    error, judge = run.exception, asked.judge
+    if infrastructure_error(run) or (error is not None and judge.skips(error)):
+        return None
+    subject = subject_of(run, where, asked.baseline.run)
+    if error is not None:  # the test's own check fails on the unmutated prompt
+        return Answer(shown(subject), "deviation", 0.0, in_one_line(error))
+    if subject is None or judge.oracle_only:  # its own checks passed, and that is all there is to see
+        return Answer(shown(subject))
+    found = judge.compare(asked.baseline.subject, subject)
+    return Answer(shown(subject), found.outcome, found.similarity, found.explanation)
+
+
+@dataclass(slots=True)
+class Hunt:
+    """One search. What it knows outlives whatever interrupts it.
+
+    Attributes:
+        settings: How it goes about it.
+        where: The test, for messages.
+        progress: Told after each batch: queries made, the budget, the best loss, whether the goal is reached.
+        clock: Seconds.
+        spare: How many queries more may be made once something is found, to make it smaller.
+        ended: Why it ended.
+        explanation: The same in a sentence.
+        queries: How often a prompt was asked.
+        errors: How many of these got no answer.
+        lost: Why the last of these got none.
+        case: Which example or input is searched, from 0.
+        places: How many places of the prompt can change.
+        baseline: The unmutated prompt's answer.
+        found: What the method came to, once it did.
+        notes: Sentences the person must see.
+        tried: The changes that were asked about.
+    """
+
+    settings: Hunting
+    where: str
+    progress: Callable[[int, int, float, bool], object] | None = None
+    clock: Callable[[], float] = monotonic
+    spare: int = 0
+    ended: Ended = "interrupted"
+    explanation: str = "it was interrupted"
+    queries: int = 0
+    errors: int = 0
+    lost: TrialError | None = None
+    case: int = 0
+    places: int = 0
+    baseline: Answer | None = None
+    found: Found | None = None
+    notes: list[str] = field(default_factory=list)
+    tried: Tried = field(default_factory=Tried)
+    _text: str = ""
+    _minimal: bool = False
+    _before: int = 0
+    _failure: Trial | None = None
+    _times: Counter[str] = field(default_factory=lambda: Counter({"": 1}))  # the baseline's own run
+    _allowance: Allowance = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._allowance = Allowance(self.settings, self.where, self.clock)
+
+    def epoch(self, job: Job, asked: Asked, prompt: Prompt) -> Epoch:
+        """Ask what the search wants to know; what reached the goal, if anything did, is a trial in the end.
+
+        Args:
+            job: The test's.
+            asked: Its case, whose baseline holds.
+            prompt: What may change.
+
+        Raises:
+            ReachedAlready: The unmutated prompt reaches the goal.
+            UsageError: There is nothing to change.
+            ConfigurationError: A budget in money is set, and a call has no known price.
+        """
+        self._allowance.begin()
+        self.baseline = Answer(asked.baseline.value)
+        self.tried.start = start = self.settings.objective(self.baseline, self.baseline)
+        self.queries, self.case = 1, asked.case.number
+        if start.reached:
+            raise ReachedAlready(
+                f"{self.where}: the unmutated prompt's answer reaches the goal ({self.settings.objective.name}) "
+                f"already, so that no change could: {asked.baseline.value!r:.120}. Choose another objective, bound or "
+                "reference."
+            )
+        try:
+            yield from self._unmutated(job, asked, self.settings.baseline_runs - 1)
+            space = self._opened(job, prompt)
+            self.places = len(space)
+            self.notes += self.settings.said_of_the_budget(space, self.queries)
+            self._before = self.queries - 1
+            found = self.found = yield from self._searched(job, asked, space)
+            self._text, self._minimal = space.text(found.state), found.minimal
+            if found.reached:
+                told = yield from self._unmutated(job, asked, self.settings.repeats)
+                self.notes += said_of_control(told, self.settings.repeats)
+                self.ended, self.explanation = "found", ""
+                if self.settings.prune:
+                    yield from self._made_smaller(job, asked, space)
+            else:
+                self.ended, self.explanation = ended_by(found, self.queries, self.settings)
+        except Ends as end:
+            self.ended, self.explanation = end.why, str(end)
+        smallest = self.smallest()
+        return [] if smallest is None else [smallest.trial]
+
+    def _unmutated(self, job: Job, asked: Asked, times: int) -> Generator[list[Step], list[Run], int]:
+        """Ask the unmutated prompt again: where it reaches the goal by itself, no change can be blamed.
+
+        Returns:
+            How often it was answered.
+        """
+        had = []
+        if asked.baseline.again is not None and self.queries == 1:  # a function's second run is an answer
+            had = [asked.baseline.again]
+            self.queries += 1
+            self._times[""] += 1
+        left = self.settings.queries + self.spare - self.queries
+        runs = had + (yield from self._runs(job, asked, [None] * max(0, min(times - len(had), left))))
+        told = steady(asked, runs, self.where, lambda answer: self._rated(answer).reached)
+        self.errors += len(runs) - told
+        return told
+
+    def _opened(self, job: Job, prompt: Prompt) -> Space:
+        settings = self.settings
+        allows = settings.allows
+        if settings.cosine is not None:
+            allows = alike(job.session.embedder, prompt.text, settings.cosine, allows, self.where)
+        return space_of(
+            prompt,
+            operators=settings.operators,
+            part=job.contract.part,
+            limits=Limits(settings.change_rate, settings.words, allows),
+            top=settings.top,
+            any_sense=settings.any_sense,
+            seed=settings.seed,
+            where=self.where,
+        )
+
+    def _searched(self, job: Job, asked: Asked, space: Space) -> Generator[list[Step], list[Run], Found]:
+        settings = self.settings
+        steps = searching(
+            space,
+            settings.method,
+            queries=settings.left_to_search(self.queries) + 1,  # the unmutated prompt is known, and counted
+            seed=settings.seed,
+            at_once=settings.batch,
+            prune=settings.prune,
+            confirm=settings.repeats,
+            spare=self.spare,
+        )
+        try:
+            next(steps)
+            texts = steps.send([self.tried.start])
+            while True:
+                mutations = [space.mutation(space.state_of(text)) for text in texts]
+                runs = yield from self._runs(job, asked, mutations)
+                made = zip(mutations, runs, strict=True)
+                seen = [self._seen(job, asked, mutation, run) for mutation, run in made]
+                self._tell()
+                texts = steps.send(seen)
+        except StopIteration as stop:
+            found: Found = stop.value
+            return found
+        finally:
+            steps.close()
+
+    def _made_smaller(self, job: Job, asked: Asked, space: Space) -> Asking:
+        known = self.smallest()
+        assert known is not None
+        left = self.settings.queries + self.spare - self.queries
+        repeats = min(self.settings.repeats, left)
+
+        def ask(mutations: Sequence[Mutation]) -> Generator[list[Step], list[Run], list[bool]]:
+            runs = yield from self._runs(job, asked, mutations)
+            made = zip(mutations, runs, strict=True)
+            return [self._seen(job, asked, mutation, run).reached for mutation, run in made]
+
+        errors = self.errors
+        text, minimal = yield from smaller(known, ask, allows=space.allows, queries=left, repeats=repeats)
+        self._text, self._minimal = text, self._minimal and minimal and self.errors == errors
+        return []
+
+    def _runs(self, job: Job, asked: Asked, mutations: Sequence[Mutation | None]) -> Asking:
+        """Make runs, if the budget holds them; what a model refuses is asked again, out of the same budget."""
+        most = self.settings.queries + self.spare
+        if self.queries + len(mutations) > most:
+            raise Ends("queries-spent", f"{self.queries} of {most} queries were made")
+        self._allowance.hold(job.spent, len(mutations))
+        steps = []
+        for mutation in mutations:
+            key = "" if mutation is None else mutation.id
+            watch = asked.case.watch(repeat=self._times[key], concurrent=asked.concurrent, mutation=mutation)
+            self._times[key] += 1
+            prompt = asked.prompt if mutation is None else mutation.prompt
+            steps.append(Step(prompt, watch, asked.case.number))
+        if not steps:
+            return []
+        self.queries += len(steps)
+        runs = yield steps
+        for run in runs:
+            before = job.spent
+            job.count(run, asked.case)
+            self._allowance.paid(before, job.spent)
+        refuse_unrecorded(job.session.tape, runs)
+        pairs = zip(mutations, runs, strict=True)
+        self.queries += yield from confirming(
+            job, asked, [(each, run) for each, run in pairs if each is not None]
+        )
+        return runs
+
+    def _seen(self, job: Job, asked: Asked, mutation: Mutation, run: Run) -> Seen:
+        """What a run shows; a query without an answer shows nothing."""
+        trial = asked.trial(mutation, run)
+        if trial.error is not None:
+            self.errors, self.lost = self.errors + 1, trial.error
+            self._allowance.lost(trial.error)
+            return self.tried.start._replace(answered=False)
+        self._allowance.had()
+        seen = self._rated(answer_of(trial))
+        if seen.reached and self._failure is not None and not same_failure(self._failure, trial):
+            seen = Seen(NEAR, reached=False)  # what is made smaller must stay the same failure
+        known = self.tried.take(mutation, trial, seen, self.queries)
+        if (
+            self._failure is None
+            and known is not None
+            and 2 * known.reached - known.asked > self.settings.repeats
+        ):
+            self._failure = known.trial if kind_of(known.trial) is not None else None
+        if seen.reached and run.exception is not None:
+            job.failures[trial.id] = run.exception
+        return seen
+
+    def _rated(self, answer: Answer) -> Seen:
+        assert self.baseline is not None
+        return self.settings.objective(self.baseline, answer)
+
+    def _tell(self) -> None:
+        if self.progress is not None:
+            self.progress(
+                self.queries, self.settings.queries, self.tried.best_loss, self.smallest() is not None
+            )
+
+    def smallest(self) -> Known | None:
+        """What reached the goal with the fewest words changed, as far as is known."""
+        if self.ended == "noisy":
+            return None
+        if self.found is None:
+            return self.tried.smallest(self.settings.repeats)
+        return self.tried.known[self._text] if self.found.reached else None
+
+    def result(self, *, target: str, model: str, spent: Spent, notes: Sequence[str]) -> Search:
+        """What is known by now.
+
+        Args:
+            target: The target's name.
+            model: The model as answered.
+            spent: What all calls took.
+            notes: What else the person must see.
+        """
+        smallest = self.smallest()
+        nearest = self.tried.nearest() if smallest is None else None
+        best = smallest or nearest
+        return Search(
+            counterexample=self.counterexample(),
+            first=None if smallest is None else self.tried.first,
+            nearest=None if nearest is None else nearest.mutation,
+            loss=self.tried.start.loss if best is None else best.loss,
+            baseline=None if self.baseline is None else self.baseline.value,
+            answer=None if best is None else best.trial.value,
+            ended=self.ended,
+            explanation=self._explained(smallest),
+            queries=self.queries,
+            found_at=self.found_at,
+            budget=self.settings.queries,
+            places=self.places,
+            method=self.settings.name,
+            objective=self.settings.objective.name,
+            target=target,
+            model=model,
+            seed=self.settings.seed,
+            trace=tuple(self.tried.trace),
+            errors=self.errors,
+            notes=tuple(dict.fromkeys([*self.said(), *notes])),
+            spent=spent,
+            prompts=len(self.tried.known),
+        )
+
+    @property
+    def found_at(self) -> int:
+        """By how many queries the goal was reached first; 0 where it was not."""
+        if self.found is not None and self.found.found_at:
+            return self.found.found_at + self._before
+        return self.tried.first_at if self.smallest() else 0
+
+    def counterexample(self) -> Counterexample | None:
+        """The smallest change that reached the goal, as far as is known; ``None`` where none did."""
+        known = self.smallest()
+        if known is None or self.baseline is None:
+            return None
+        return Counterexample(
+            mutation=known.mutation,
+            trial=known.mutation.id,
+            case=known.trial.case,
+            baseline=self.baseline.value,
+            answer=known.trial.value,
+            failure=said(self.settings.objective, self.baseline, answer_of(known.trial)),
+            minimal=self._minimal,
+            calls=self.queries,
+            repeats=(known.reached, known.asked),
+        )
+
+    def _explained(self, smallest: Known | None) -> str:
+        """Why the search ended, in a sentence."""
+        if smallest is not None:
+            more = "" if self.ended == "found" else f"; before it was as small as can be, {self.explanation}"
+            return f"a change of the prompt reached the goal by query {self.found_at}{more}"
+        return self.explanation
+
+    def said(self) -> list[str]:
+        """What the person must see."""
+        return [*self.notes, *said_of_answers(self.settings, self.tried)]

@@ -1,0 +1,573 @@
+"""What a search was asked for: its settings, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import floor, isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+
+from pytest_promptfuzz.comparing.formats.data_text import plain, text_of
+from pytest_promptfuzz.comparing.metrics import TIERS, measure
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.judging.compare import compare
+from pytest_promptfuzz.mutations.engine.selection import strata_of
+from pytest_promptfuzz.searching.methods import DEFAULT, method_of
+from pytest_promptfuzz.searching.search_loop import Seen
+from pytest_promptfuzz.searching.search_result import Better
+from pytest_promptfuzz.searching.space import MASKED_BY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.mutations.engine.selection import Selection
+    from pytest_promptfuzz.results.trials import Trial
+    from pytest_promptfuzz.searching.search_loop import Found, Method
+    from pytest_promptfuzz.searching.search_result import Ended
+    from pytest_promptfuzz.searching.space import Space
+
+
+# What a search looks for: how near an answer is to what must not happen, and whether it is there.
+
+
+BLEU_BELOW = 0.2
+"""BLEU under which a translation counts as another one (S3)."""
+NEAR = 0.999
+"""The loss of an answer that is as bad as can be and still not there."""
+_SPELLED = {"bleu": "BLEU", "chrf": "chrF", "rouge-l": "ROUGE-L"}
+
+
+class Answer(NamedTuple):
+    """What an objective sees of an answer.
+
+    Attributes:
+        value: It, as plain data.
+        outcome: What the test's own comparison and assertions say: ``equivalent``, ``minor``, ``deviation``,
+            ``undecided``.
+        similarity: The comparison's, 0 to 1; ``None`` where it has none.
+        why: Why it is that outcome, in one line.
+    """
+
+    value: Any
+    outcome: str = "equivalent"
+    similarity: float | None = 1.0
+    why: str = ""
+
+
+class Objective(Protocol):
+    """What a search looks for. ``name`` is for reports."""
+
+    @property
+    def name(self) -> str:
+        """How reports name it."""
+
+    def __call__(self, baseline: Answer, answer: Answer) -> Seen:
+        """How near an answer is to the goal, in [0, 1], and whether it is there.
+
+        Raises:
+            UsageError: The answers are not of a kind that it can read.
+        """
+
+
+def said(objective: Objective, baseline: Answer, answer: Answer) -> str:
+    """Why an answer that reaches an objective's goal does, in one line."""
+    told: Callable[[Answer, Answer], str] | None = getattr(objective, "said", None)
+    return (told(baseline, answer) if callable(told) else "") or f"{objective.name} is reached"
+
+
+def answer_of(trial: Trial) -> Answer:
+    """A trial as objectives see it."""
+    comparison = trial.comparison
+    if trial.failure is not None:
+        first = (trial.failure.message.strip().splitlines() or [""])[0]
+        return Answer(trial.value, trial.outcome, 0.0, f"{trial.failure.type}: {first}".removesuffix(": "))
+    return Answer(
+        trial.value,
+        trial.outcome,
+        None if comparison is None else comparison.similarity,
+        "" if comparison is None else comparison.explanation,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """The answer is a deviation, as a test would see it: an assertion fails, or comparison says so.
+
+    Attributes:
+        minor: Whether a minor difference is enough.
+        judged: Whether a judge says what is another answer, for reports.
+    """
+
+    minor: bool = False
+    judged: bool = False
+
+    @property
+    def name(self) -> str:
+        """How reports name it."""
+        if self.judged:
+            return "judge"
+        return "minor" if self.minor else "deviation"
+
+    def __call__(self, baseline: Answer, answer: Answer) -> Seen:  # noqa: ARG002 (the outcome compares them)
+        """See ``Objective``."""
+        if answer.outcome == "deviation" or (self.minor and answer.outcome == "minor"):
+            return Seen(1.0, reached=True)
+        if answer.similarity is None:
+            return Seen(0.5 if answer.outcome == "undecided" else 0.0, reached=False)
+        return Seen(min(NEAR, 1.0 - answer.similarity), reached=False)
+
+    def said(self, baseline: Answer, answer: Answer) -> str:  # noqa: ARG002 (as the others)
+        """Why an answer is there: what fails, or how the comparison puts it."""
+        return answer.why
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFlip:
+    """The answer's label is another one. All that is known of an answer is whether it is: what model APIs give."""
+
+    name: str = "label"
+
+    def __call__(self, baseline: Answer, answer: Answer) -> Seen:
+        """See ``Objective``."""
+        found = compare(
+            _label(baseline.value),
+            _label(answer.value),
+            task="classification",
+            semantic=False,
+            entailment=False,
+        )
+        reached = found.outcome == "deviation"
+        return Seen(float(reached), reached)
+
+    def said(self, baseline: Answer, answer: Answer) -> str:
+        """Why an answer is there."""
+        return f"label {_label(baseline.value)!r:.80} became {_label(answer.value)!r:.80}"
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """The label that the target is surest of is another one; the loss is what confidence in the right one was lost.
+
+    Answers are mappings of label to confidence, or hold ``label`` and ``confidence`` (0 to 1).
+    """
+
+    name: str = "confidence"
+
+    def __call__(self, baseline: Answer, answer: Answer) -> Seen:
+        """See ``Objective``."""
+        right, _ = _surest(baseline.value)
+        likeliest, _ = _surest(answer.value)
+        now = _confidences(answer.value)
+        sure = now.get(right)
+        if sure is None:  # another label, of which alone it is known how sure it is
+            sure = 1.0 - max(now.values())
+        return Seen(min(1.0, max(0.0, 1.0 - sure)), likeliest != right)
+
+    def said(self, baseline: Answer, answer: Answer) -> str:
+        """Why an answer is there."""
+        before, now = (_surest(each.value) for each in (baseline, answer))
+        return f"label {before[0]!r:.80} ({before[1]:.2g} sure) became {now[0]!r:.80} ({now[1]:.2g} sure)"
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """The answer is less like a reference than a bound, by one of the measures of ``comparing.tiers``.
+
+    Attributes:
+        tier: The measure's name.
+        below: The bound, in (0, 1]: an answer is there when it is less like.
+        reference: What it is held against; ``None`` is the baseline's answer.
+    """
+
+    tier: str = "bleu"
+    below: float = BLEU_BELOW
+    reference: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a measure or a bound that is none."""
+        measure(self.tier)
+        if isinstance(self.below, bool) or not isinstance(self.below, int | float) or not 0 < self.below <= 1:
+            raise UsageError(f"objective: below={self.below!r} must be a number above 0 and up to 1.")
+
+    @property
+    def name(self) -> str:
+        """How reports name it."""
+        return f"{self.tier} below {self.below:g}"
+
+    def __call__(self, baseline: Answer, answer: Answer) -> Seen:
+        """See ``Objective``."""
+        likeness = self._likeness(baseline, answer)
+        return Seen(min(1.0, max(0.0, 1.0 - likeness)), likeness < self.below)
+
+    def said(self, baseline: Answer, answer: Answer) -> str:
+        """Why an answer is there."""
+        likeness = floor(1000 * self._likeness(baseline, answer)) / 1000  # rounded up it might not be below
+        return f"{_SPELLED.get(self.tier, self.tier)} {likeness:g} is below {self.below:g}"
+
+    def _likeness(self, baseline: Answer, answer: Answer) -> float:
+        reference = text_of(baseline.value) if self.reference is None else self.reference
+        likeness = measure(self.tier)(reference, text_of(answer.value))
+        return 1.0 if likeness is None else likeness  # too long to be measured
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A function of the user's, of the baseline's value and the answer's.
+
+    It returns whether the answer is there, or how near it is, from 0 to 1, where 1 is there.
+    """
+
+    function: Callable[[Any, Any], object]
+
+    @property
+    def name(self) -> str:
+        """How reports name it."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def __call__(self, baseline: Answer, answer: Answer) -> Seen:
+        """See ``Objective``."""
+        said = self.function(baseline.value, answer.value)
+        if isinstance(said, bool):
+            return Seen(float(said), said)
+        if isinstance(said, int | float) and 0 <= said <= 1:
+            return Seen(float(said), said >= 1)
+        raise UsageError(
+            f"objective: {self.name} returned {said!r:.80}; return whether the answer is what must not happen, or how "
+            "near it is, from 0 to 1."
+        )
+
+    def said(self, baseline: Answer, answer: Answer) -> str:  # noqa: ARG002 (the function is not called twice)
+        """Why an answer is there."""
+        return f"{self.name} says that it is what must not happen"
+
+
+_NAMED: dict[str, Callable[[], Objective]] = {
+    "deviation": Deviation,
+    "minor": lambda: Deviation(minor=True),
+    "label": LabelFlip,
+    "confidence": Confidence,
+    "judge": lambda: Deviation(judged=True),
+    "bleu": Unlike,
+}
+
+
+def objective_of(wanted: object, where: str) -> Objective:
+    """The objective that is meant: by its name, as ``TIER<BOUND``, as an object with a name, or as a function.
+
+    Raises:
+        UsageError: There is none of that name, or a bound out of range.
+    """
+    if isinstance(wanted, str):
+        if wanted in _NAMED:
+            return _NAMED[wanted]()
+        tier, sign, bound = wanted.partition("<")
+        if sign and tier.strip() in TIERS:
+            try:
+                below = float(bound)
+            except ValueError:
+                raise UsageError(
+                    f"{where}: objective={wanted!r}: {bound.strip()!r} is no number; write {tier.strip()}<0.5, say."
+                ) from None
+            if not 0 < below <= 1:
+                raise UsageError(
+                    f"{where}: objective={wanted!r}: {bound.strip()} must be a number above 0 and up to 1."
+                )
+            return Unlike(tier.strip(), below)
+        known = [*_NAMED, *(f"{name}<0.5" for name in TIERS)]
+        raise UsageError(f"{where}: there is no objective {wanted!r}. {nearest(wanted, known)}")
+    if not callable(wanted):
+        raise UsageError(
+            f"{where}: objective={wanted!r:.80} must be a name ({', '.join(_NAMED)}), such as 'rouge-l<0.5', or a "
+            "function of the baseline's answer and the answer."
+        )
+    if isinstance(getattr(wanted, "name", None), str):
+        return cast("Objective", wanted)
+    return Own(wanted)
+
+
+def _label(value: Any) -> str:
+    value = plain(value)
+    if isinstance(value, Mapping) and "label" in value:
+        value = value["label"]
+    elif isinstance(value, Mapping) and value and all(_is_share(each) for each in value.values()):
+        value = max(value.items(), key=lambda each: each[1])[0]
+    return text_of(value)
+
+
+def _surest(value: Any) -> tuple[str, float]:
+    """The label that is likeliest, and how sure it is."""
+    return max(_confidences(value).items(), key=lambda each: each[1])
+
+
+def _confidences(value: Any) -> dict[str, float]:
+    value = plain(value)
+    if isinstance(value, Mapping):
+        if "label" in value and _is_share(value.get("confidence")):
+            return {str(value["label"]): float(value["confidence"])}
+        if value and all(_is_share(each) for each in value.values()):
+            return {str(label): float(share) for label, share in value.items()}
+    raise UsageError(
+        f"objective='confidence': the answer {value!r:.80} is no mapping of labels to confidences from 0 to 1, and "
+        "has no 'label' and 'confidence'. Use objective='label' for a target that only names a label."
+    )
+
+
+def _is_share(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float) and 0 <= value <= 1
+
+
+QUERIES = 200
+MOST_QUERIES = 1_000_000
+BATCH = 8
+REPEATS = 5
+"""Where a fifth of the answers reach the goal whatever is asked, one search of 200 queries in 25 would believe one; the
+unmutated prompt, asked as often, ends most of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hunting:
+    """How a search goes about it.
+
+    Attributes:
+        method: How the space is searched.
+        name: The method's name, for reports.
+        objective: What is looked for.
+        queries: How often a prompt may be asked, the unmutated one included, 1 or more.
+        batch: How many are asked at once, 1 or more. It decides what is asked, so that a rerun asks the same; 1 asks
+            least, more waits less.
+        repeats: How much more often than not what reaches the goal must reach it again before it is believed, 0 or
+            more; the unmutated prompt is then asked as often.
+        baseline_runs: How often the unmutated prompt is asked, 1 or more.
+        prune: Whether changes that the goal does not need are given up.
+        operators: What may be done to the prompt; ``None`` is what a plan draws on.
+        top: How many choices a place has at most.
+        any_sense: Whether a word's substitutes are taken whatever part of speech it is.
+        change_rate: The most words that may change, as a share.
+        words: The same as a number; ``None`` sets no limit.
+        cosine: How like the prompt's embedding the changed one's must be, -1 to 1; ``None`` for any.
+        allows: The user's predicate of a mutation.
+        seed: Of what is drawn.
+        cost: US dollars that may be spent; ``None`` sets no limit.
+        seconds: After which nothing more is asked; ``None`` sets no limit.
+    """
+
+    method: Method
+    name: str = DEFAULT
+    objective: Objective = field(default_factory=Deviation)
+    queries: int = QUERIES
+    batch: int = BATCH
+    repeats: int = REPEATS
+    baseline_runs: int = 2
+    prune: bool = True
+    operators: Selection = None
+    top: int = 10
+    any_sense: bool = False
+    change_rate: float = 1.0
+    words: int | None = None
+    cosine: float | None = None
+    allows: Callable[[Mutation], bool] | None = None
+    seed: int = 0
+    cost: float | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def of(
+        cls, method: object = DEFAULT, objective: object = "deviation", *, where: str, **values: Any
+    ) -> Hunting:
+        """Read settings.
+
+        Raises:
+            UsageError: An unknown method or objective, a wrong type, or a value out of range.
+        """
+        chosen = method_of(method, where)  # type: ignore[arg-type]  # it looks for itself
+        name = method if isinstance(method, str) else type(method).__name__
+        made = cls(chosen, name, objective_of(objective, where), **values)
+        strata_of(made.operators)  # an unknown one is said before anything is asked
+        made._check(where)
+        return made
+
+    def left_to_search(self, made: int) -> int:
+        """How many queries the method has, once so many were made; some are held back to ask the unmutated prompt."""
+        left = max(0, self.queries - made)
+        return left - min(self.repeats, left // 4)
+
+    def said_of_the_budget(self, space: Space, made: int) -> list[str]:
+        """What the person must know where the budget ends before any changed prompt is asked.
+
+        Args:
+            space: What is searched.
+            made: How many queries were made.
+        """
+        first = getattr(self.method, "asks_first", lambda _: 0)(space)
+        left = self.left_to_search(made)
+        if first < left:
+            return []
+        if not first:
+            return [
+                f"queries={self.queries} holds no changed prompt beside the unmutated one; give at least {made + 10}"
+            ]
+        note = (
+            f"{self.name} first asks {first} questions to learn which of {len(space)} places matter, and "
+            f"queries={self.queries} leaves {left}: they buy no changed prompt. Give at least {made + first + 10}, or "
+            "take the default method, which tries changes from the first query"
+        )
+        return [note]
+
+    def _check(self, where: str) -> None:
+        for name, least, most in (
+            ("queries", 1, MOST_QUERIES),
+            ("batch", 1, 1000),
+            ("repeats", 0, 100),
+            ("baseline_runs", 1, 100),
+            ("top", 1, 1000),
+        ):
+            value = getattr(self, name)
+            if type(value) is not int or not least <= value <= most:
+                raise UsageError(
+                    f"{where}: {name}={value!r:.80} must be a whole number from {least} to {most:,}."
+                )
+        if type(self.seed) is not int:
+            raise UsageError(f"{where}: seed={self.seed!r:.80} must be a whole number.")
+        if self.words is not None and (type(self.words) is not int or self.words < 1):
+            raise UsageError(f"{where}: max_words={self.words!r:.80} must be a whole number of 1 or more.")
+        for name, value, low, high, shown in (
+            (
+                "max_change_rate",
+                self.change_rate,
+                0.0,
+                1.0,
+                "above 0 and up to 1, the share of words that may change",
+            ),
+            ("max_cost", self.cost, 0.0, float("inf"), "above 0, in US dollars"),
+            ("max_seconds", self.seconds, 0.0, float("inf"), "above 0"),
+        ):
+            if value is not None and not (_is_number(value) and low < value <= high and isfinite(value)):
+                raise UsageError(f"{where}: {name}={value!r:.80} must be a number {shown}.")
+        if self.cosine is not None and not (_is_number(self.cosine) and -1 <= self.cosine <= 1):
+            raise UsageError(f"{where}: min_cosine={self.cosine!r:.80} must be a number from -1 to 1.")
+        if self.allows is not None and not callable(self.allows):
+            raise UsageError(f"{where}: allows={self.allows!r:.80} must be a function of a mutation.")
+        for name in ("prune", "any_sense"):
+            if not isinstance(getattr(self, name), bool):
+                raise UsageError(f"{where}: {name}={getattr(self, name)!r:.80} must be True or False.")
+
+
+def ended_by(found: Found, made: int, settings: Hunting) -> tuple[Ended, str]:
+    """Why a search that found nothing ended, by name and in a sentence."""
+    if found.doubtful:
+        said = "a change reached the goal, and could not be asked again often enough to be sure; give more queries="
+        return "unconfirmed", said
+    if not found.spent:
+        return "exhausted", f"no change reached the goal, and {settings.name} had nothing more to ask"
+    return "queries-spent", f"no change reached the goal in {made} queries"
+
+
+def said_of_control(told: int, wanted: int) -> list[str]:
+    """What the person must know where the unmutated prompt did not answer as often beside a find as it should have."""
+    if told >= wanted:
+        return []
+    return [
+        f"beside the find the unmutated prompt answered {told} of {wanted} times only: noise may pass for a find"
+    ]
+
+
+def said_of_answers(settings: Hunting, tried: Tried) -> list[str]:
+    """What the person must know of the answers: where none told the search anything, or where they vary."""
+    notes = []
+    once = sum(each.reached > 0 and 2 * each.reached <= each.asked for each in tried.known.values())
+    if once:
+        notes.append(
+            f"{once} changed prompt{'s' if once > 1 else ''} reached the goal and mostly did not when asked again: the "
+            "answers vary"
+        )
+    # An answer that can only be right or wrong tells no more than that.
+    if tried.all_alike and not isinstance(settings.objective, Deviation | LabelFlip):
+        notes.append(
+            f"the objective {settings.objective.name} gave {tried.start.loss:g} for every answer, so that no query "
+            "told the search where to go on"
+        )
+    return notes
+
+
+def _is_number(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float)
+
+
+# What a search has tried: each changed prompt, how often it reached the goal, and which were the best.
+
+
+_FEW = 5  # so few answers may all be alike by chance
+
+
+@dataclass(slots=True)
+class Known:
+    """A changed prompt that was asked, and what came of it.
+
+    Attributes:
+        mutation: The change.
+        trial: Its run, the last that reached the goal where any did.
+        loss: Its loss.
+        asked: How often it was asked.
+        reached: How often it reached the goal.
+    """
+
+    mutation: Mutation
+    trial: Trial
+    loss: float
+    asked: int = 0
+    reached: int = 0
+
+
+@dataclass(slots=True)
+class Tried:
+    """All of them.
+
+    Attributes:
+        start: What came of the unmutated prompt.
+        known: By text.
+        trace: Queries after which the best was better.
+        first: The change that reached the goal first.
+        first_at: By how many queries.
+    """
+
+    start: Seen = field(default_factory=lambda: Seen(0.0, reached=False))
+    known: dict[str, Known] = field(default_factory=dict)
+    trace: list[Better] = field(default_factory=list)
+    first: Mutation | None = None
+    first_at: int = 0
+
+    @property
+    def best_loss(self) -> float:
+        """The highest loss so far."""
+        return max([self.start.loss, *(each.loss for each in self.trace)])
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether every answer was as far from the goal as the unmutated prompt's."""
+        return len(self.known) >= _FEW and all(each.loss == self.start.loss for each in self.known.values())
+
+    def take(self, mutation: Mutation, trial: Trial, seen: Seen, query: int) -> Known | None:
+        """Take down what came of a query; what masks words is a question, and is not kept."""
+        if MASKED_BY in mutation.operators:
+            return None
+        known = self.known.setdefault(mutation.text, Known(mutation, trial, seen.loss))
+        known.asked += 1
+        if seen.loss > self.best_loss:
+            self.trace.append(Better(query, seen.loss, seen.reached))
+        if seen.reached:
+            known.reached += 1
+            known.trial, known.loss = trial, seen.loss
+            if self.first is None:
+                self.first, self.first_at = mutation, query
+        return known
+
+    def smallest(self, repeats: int) -> Known | None:
+        """What reached the goal with the fewest words changed, of what was asked again so often that it is believed."""
+        there = [each for each in self.known.values() if 2 * each.reached - each.asked > repeats]
+        return min(there, key=lambda each: each.mutation.change_rate, default=None)
+
+    def nearest(self) -> Known | None:
+        """What came nearest; ``None`` where nothing came nearer than the unmutated prompt."""
+        best = max(self.known.values(), key=lambda each: each.loss, default=None)
+        return best if best is not None and best.loss > self.start.loss else None

@@ -1,0 +1,308 @@
+"""A run beside its base, test by test: what is worse, what is better, and what is within noise.
+
+Trials are paired by input, ID and sample, and only where the two runs compared them with the same answer to the
+unmutated prompt: where that answer changed, every trial of its input is compared with something else, which tells
+nothing of robustness. Where it changed a little (``minor``), what is equivalent to one answer may be a minor variation
+of the other, so that only deviations are told from the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.history.changes import ChangeReport, ChangesReport
+from pytest_promptfuzz.history.entries import DIGEST
+from pytest_promptfuzz.stats.regressions import ALPHA, adjusted, paired, unpaired
+from pytest_promptfuzz.stats.scores import EQUIVALENT_CREDIT, MINOR_CREDIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from pytest_promptfuzz.comparing.meaning import Embedder
+    from pytest_promptfuzz.history.changes import BaseReport, Status
+    from pytest_promptfuzz.history.entries import Entry
+    from pytest_promptfuzz.stats.regressions import Difference
+
+    Semantic = Callable[[], Embedder | None]
+
+
+_CREDITS = {"E": EQUIVALENT_CREDIT, "M": MINOR_CREDIT, "D": 0}
+_ORDER: tuple[Status, ...] = ("worse", "lower", "unpaired", "gone", "new", "better", "higher", "same")
+SAME, CHANGED, UNKNOWN = "same", "changed", "unknown"
+_ALIKE, _NEARLY = 2, 1  # how far two baseline answers agree
+
+
+@dataclass(slots=True)
+class _Pairs:
+    """The trials of a test beside those of its base.
+
+    Attributes:
+        worse: How many that both runs decided have less credit now.
+        better: How many have more.
+        count: How many both decided.
+        difference: Of their credits; of all trials where none is in both runs; ``None`` where nothing can be told.
+        new: IDs of trials that deviate now, and did not.
+        mended: IDs of trials that do not, and did.
+        baseline: Whether the answers to the unmutated prompt are the same.
+        left_out: Inputs whose answer is another.
+    """
+
+    worse: int = 0
+    better: int = 0
+    count: int = 0
+    difference: Difference | None = None
+    new: list[str] = field(default_factory=list)
+    mended: list[str] = field(default_factory=list)
+    baseline: str = UNKNOWN
+    left_out: int = 0
+
+
+def changes(
+    base: BaseReport,
+    before: Mapping[str, Entry],
+    now: Mapping[str, Entry],
+    *,
+    gone: Collection[str] = (),
+    semantic: Semantic | None = None,
+) -> ChangesReport:
+    """A run beside its base, the tests that changed most first.
+
+    Args:
+        base: What it is compared with.
+        before: The base's tests, by name.
+        now: The run's.
+        gone: Tests of the base that are no longer there. Others that the run lacks were not asked for.
+        semantic: Gives what tells whether two answers in other words mean the same; called where nothing else does.
+    """
+    found = {
+        test: _Pairs() if _apart(base, before[test], entry) else _pairs(before[test], entry, semantic)
+        for test, entry in now.items()
+        if test in before
+    }
+    differences = {test: each.difference for test, each in found.items() if each.difference is not None}
+    p = {worse: adjusted(differences, worse=worse) for worse in (True, False)}
+    rows = [_row(before.get(test), entry, found.get(test), p) for test, entry in now.items()]
+    rows += [_gone(before[test]) for test in gone if test in before and test not in now]
+    rows.sort(key=lambda each: (_ORDER.index(each["status"]), each["difference"] or 0.0, each["test"]))
+    return ChangesReport(base=base, tests=rows, conditions=[])
+
+
+def _apart(base: BaseReport, before: Entry, now: Entry) -> bool:
+    """Whether nobody asked for a comparison of two targets, and these are."""
+    return base["kind"] == "last" and _is_other(before["target"], now["target"])
+
+
+def _is_other(before: str, now: str) -> bool:
+    return bool(before and now) and before != now
+
+
+def _pairs(before: Entry, now: Entry, semantic: Semantic | None) -> _Pairs:
+    found = _Pairs()
+    agreement = {
+        name: _ALIKE  # no trial was compared with an answer
+        if before["oracle_only"] and now["oracle_only"]
+        else _agreement(before["baselines"], now["baselines"], name, now["task"], semantic)
+        for name in now["trials"]
+        if name in before["trials"]
+    }
+    told = [each for each in agreement.values() if each is not None]
+    found.left_out = sum(not each for each in agreement.values())
+    found.baseline = UNKNOWN if not told else SAME if all(told) else CHANGED
+    clusters: dict[tuple[str, str], int] = {}
+    every: tuple[list[int], list[int]] = ([], [])
+    for name, agreed in agreement.items():
+        if not agreed:
+            continue
+        one, other = before["trials"][name], now["trials"][name]
+        for trial, letters in other.items():
+            for was, is_now in zip(one.get(trial, ""), letters, strict=False):
+                if was in _CREDITS and is_now in _CREDITS:
+                    key = (name, trial)
+                    clusters[key] = clusters.get(key, 0) + _tell(found, trial, was, is_now, agreed, now)
+        for trials, kept in ((one, every[0]), (other, every[1])):
+            kept += [each for letters in trials.values() if (each := _mean(letters, agreed)) is not None]
+    found.difference = paired(list(clusters.values())) if clusters else unpaired(*every)
+    found.new, found.mended = list(dict.fromkeys(found.new)), list(dict.fromkeys(found.mended))
+    return found
+
+
+def _tell(found: _Pairs, trial: str, was: str, is_now: str, agreed: int, now: Entry) -> int:
+    """Count a pair; how its credits differ."""
+    difference = _credit(is_now, agreed) - _credit(was, agreed)
+    found.count += 1
+    found.worse += difference < 0
+    found.better += difference > 0
+    if is_now == "D" != was and trial not in now["unconfirmed"]:
+        found.new.append(trial)
+    if was == "D" != is_now:
+        found.mended.append(trial)
+    return difference
+
+
+def _credit(letter: str, agreed: int) -> int:
+    return EQUIVALENT_CREDIT if letter == "M" and agreed == _NEARLY else _CREDITS[letter]
+
+
+def _mean(letters: str, agreed: int) -> int | None:
+    """The credit of a mutation's answers, rounded to tenths; ``None`` where none was decided."""
+    decided = [_credit(each, agreed) for each in letters if each in _CREDITS]
+    return round(sum(decided) / len(decided)) if decided else None
+
+
+def _agreement(
+    before: Mapping[str, Any], now: Mapping[str, Any], name: str, task: str, semantic: Semantic | None
+) -> int | None:
+    """How far the answers to the unmutated prompt agree: 2, 1 (minor), 0; ``None`` where nothing can tell."""
+    if name not in before or name not in now:
+        return None
+    one, other = before[name], now[name]
+    if one == other and isinstance(one, bool) == isinstance(other, bool):
+        return _ALIKE
+    if any(isinstance(each, dict) and DIGEST in each for each in (one, other)):
+        return None
+    from pytest_promptfuzz.comparing.profiles import TASKS
+    from pytest_promptfuzz.judging.compare import compare
+
+    name = task.partition(" ")[0]
+    named = name if name in TASKS else None
+    try:
+        outcome = compare(one, other, task=named, semantic=False, entailment=False).outcome
+        if outcome == "undecided" and semantic is not None and (embedder := semantic()) is not None:
+            outcome = compare(one, other, task=named, semantic=embedder, entailment=False).outcome
+    except PromptfuzzError:
+        return None
+    return {"equivalent": _ALIKE, "minor": _NEARLY, "deviation": 0}.get(outcome)
+
+
+def _row(
+    before: Entry | None, now: Entry, found: _Pairs | None, p: Mapping[bool, Mapping[str, float]]
+) -> ChangeReport:
+    row = _plain(now["test"], before, now)
+    if before is None or found is None:
+        row["explanation"] = "not in the base"
+        return row
+    row["pairs"], row["worse"], row["better"] = found.count, found.worse, found.better
+    row["new_deviations"], row["mended"] = found.new, found.mended
+    row["prompt_changed"] = bool(before["prompt"]) and before["prompt"] != now["prompt"]
+    row["baseline"] = found.baseline
+    status: Status = "unpaired"
+    difference = found.difference
+    if difference is not None:
+        down = difference.net < 0
+        if difference.net:
+            row["p"], row["adjusted_p"] = difference.p(worse=down), p[down][now["test"]]
+            beyond = p[down][now["test"]] <= ALPHA
+            status = ("worse" if beyond else "lower") if down else ("better" if beyond else "higher")
+        else:
+            row["p"] = row["adjusted_p"] = 1.0
+            status = _alike(before["verdict"], now["verdict"])
+    row["status"] = status
+    row["explanation"] = _explained(row, found, before, now)
+    if not before["trials"] and not now["trials"] and before["verdict"] == now["verdict"]:
+        row["status"], row["explanation"] = "same", "a search, whose verdict is as before"
+    return row
+
+
+def _alike(before: str, now: str) -> Status:
+    """Of a test whose trials are as good as they were: another verdict is a change all the same."""
+    return "same" if before == now else "higher" if now == "pass" else "lower"
+
+
+def _gone(before: Entry) -> ChangeReport:
+    row = _plain(before["test"], before, None)
+    row["status"], row["explanation"] = "gone", "in the base, and no longer there"
+    return row
+
+
+def _plain(test: str, before: Entry | None, now: Entry | None) -> ChangeReport:
+    score_before, score = before and before["score"], now and now["score"]
+    known = score is not None and score_before is not None
+    return ChangeReport(
+        test=test,
+        target=(now or before or {"target": ""})["target"],
+        status="new",
+        verdict_before=before["verdict"] if before else "",
+        verdict=now["verdict"] if now else "",
+        score_before=score_before,
+        score=score,
+        difference=round(score - score_before, 4) if known else None,  # type: ignore[operator]  # both are
+        pairs=0,
+        worse=0,
+        better=0,
+        p=None,
+        adjusted_p=None,
+        new_deviations=[],
+        mended=[],
+        prompt_changed=False,
+        baseline=UNKNOWN,
+        model_before=before["model"] if before else "",
+        model=now["model"] if now else "",
+        cost_before=before["cost"] if before else None,
+        cost=now["cost"] if now else None,
+        explanation="",
+    )
+
+
+def _explained(row: ChangeReport, found: _Pairs, before: Entry, now: Entry) -> str:
+    said: list[str] = []
+    if found.count and found.worse + found.better:
+        said.append(
+            f"of {found.count} trials in both runs {found.worse} came out worse and {found.better} better"
+        )
+    elif found.count:
+        said.append(f"{found.count} trials in both runs came out alike")
+    elif found.difference is not None:
+        said.append("no trial is in both runs, so their scores were compared")
+    if row["adjusted_p"] is not None and found.difference is not None and found.difference.net:
+        beyond = "more than noise" if row["adjusted_p"] <= ALPHA else "within noise"
+        if row["status"] in {"lower", "higher"} and before["verdict"] != now["verdict"]:
+            beyond = (
+                "between the two runs alone this is within noise"  # the verdict of each has a test of its own
+            )
+        said.append(beyond)
+    if row["status"] in {"lower", "higher"} and found.difference is not None and not found.difference.net:
+        said.append(f"the verdict was {before['verdict']} and is {now['verdict']}")
+    if found.difference is None:
+        said.append(_why_unpaired(found, before, now))
+    elif found.left_out:
+        one = found.left_out == 1
+        said.append(
+            f"{found.left_out} {'input' if one else 'inputs'} left out: the baseline {'answer' if one else 'answers'} "
+            "changed, or cannot be compared"
+        )
+    if before["controls"] and not now["controls"] and before["verdict"] != "pass" == now["verdict"]:
+        said.append("no control was asked this time, so nothing shows that the test can fail")
+    if row["prompt_changed"]:
+        said.append("the prompt was changed")
+    if row["model"] != row["model_before"] and row["model"] and row["model_before"]:
+        said.append(f"answered by {row['model']} instead of {row['model_before']}")
+    elif _is_other(before["target"], now["target"]) and found.difference is not None:
+        said.append(f"asked of {now['target']} instead of {before['target']}")
+    return "; ".join(said)
+
+
+def _why_unpaired(found: _Pairs, before: Entry, now: Entry) -> str:
+    if found.baseline == UNKNOWN and _is_other(before["target"], now["target"]):
+        return f"this run asks {now['target']}, the last one asked {before['target']}: name a base to compare them"
+    if found.baseline == CHANGED:
+        return "the baseline answer changed, so trials cannot be compared one by one"
+    if not before["trials"] or not now["trials"]:
+        return "one of the runs has no trials"
+    if not _decided(before) or not _decided(now):
+        return "one of the runs decided none of its trials"
+    if not set(before["trials"]) & set(now["trials"]):
+        return "the two runs have different inputs"
+    if not set(before["baselines"]) & set(now["baselines"]):
+        return "the base does not hold the baseline answer"
+    return "no installed comparison can tell whether the baseline answer changed"
+
+
+def _decided(entry: Entry) -> bool:
+    return any(
+        letter in _CREDITS
+        for trials in entry["trials"].values()
+        for letters in trials.values()
+        for letter in letters
+    )

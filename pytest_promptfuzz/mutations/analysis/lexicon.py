@@ -1,0 +1,683 @@
+"""What a lexicon is to the operators that replace words: ours by default, any other when it is named."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+
+from pytest_promptfuzz.data.replacements import IRREGULAR, IRREGULAR_PLURALS, UNCOUNTED
+from pytest_promptfuzz.data.spellings import AMERICAN_TO_BRITISH
+from pytest_promptfuzz.data.word_classes import CLASSES
+from pytest_promptfuzz.prompts.cues import logic_words
+from pytest_promptfuzz.text.expressions import expression
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_promptfuzz.mutations.analysis.draft import Word
+
+
+PartOfSpeech: TypeAlias = Literal["noun", "verb", "adjective", "adverb"]
+Kind: TypeAlias = Literal["synonym", "near", "wider", "narrower"]
+
+KINDS: tuple[Kind, ...] = ("synonym", "near", "wider", "narrower")
+"""What can be asked of a lexicon: the same sense, almost the same, a wider one (hypernym), a narrower one (hyponym)."""
+
+
+class Lexicon(Protocol):
+    """Words that may stand for a word. Pure: the same question always gets the same answer, in the same order.
+
+    Every method takes a lemma in lower case (``query``, ``follow up``), its part of speech and an ISO 639-1 code, and
+    gives lemmas in lower case, the best first, with spaces in phrases; an empty sequence where it knows none. A lexicon
+    is asked once for each word of a prompt, so answers should be kept in memory.
+    """
+
+    @property
+    def name(self) -> str:
+        """In kebab-case: part of the names of the operators made with it."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever an answer does."""
+
+    def synonyms(self, lemma: str, pos: PartOfSpeech, language: str) -> Sequence[str]:
+        """Words of the same sense."""
+
+    def near(self, lemma: str, pos: PartOfSpeech, language: str) -> Sequence[str]:
+        """Words of almost the same sense."""
+
+    def wider(self, lemma: str, pos: PartOfSpeech, language: str) -> Sequence[str]:
+        """Hypernyms: ``vehicle`` of ``car``."""
+
+    def narrower(self, lemma: str, pos: PartOfSpeech, language: str) -> Sequence[str]:
+        """Hyponyms: ``car`` of ``vehicle``."""
+
+
+class TableLexicon:
+    """A lexicon of tables: for each kind and part of speech, lemmas and what may stand for them.
+
+    Args:
+        name: See :class:`Lexicon`.
+        version: See :class:`Lexicon`.
+        language: ISO 639-1 code of its words; questions for another get nothing.
+        tables: By kind and part of speech; what is left out is empty.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        version: str,
+        language: str,
+        tables: Mapping[tuple[Kind, PartOfSpeech], Mapping[str, Sequence[str]]],
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.language = language
+        self.tables = tables
+
+    def _ask(self, kind: Kind, lemma: str, pos: PartOfSpeech, language: str) -> Sequence[str]:
+        if language != self.language:
+            return ()
+        return self.tables.get((kind, pos), {}).get(lemma, ())
+
+    def synonyms(self, lemma: str, pos: PartOfSpeech, language: str) -> Sequence[str]:
+        """Words of the same sense."""
+        return self._ask("synonym", lemma, pos, language)
+
+    def near(self, lemma: str, pos: PartOfSpeech, language: str) -> Sequence[str]:
+        """Words of almost the same sense."""
+        return self._ask("near", lemma, pos, language)
+
+    def wider(self, lemma: str, pos: PartOfSpeech, language: str) -> Sequence[str]:
+        """Words of a wider sense."""
+        return self._ask("wider", lemma, pos, language)
+
+    def narrower(self, lemma: str, pos: PartOfSpeech, language: str) -> Sequence[str]:
+        """Words of a narrower sense."""
+        return self._ask("narrower", lemma, pos, language)
+
+
+@cache
+def own_lexicon() -> Lexicon:
+    """The lexicon that comes with the package: English only, for the vocabulary of prompts, checked by hand."""
+    tables: dict[tuple[Kind, PartOfSpeech], Mapping[str, Sequence[str]]] = {}
+    kinds: tuple[tuple[Kind, Mapping[PartOfSpeech, Mapping[str, Entry]]], ...] = (
+        ("synonym", entries()),
+        ("near", near()),
+        ("wider", wider()),
+        ("narrower", narrower()),
+    )
+    for kind, by_pos in kinds:
+        for pos, table in by_pos.items():
+            tables[kind, pos] = {head: entry.alternatives for head, entry in table.items()}
+    return TableLexicon("own", "2", "en", tables)
+
+
+# The lexicon's entries: words of prompts and what may stand for them without changing what is asked. English only.
+#
+# The tables hold entries parted by semicolons or line ends, ``head: alternatives``; ``a = b = c`` makes each an entry
+# with the others for alternatives. An underscore is a space. An alternative with a star stands for the base form only.
+# Only senses that prompts use are listed, and what an entry needs around it is written at its head:
+#
+# ``~head``
+#     It is another part of speech as well, so that the words around it must tell.
+# ``head/flags``
+#     What may follow or which forms it has. Verbs take an object unless told otherwise; ``c`` a clause (``that``,
+#     ``whether``), ``p`` a preposition, ``0`` nothing, ``i`` ``to`` and a verb, ``m`` a person (``me``); ``x`` no
+#     object; ``t`` an object with a determiner only; ``b`` only where an instruction's verb stands; ``e`` no
+#     participle; ``v`` no participle before a noun; ``d`` never two objects. Nouns: ``u`` no plural, ``p`` plural only,
+#     ``s`` singular only. Adjectives: ``a`` only before a noun, ``q`` never, ``p`` with a preposition. Adverbs: ``s``
+#     opens a sentence, ``d`` only before an adjective or adverb, ``0`` only at the end of a clause.
+# ``head!words``
+#     Not when one of these words follows.
+# ``head@words``
+#     Before these prepositions.
+
+
+_HEAD = expression(r"(~?)([a-z][a-z_-]*)(?:/([a-z0]+))?(?:!([a-z,]+))?(?:@([a-z,]+))?")
+_NONE: frozenset[str] = frozenset()
+
+
+class Entry(NamedTuple):
+    """A headword in one part of speech.
+
+    Attributes:
+        head: In lower case.
+        ambiguous: Whether the words around it must tell that it is this part of speech.
+        flags: Letters; the module says what they mean.
+        barred: Words that may not follow.
+        wanted: Prepositions that may (of nouns: one of them must).
+        alternatives: What may stand for its base form.
+        inflecting: Those of them that may stand for its other forms.
+    """
+
+    head: str
+    ambiguous: bool
+    flags: str
+    barred: frozenset[str]
+    wanted: frozenset[str]
+    alternatives: tuple[str, ...]
+    inflecting: tuple[str, ...]
+
+
+def plain_entry(head: str, alternatives: tuple[str, ...], *, ambiguous: bool = False) -> Entry:
+    """An entry without conditions of its own."""
+    return Entry(head, ambiguous, "", _NONE, _NONE, alternatives, alternatives)
+
+
+def read(table: str) -> dict[str, Entry]:
+    """The entries of a table by headword."""
+    found: dict[str, Entry] = {}
+    for line in table.replace("\n", ";").split(";"):
+        left, colon, right = line.strip().partition(": ")
+        if not left:
+            continue
+        if colon:
+            every = _phrases(right.replace("*", "") if "*" in right else right)
+            inflecting = every
+            if "*" in right:
+                inflecting = _phrases(" ".join(each for each in right.split() if each[-1] != "*"))
+            if left.isalpha():  # most are as plain as this
+                found[left] = Entry(left, False, "", _NONE, _NONE, every, inflecting)
+            else:
+                entry = Entry(*_head(left), every, inflecting)
+                found[entry.head] = entry
+            continue
+        heads = [_head(each) for each in left.split(" = ")]
+        for head in heads:
+            others = tuple(each[0] for each in heads if each is not head)
+            found[head[0]] = Entry(*head, others, others)
+    return found
+
+
+def _phrases(listed: str) -> tuple[str, ...]:
+    if "_" in listed:
+        return tuple([each.replace("_", " ") for each in listed.split()])
+    return tuple(listed.split())
+
+
+def _head(text: str) -> tuple[str, bool, str, frozenset[str], frozenset[str]]:
+    """What an entry says before its colon: head, ambiguous, flags, barred, wanted."""
+    match = _HEAD.fullmatch(text)
+    if match is None:
+        raise ValueError(f"lexicon: {text!r} is no head of an entry.")
+    unsure, head, flags, barred, wanted = match.groups()
+    return head, bool(unsure), flags or "", _set(barred), _set(wanted)
+
+
+def _set(listed: str | None) -> frozenset[str]:
+    return frozenset(listed.split(",")) if listed else _NONE
+
+
+@cache
+def entries() -> dict[PartOfSpeech, dict[str, Entry]]:
+    """Every entry of the lexicon, by part of speech and headword; read once."""
+    from pytest_promptfuzz.data.replacements import ADJECTIVES, ADVERBS, NOUNS, VERBS
+
+    return {
+        "verb": read(VERBS),
+        "noun": read(NOUNS),
+        "adjective": read(ADJECTIVES),
+        "adverb": read(ADVERBS),
+    }
+
+
+# Words of another, nearby sense: near-synonyms, wider words (hypernyms) and narrower ones (hyponyms). English only.
+#
+# What replaces a word here changes what is asked, a little or more: these tables serve searches for the worst case and
+# studies, never a default plan. The module ``synonyms`` says how a line is read.
+
+
+_NEAR_VERBS = """
+acknowledge/c: admit notice; adapt: modify; advise/m: warn; ~aid: support; ~answer/0: discuss
+argue/c: claim; ask/m: urge; assess/c: measure; assign: attach; build: assemble; calculate: estimate
+capture: record; ~challenge: question; check/c: inspect; choose/c: prefer; cite: mention; clarify: simplify
+~comment/p: remark; compare: contrast; complain/p: object; complete: continue; compose: draft
+conclude/c: infer; confirm/c: suggest; consider/c: mention; ~contrast: compare; convince/m: encourage
+correct: adjust; create: draft; decide/c: guess; define: characterize; delete: hide; demonstrate/c: suggest
+describe: explain; determine/c: estimate; develop: extend; discuss: mention; ~display: print
+eliminate: reduce; emphasize/c: mention; encourage/m: allow; ~estimate: measure; evaluate: describe
+examine: skim; expand: rewrite; explain/c: describe; explore: survey; express: imply; extract: quote
+find: look_for; follow: consider; format: structure; generate: suggest; highlight: mention
+identify: describe; illustrate: describe; improve: change; include: mention; indicate/c: hint
+infer/c: guess; inform/m: remind; interpret: translate; justify: explain; ~list: describe; mention: stress
+modify: improve; notice/c: suspect; organize: group; ~outline: describe; praise: thank; predict/c: suggest
+prepare: plan; present: mention; prevent: discourage; prioritize: group; propose: mention; prove/c: argue
+~quote: paraphrase; read: skim; recommend: mention; reduce: limit; remove: replace; rephrase: shorten
+~report: note; resolve: discuss; ~review: skim; revise: check; rewrite: edit; select: suggest
+simplify: shorten; solve: discuss; specify: suggest; state/c: suggest; summarize: paraphrase
+~support: accept; translate: adapt; treat: regard; update: change; verify/c: assume
+"""
+
+_NEAR_NOUNS = """
+accuracy/u: precision; action: decision; activity: exercise; advantage: opportunity; advice/u: warning
+agent: clerk; ~answer: solution; ~argument: opinion; article: essay; assumption: guess; author: editor
+behavior: habit; ~cause: reason; character: person; ~claim: opinion; ~comment: complaint; complaint: remark
+concept: theory; conclusion: opinion; condition: reason; context: background; country: region
+criterion: preference; customer: visitor; date: deadline; decision: suggestion; definition: description
+~detail: example; difference: contrast; document: note; ~doubt: fear; ~draft: sketch; ~effect: purpose
+email: letter; error: problem; event: meeting; evidence/u: proof; example: case; explanation: excuse
+fact: claim; feature: advantage; ~format: style; goal: wish; group: team; guideline: suggestion
+habit: custom; idea: plan; image: photo; information/u: evidence; insight: guess; instruction: suggestion
+~issue: topic; language: dialect; letter: memo; location: address; method: tool; name: title; ~need: wish
+~note: summary; novel: story; opinion: belief; outcome: benefit; paragraph: sentence; place: country
+~plan: wish; problem: question; process: result; product: brand; ~promise: offer; proposal: request
+reason: excuse; relationship: similarity; reply: comment; ~report: article; requirement: wish
+~response: reaction; ~result: response; risk: cost; role: position; rule: suggestion; scene: story
+sentiment: opinion; skill: talent; solution: proposal; ~source: author; story: report; strategy: goal
+style: tone; summary: review; theory: guess; tone: style; topic: title; value: price; word: phrase
+worker: manager
+"""
+
+_NEAR_ADJECTIVES = """
+accurate: plausible; aggressive: assertive; angry: disappointed; appropriate: acceptable; basic: simple
+brief: simple; calm: quiet; cautious: skeptical; clear: simple; complete: long; complex: long
+confident: proud; creative: unusual; critical: careful; curious: eager; detailed: long; direct: short
+efficient: fast; empathetic: polite; essential: useful; famous: good; formal: polite; friendly: casual
+funny: strange; gentle: soft; happy: satisfied; helpful: kind; honest: direct; important: interesting
+informal: friendly; interesting: unusual; logical: clear; long: detailed; main: first; modern: new
+natural: simple; necessary: useful; new: recent; objective: critical; original: unusual; patient: calm
+polite: formal; popular: good; possible: likely; precise: short; professional: formal; recent: current
+relevant: interesting; reliable: popular; serious: formal; short: simple; simple: short; specific: detailed
+strict: careful; strong: good; suitable: good; typical: simple; urgent: important; useful: interesting
+valid: plausible
+"""
+
+_WIDER_VERBS = """
+accuse: criticize; alphabetize: sort; analyze: consider; annotate: edit; apologize/xp0: respond
+applaud: praise; assess: consider; calculate: determine; caption: describe; categorize: process
+cite: mention; clarify: say; classify: process; compare: consider; compile: make; compose: make
+compute: determine; condense: change; convert: change; correct: change; count: measure; debug: check
+delete: change; describe: mention; diagnose: assess; ~draft: make; edit: change; email: contact
+enumerate: give; estimate: determine; evaluate: consider; expand: change; explain: say; ~fix: change
+forecast: say; format: change; generate: make; hyphenate: change; improve: change; justify: explain
+merge: change; narrate: tell; paraphrase: change; ~phone: contact; proofread: check; quote: mention
+~rank: sort; ~rate: judge; refine: change; rephrase: change; rewrite: change; shorten: change
+simplify: change; sing: perform; sort: process; summarize: process; tabulate: present; tag: mark
+translate: convert; trim: change; underline: mark; verify: consider; visualize: show; whisper: say
+write: produce
+"""
+
+_WIDER_NOUNS = """
+adjective: word; adverb: word; airline: company; anecdote: text; answer: text; apple: fruit; article: text
+author: person; bank: company; bicycle: vehicle; biography: book; bird: animal; blog: website
+book: publication; bug: problem; bus: vehicle; car: vehicle; cat: animal; chapter: part; chemist: scientist
+child: person; city: place; coat: garment; coffee: drink; comma: character; contract: document
+country: place; cup: container; customer: person; database: system; dentist: doctor; dictionary: book
+doctor: professional; dog: animal; dress: garment; editor: professional; email: message; employee: person
+engineer: professional; error: problem; essay: text; euro: currency; flight: journey; flower: plant
+fraction: number; gold: metal; guitar: instrument; haiku: poem; hammer: tool; hospital: institution
+hotel: business; house: building; integer: number; invoice: document; iron: metal; jacket: garment
+journalist: professional; kitchen: room; knife: tool; laptop: device; lawyer: professional; lemon: fruit
+letter: document; library: institution; lion: animal; magazine: publication; manager: person
+manual: document; memo: document; mother: parent; museum: building; newspaper: publication; noun: word
+novel: book; nurse: professional; oak: tree; opera: performance; orange: fruit; painting: artwork
+paragraph: text; patient: person; phone: device; physicist: scientist; piano: instrument
+pilot: professional; poem: text; poet: writer; potato: vegetable; recipe: text; refund: payment
+restaurant: business; review: text; river: body_of_water; rose: flower; salmon: fish; school: institution
+sentence: text; shirt: garment; shop: business; smartphone: device; sofa: piece_of_furniture; sonnet: poem
+spoon: tool; student: person; summary: text; taxi: vehicle; tea: drink; teacher: professional
+tenant: person; thriller: book; train: vehicle; truck: vehicle; tutor: teacher; verb: word; village: place
+violin: instrument; whale: animal; wine: drink
+"""
+
+_NARROWER_VERBS = """
+analyze: dissect; arrange: alphabetize; change/t: shorten; ~comment/p0: joke; compare: rank
+contact/m: phone; convert: translate; correct: respell; create: draw; criticize: mock; describe: caption
+~display: print; edit: trim; examine: dissect; explain: prove; express: sing; find: look_up; fix: patch
+~format: indent; group: pair; identify: name; improve: shorten; include: append; inform/m: email
+judge: rate; ~list: number; ~mark: underline; measure: count; modify: abbreviate; notify/m: phone
+organize: alphabetize; praise: applaud; process: sort; read: skim; reduce: halve; remove: erase
+rewrite: shorten; sort: alphabetize; summarize: abbreviate; walk/p0: limp
+"""
+
+_NARROWER_NOUNS = """
+account: bank_account; animal: dog; appliance: toaster; artist: painter; artwork: painting; author: poet
+beverage: tea; bird: sparrow; book: novel; building: house; business: shop; city: capital
+clothing/u: footwear; color: blue; company: start-up; complaint: lawsuit; container: cup; cost: rent
+country: island; course: seminar; currency: euro; customer: shopper; device: phone; disease: influenza
+doctor: dentist; document: contract; drink: coffee; emotion: anger; employee: engineer; error: typo
+event: wedding; expert: physicist; fish: salmon; flower: rose; food/u: bread; fruit: apple
+furniture/u: seating; game: chess; garment: coat; illness: flu; industry: tourism; institution: school
+instrument: violin; journey: flight; language: dialect; law: by-law; lawyer: prosecutor; list: checklist
+machine: printer; material: plastic; meal: breakfast; meeting: interview; message: email; metal: iron
+mistake: typo; movie: comedy; music/u: jazz; name: surname; number: integer; office: headquarters
+organization: charity; parent: mother; part: chapter; payment: refund; performance: opera; person: child
+pet: cat; picture: cartoon; place: village; plant: fern; poem: haiku; problem: bug; professional: nurse
+publication: magazine; ~question: riddle; ~reply: email; ~report: audit; request: order; room: kitchen
+rule: law; school: university; science/u: physics; scientist: chemist; season: autumn; sentence: question
+service: delivery; shop: bakery; software/u: firmware; song: ballad; sport: tennis; story: fable
+student: freshman; subject: geometry; summary: abstract; symbol: arrow; symptom: fever; teacher: tutor
+text: poem; tree: oak; trip: cruise; user: administrator; vegetable: potato; vehicle: car; weapon: sword
+website: blog; word: noun; worker: electrician; writer: poet
+"""
+
+
+def _tables(verbs: str, nouns: str, adjectives: str = "") -> dict[PartOfSpeech, dict[str, Entry]]:
+    return {"verb": read(verbs), "noun": read(nouns), "adjective": read(adjectives)}
+
+
+@cache
+def near() -> dict[PartOfSpeech, dict[str, Entry]]:
+    """Near-synonyms, by part of speech and headword."""
+    return _tables(_NEAR_VERBS, _NEAR_NOUNS, _NEAR_ADJECTIVES)
+
+
+@cache
+def wider() -> dict[PartOfSpeech, dict[str, Entry]]:
+    """Hypernyms."""
+    return _tables(_WIDER_VERBS, _WIDER_NOUNS)
+
+
+@cache
+def narrower() -> dict[PartOfSpeech, dict[str, Entry]]:
+    """Hyponyms."""
+    return _tables(_NARROWER_VERBS, _NARROWER_NOUNS)
+
+
+# English inflection: regular by rule, the verbs and nouns of the lexicon that are off the rules by table.
+
+
+_VOWELS = frozenset("aeiou")
+_AS_CONSONANT = ("uni", "use", "usa", "usu", "eu", "one", "once", "ubi", "uti")
+_NOT_UNI = ("unin", "unim", "unid", "unint", "unis")  # uninteresting: no "yoo"
+_SILENT_H = ("hour", "honest", "honor", "honour", "heir")
+
+
+def third_person(verb: str) -> str:
+    """``classifies`` of ``classify``; of a phrase, its first word."""
+    first, space, rest = verb.partition(" ")
+    known = IRREGULAR.get(first)
+    return (known[0] if known else plural(first)) + space + rest
+
+
+def gerund(verb: str) -> str:
+    """``classifying`` of ``classify``; of a phrase, its first word."""
+    first, space, rest = verb.partition(" ")
+    known = IRREGULAR.get(first)
+    if known:
+        return known[1] + space + rest
+    stem = first[:-1] if first.endswith("e") and not first.endswith(("ee", "oe", "ye")) else first
+    return stem + "ing" + space + rest
+
+
+def participle(verb: str) -> str:
+    """``classified`` of ``classify``, ``chosen`` of ``choose``; of a phrase, its first word."""
+    first, space, rest = verb.partition(" ")
+    again = "re" if first.startswith("re") and first[2:] in IRREGULAR else ""
+    known = IRREGULAR.get(first.removeprefix(again))
+    if known:
+        return again + known[2] + space + rest
+    if first.endswith("e"):
+        past = first + "d"
+    elif first.endswith("y") and first[-2:-1] not in _VOWELS:
+        past = first[:-1] + "ied"
+    else:
+        past = first + "ed"
+    return past + space + rest
+
+
+def plural(noun: str) -> str:
+    """``queries`` of ``query``; of a phrase, its last word, but the head of ``point of view``."""
+    if " of " in noun:
+        head, _, rest = noun.partition(" of ")
+        return plural(head) + " of " + rest
+    before, space, last = noun.rpartition(" ")
+    if last in IRREGULAR_PLURALS:
+        return before + space + IRREGULAR_PLURALS[last]
+    if noun.endswith("y") and noun[-2:-1] not in _VOWELS:
+        return noun[:-1] + "ies"
+    if noun.endswith("sis"):
+        return noun[:-2] + "es"
+    return noun + ("es" if noun.endswith(("s", "x", "z", "ch", "sh")) else "s")
+
+
+def an_before(word: str) -> Literal["a", "an"]:
+    """The indefinite article that ``word`` takes, by its sound."""
+    lower = word.lower()
+    if lower.startswith(_SILENT_H):
+        return "an"
+    if lower.startswith(_AS_CONSONANT) and not lower.startswith(_NOT_UNI):
+        return "a"
+    return "an" if lower[:1] in _VOWELS else "a"
+
+
+def lemmas(form: str) -> list[tuple[Literal["base", "s", "ing", "ed"], str]]:
+    """What a form may be an inflected form of by the rules: ``[("ing", "writ"), ("ing", "write")]`` of ``writing``.
+
+    A guess for asking a lexicon; whoever uses it checks that the lemma inflects back to the form.
+    """
+    found: list[tuple[Literal["base", "s", "ing", "ed"], str]] = [("base", form)]
+    if form.endswith("ies"):
+        found.append(("s", form[:-3] + "y"))
+    if form.endswith("es"):
+        found.append(("s", form[:-2]))
+    if form.endswith("s") and not form.endswith("ss"):
+        found.append(("s", form[:-1]))
+    if form.endswith("ied"):
+        found.append(("ed", form[:-3] + "y"))
+    for ending, name in (("ing", "ing"), ("ed", "ed")):
+        stem = form.removesuffix(ending)
+        if stem != form and len(stem) > 2:
+            kind: Literal["ing", "ed"] = "ing" if name == "ing" else "ed"
+            found += [(kind, stem), (kind, stem + "e")]
+    return found
+
+
+# The forms that headwords take, and what each may be replaced by; worked out when a form is first met.
+
+
+Form: TypeAlias = Literal["base", "s", "ing", "ed"]
+
+INFLECT = {"s": third_person, "ing": gerund, "ed": participle}
+"""What makes the forms of a verb."""
+
+_LOGIC = frozenset(["excluding", "excepting"])
+
+
+class Reading(NamedTuple):
+    """One way to read a word form.
+
+    Attributes:
+        pos: The part of speech.
+        form: ``base``; ``s``, ``ing`` or ``ed`` of verbs; ``s`` of nouns.
+        entry: The headword's, with the conditions for its use.
+        alternatives: What may stand for it, in the same form.
+        single: Those of them that are one word.
+    """
+
+    pos: PartOfSpeech
+    form: Form
+    entry: Entry
+    alternatives: tuple[str, ...]
+    single: tuple[str, ...]
+
+
+def reading_of(pos: PartOfSpeech, form: Form, entry: Entry, alternatives: tuple[str, ...]) -> Reading:
+    """The reading with these alternatives."""
+    return Reading(pos, form, entry, alternatives, tuple(each for each in alternatives if " " not in each))
+
+
+def inflected(entry: Entry, pos: PartOfSpeech, form: Form) -> tuple[str, ...]:
+    """What may stand for a form of a headword, in that form."""
+    if form == "base":
+        return entry.alternatives
+    if pos == "noun":
+        return tuple(plural(each) for each in entry.inflecting if each not in UNCOUNTED)
+    # A participle of several words would be torn by what it stands before or after: "the worked out answer".
+    return tuple(INFLECT[form](each) for each in entry.inflecting if form != "ed" or " " not in each)
+
+
+def forms_of(entry: Entry, pos: PartOfSpeech) -> list[tuple[str, Form]]:
+    """The forms that a headword is met in."""
+    head, flags = entry.head, entry.flags
+    found: list[tuple[str, Form]] = [] if pos == "noun" and "p" in flags else [(head, "base")]
+    if pos == "verb":
+        found += [(third_person(head), "s"), (gerund(head), "ing")]
+        if "e" not in flags and "b" not in flags:
+            found.append((participle(head), "ed"))
+    elif pos == "noun" and "u" not in flags and "s" not in flags:
+        found.append((plural(head), "s"))
+    return found
+
+
+class Forms:
+    """The readings of the forms of some entries.
+
+    Args:
+        tables: Entries by part of speech and headword.
+    """
+
+    def __init__(self, tables: Mapping[PartOfSpeech, Mapping[str, Entry]]) -> None:
+        self._entries: dict[str, list[tuple[PartOfSpeech, Form, Entry]]] = {}
+        self._known: dict[str, tuple[Reading, ...]] = {}
+        for pos, table in tables.items():
+            for entry in table.values():
+                for word, form in forms_of(entry, pos):
+                    if word not in _LOGIC:
+                        self._entries.setdefault(word, []).append((pos, form, entry))
+        self._american = {
+            british: american
+            for american, british in AMERICAN_TO_BRITISH.items()
+            if american in self._entries
+        }
+        self._entries |= {british: self._entries[american] for british, american in self._american.items()}
+
+    def hits(self, found: Sequence[Word]) -> list[tuple[int, tuple[Reading, ...]]]:
+        """The words that are forms of an entry: their numbers and their readings."""
+        entries = self._entries
+        get = self.readings
+        return [(index, get(word[3])) for index, word in enumerate(found) if word[3] in entries]
+
+    def readings(self, word: str) -> tuple[Reading, ...]:
+        """The readings of a word in lower case; empty where it is no form of an entry."""
+        known = self._known.get(word)
+        if known is None:
+            british = word in self._american
+            known = self._known[word] = tuple(
+                reading_of(pos, form, entry, alternatives)
+                for pos, form, entry in self._entries.get(word, ())
+                if (alternatives := _spelt(inflected(entry, pos, form), british=british))
+            )
+        return known
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every form, in either spelling."""
+        return tuple(self._entries)
+
+
+def _spelt(alternatives: tuple[str, ...], *, british: bool) -> tuple[str, ...]:
+    if not british:
+        return alternatives
+    return tuple(
+        " ".join(AMERICAN_TO_BRITISH.get(word, word) for word in each.split(" ")) for each in alternatives
+    )
+
+
+@cache
+def forms() -> Forms:
+    """The forms of the lexicon's synonyms; built once."""
+    return Forms(entries())
+
+
+# Any lexicon as a source of substitutes: word forms traced to lemmas, what it answers filtered and inflected. English.
+#
+# Our own entries say what they need around them; another lexicon's words come without. So a word that it knows as two
+# parts of speech counts as ambiguous and waits for a context that tells, verbs take a direct object only, and what
+# replaces a word must be frequent or in use in our own lexicon.
+
+
+_MOST = 50_000  # forms kept; a run meets far fewer
+_EVERY: tuple[PartOfSpeech, ...] = ("noun", "verb", "adjective", "adverb")
+_SHORTEST = 3
+
+
+@cache
+def usual_words() -> frozenset[str]:
+    """Words frequent enough to stand in a prompt unnoticed: those of our lexicon, and the frequent ones."""
+    from pytest_promptfuzz.data.known_words import FREQUENT
+
+    found = set(FREQUENT)
+    for table in entries().values():
+        for entry in table.values():
+            found.add(entry.head)
+            for each in entry.alternatives:
+                found.update(each.split())
+    return frozenset(found)
+
+
+class Asked:
+    """The readings that a lexicon gives to the words of English prompts.
+
+    Args:
+        lexicon: What is asked, once for each form.
+        kind: What it is asked for.
+    """
+
+    def __init__(self, lexicon: Lexicon, kind: Kind) -> None:
+        self._ask: Callable[[str, PartOfSpeech, str], Sequence[str]] = {
+            "synonym": lexicon.synonyms,
+            "near": lexicon.near,
+            "wider": lexicon.wider,
+            "narrower": lexicon.narrower,
+        }[kind]
+        self._known: dict[str, tuple[Reading, ...]] = {}
+
+    def hits(self, found: Sequence[Word]) -> list[tuple[int, tuple[Reading, ...]]]:
+        """The words it has substitutes for: their numbers and their readings."""
+        return [
+            (index, readings) for index, word in enumerate(found) if (readings := self.readings(word.lower))
+        ]
+
+    def readings(self, word: str) -> tuple[Reading, ...]:
+        """The readings of a word in lower case; none for function words and words of logic."""
+        known = self._known.get(word)
+        if known is None:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            known = self._known[word] = self._readings(word)
+        return known
+
+    def _readings(self, word: str) -> tuple[Reading, ...]:
+        if len(word) < _SHORTEST or not word.isalpha() or word in CLASSES or logic_words(word):
+            return ()
+        found = [
+            (pos, form, lemma, answers)
+            for form, lemma in lemmas(word)
+            for pos in _EVERY
+            if _inflects(lemma, pos, form, word) and (answers := self._answers(lemma, pos))
+        ]
+        ambiguous = len({pos for pos, _, _, _ in found}) > 1
+        readings = []
+        for pos, form, lemma, answers in found:
+            entry = plain_entry(lemma, answers, ambiguous=ambiguous)
+            alternatives = tuple(each for each in inflected(entry, pos, form) if each != word)
+            if alternatives:
+                readings.append(reading_of(pos, form, entry, alternatives))
+        return tuple(readings)
+
+    def _answers(self, lemma: str, pos: PartOfSpeech) -> tuple[str, ...]:
+        return tuple(
+            each
+            for each in dict.fromkeys(self._ask(lemma, pos, "en"))
+            if each != lemma
+            and all(map(_usual, each.split(" ")))
+            and not any(part in CLASSES for part in each.split(" ")[:1])
+            and not logic_words(each)
+        )
+
+
+def _usual(word: str) -> bool:
+    """Whether a word is frequent in one of its forms."""
+    usual = usual_words()
+    return word in usual or any(make(word) in usual for make in (plural, participle, gerund))
+
+
+def _inflects(lemma: str, pos: PartOfSpeech, form: Form, word: str) -> bool:
+    """Whether a lemma has that form in that part of speech."""
+    if form == "base":
+        return True
+    if pos == "verb":
+        return INFLECT[form](lemma) == word
+    return pos == "noun" and form == "s" and plural(lemma) == word

@@ -1,0 +1,1 @@
+"""Edits, mutations, operators, the planner."""

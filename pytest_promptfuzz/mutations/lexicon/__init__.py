@@ -1,1 +1,0 @@
-"""Words and phrases the operators draw on: data, no behaviour beyond look-up."""

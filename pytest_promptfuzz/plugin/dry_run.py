@@ -1,0 +1,405 @@
+"""``--promptfuzz-dry-run``: what the robust tests would ask, without asking."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import io
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.errors import PromptfuzzError, UsageError
+from pytest_promptfuzz.evaluating.forecast import Forecast, Rehearsal, forecast, unknown
+from pytest_promptfuzz.evaluating.search_tests import SearchedTest
+from pytest_promptfuzz.plugin.declared import is_declarative
+from pytest_promptfuzz.plugin.engine import Engine, find
+from pytest_promptfuzz.plugin.marks import is_robust, merged
+from pytest_promptfuzz.plugin.output.progress import ItemProgress
+from pytest_promptfuzz.plugin.state import State, prices_of
+from pytest_promptfuzz.reporting.terminal.styled_text import named
+from pytest_promptfuzz.running.batches import Wanted
+from pytest_promptfuzz.storage.answers import exchange_key
+from pytest_promptfuzz.targets.resolution import CallableTarget, as_request
+from pytest_promptfuzz.wire.exchange import IN_PROCESS
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.providers.requests import Target
+    from pytest_promptfuzz.reporting.terminal.styled_text import Line
+    from pytest_promptfuzz.running.limits.budget import Prices
+    from pytest_promptfuzz.storage.answers import AnswerStore
+    from pytest_promptfuzz.storage.redaction import Redaction
+
+
+# Planning a suite for ``promptfuzz prefill``: pytest sets its tests up; nothing is asked.
+
+
+A_SEARCH = "it is a search, and what that asks next follows from what was answered"
+
+
+@dataclass(slots=True, eq=False)
+class Planned:
+    """What the robust tests of a suite will ask.
+
+    Attributes:
+        unknown: Tests that could not be planned, and why.
+        answers: The keys of the answers that the store has, each once.
+        going_on: Whether a test may ask more when what is wanted is answered.
+        prices: What calls cost.
+        bodies: Whether the bodies of tests that call the model themselves may run.
+        session: The store they are served from; ``None`` without a robust test.
+        folder: The project's ``.promptfuzz``.
+    """
+
+    unknown: list[tuple[str, str]] = field(default_factory=list)
+    answers: dict[str, None] = field(default_factory=dict)
+    going_on: bool = False
+    bodies: bool = True
+    prices: Prices | None = None
+    session: Session | None = None
+    folder: Path | None = None
+    _wanted: dict[str, Wanted] = field(default_factory=dict)
+
+    @property
+    def wanted(self) -> list[Wanted]:
+        """The calls that the store does not answer, each once."""
+        return list(self._wanted.values())
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Be found by what plans the tests."""
+        config.stash[PLANNED] = self
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave out every test that is not ours: it would run."""
+        others = [item for item in items if not is_robust(item)]
+        items[:] = [item for item in items if is_robust(item)]
+        if others:
+            config.hook.pytest_deselected(items=others)
+
+    @property
+    def shared(self) -> tuple[AnswerStore, Redaction, Path]:
+        """The project's store, what is hidden, and the folder of what is stored.
+
+        Raises:
+            UsageError: There is no robust test.
+        """
+        if self.session is None or self.folder is None or self.session.store is None:
+            raise UsageError("No robust test was found. Name the tests as for pytest.")
+        return self.session.store, self.session.redaction, self.folder
+
+    @property
+    def stored(self) -> int:
+        """How many calls the store answers."""
+        return len(self.answers)
+
+    def add(self, engine: Engine, prompts: Sequence[Prompt], target: Target | CallableTarget | None) -> None:
+        """The calls of a declarative test; ``target=None`` for another, whose body does not run."""
+        session = self._of(engine)
+        if target is None or isinstance(target, CallableTarget):
+            own = (
+                "its target is a function" if target is not None else "its calls show only when its body runs"
+            )
+            self.unplanned(engine.where, own)
+            return
+        for prompt in prompts:
+            wire = target.prepare(as_request(prompt))
+            if wire.url.startswith(IN_PROCESS):
+                continue
+            each = Wanted(wire, tuple(engine.job.contract.ignore), engine.where)
+            if session.store is not None and each.is_stored(session.store, session.redaction):
+                self.answers[each.key(session.redaction)] = None
+            else:
+                self._want(each)
+
+    def add_rehearsal(self, engine: Engine, rehearsal: Rehearsal) -> None:
+        """The calls of a test whose body was rehearsed."""
+        self._of(engine)
+        if rehearsal.unknown:
+            self.unplanned(engine.where, rehearsal.unknown)
+            return
+        for digest, nth in rehearsal.found:
+            self.answers[exchange_key(digest, 0, nth)] = None
+        for each in rehearsal.missing:
+            self._want(Wanted(each.wire, tuple(engine.job.contract.ignore), engine.where, each.nth))
+            self.going_on = True
+
+    def unplanned(self, test: str, why: str) -> None:
+        """A test could not be planned."""
+        self.unknown.append((test, why))
+
+    def _of(self, engine: Engine) -> Session:
+        self.session, self.folder = engine.job.session, engine.state.folder
+        self.prices = prices_of(engine.state)
+        return self.session
+
+    def _want(self, wanted: Wanted) -> None:
+        if self.session is not None:
+            self._wanted.setdefault(wanted.key(self.session.redaction), wanted)
+
+
+def rehearses(item: pytest.Item) -> Planned | None:
+    """The plan that a test is to be rehearsed for; ``None`` for a test whose calls are known without its body."""
+    planned = item.config.stash.get(PLANNED, None)
+    return planned if planned is not None and planned.bodies and not is_declarative(item) else None
+
+
+def plan_suite(arguments: Sequence[str], *, bodies: bool = True) -> Planned:
+    """Collect a suite and set its robust tests up, with pytest in this process.
+
+    Args:
+        arguments: pytest's own.
+        bodies: Whether tests that call the model themselves are rehearsed: their bodies run, each up to a call that has
+            no answer yet.
+
+    Raises:
+        UsageError: pytest cannot collect or set up the suite; the message holds what it printed.
+    """
+    planned = Planned(bodies=bodies)
+    printed = io.StringIO()
+    workers = ["-n0"] if find_spec("xdist") is not None else []
+    ours = [
+        *workers,
+        "--promptfuzz-dry-run",
+        "--promptfuzz-mode=auto",
+        "--no-header",
+        "-q",
+        "-Wignore::pytest.PytestAssertRewriteWarning",  # the command has loaded the plugin before pytest does
+    ]
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        status = pytest.main([*arguments, *ours], plugins=[planned])
+    if status not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
+        raise UsageError(f"pytest could not plan the suite:\n{printed.getvalue().rstrip()}")
+    return planned
+
+
+PLANNED = pytest.StashKey[Planned]()
+
+
+DRY = pytest.StashKey[Forecast]()
+_OURS = frozenset({"llm", "response"})
+
+
+def plan_only(item: pytest.Item) -> None:
+    """Keep what a robust test would ask on its item, and skip it.
+
+    Raises:
+        UsageError: The test is set up wrongly, as it would be found when it runs.
+    """
+    if not isinstance(item, pytest.Function):
+        pytest.skip("dry run")
+    state = State.of(item.config)
+    engine = Engine(item, ItemProgress(item))
+    target = state.target(merged(item)[1].get("target"))
+    arguments = {name: item.funcargs[name] for name in item.funcargs}
+    contract = engine.job.contract
+    before = max(engine.job.session.baseline_runs, contract.baseline_runs)
+    queries = engine.job.budget if isinstance(engine.job, SearchedTest) else 0
+    shows_later = unknown(
+        item.nodeid,
+        queries or before + contract.mutations * contract.samples + contract.controls,
+        most=queries > 0,
+    )
+    try:
+        plans, controls, exact = _prompts(engine, arguments)
+    except PromptfuzzError as error:
+        if engine.declared is not None or isinstance(arguments.get("prompt"), str):
+            raise
+        planned = item.config.stash.get(PLANNED, None)
+        if planned is not None:
+            planned.unplanned(item.nodeid, str(error))
+        item.stash[DRY] = shows_later
+        pytest.skip(f"dry run: what it asks shows only when its body runs ({error})")
+    planned = item.config.stash.get(PLANNED, None)
+    if planned is not None and queries:
+        planned.unplanned(item.nodeid, A_SEARCH)
+    elif planned is not None:
+        planned.add(
+            engine, [*(each for plan in plans for each in plan), *controls], target if exact else None
+        )
+    if isinstance(target, CallableTarget) and exact:
+        before = max(
+            before, 2
+        )  # its own calls are not seen: it is called again in place of the control trial
+    runs = [(plan[0], repeat) for plan in plans for repeat in range(before)]
+    runs += [(each, sample) for plan in plans for each in plan[1:] for sample in range(contract.samples)]
+    runs += [(each, 0) for each in controls]
+    if queries:  # as long as the prompt is, which no change of it alters much
+        exact, share = False, queries // max(1, len(plans))
+        runs = [(plan[0], repeat) for plan in plans for repeat in range(share)]
+    asks_ours = engine.declared is not None or bool(_OURS & set(item.fixturenames))
+    item.stash[DRY] = (
+        forecast(
+            item.nodeid,
+            runs,
+            target if asks_ours else None,
+            state.session_of(item),
+            prices_of(state),
+            exact=exact,
+            ignore=contract.ignore,
+            most=queries > 0,
+        )
+        if runs
+        else shows_later
+    )
+    pytest.skip("dry run")
+
+
+def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[list[Prompt]], list[Prompt], bool]:
+    """What the test sends of each input, unmutated first, and its control, as far as that shows without its body.
+
+    Of what is mutated on the wire nothing does.
+    """
+    job = engine.job
+    controls: list[Prompt] = []
+    if job.on_wire is not None:
+        return [], controls, False
+    if engine.declared is None:
+        prompt = find(engine.mutate, arguments, engine.where).prompt(arguments, engine.where)
+        controls = [each.prompt for each in job.controls(prompt)[:1]]
+        return [[prompt, *(each.prompt for each in job.plan(prompt))]], controls, False
+    cases = engine.declared.cases(arguments, job.contract.part)
+    sent: list[list[Prompt]] = []
+    for given in cases.inputs:
+        prompt = cases.prompt_of(given)
+        if not sent:
+            controls = [cases.sent(each.prompt, given) for each in job.controls(prompt)[:1]]
+        sent.append([cases.sent(each, given) for each in (prompt, *(m.prompt for m in job.plan(prompt)))])
+    return sent, controls, True
+
+
+def lines(forecasts: Sequence[Forecast]) -> list[Line]:
+    """The forecast for people: a line a test, and the sum."""
+    told = [_line(each["test"], each) for each in forecasts]
+    stored = [each["stored"] for each in forecasts]
+    tokens = [each["tokens"] for each in forecasts if each["tokens"] is not None]
+    lows, highs = [each["low"] for each in forecasts], [each["high"] for each in forecasts]
+    whole = Forecast(
+        test=f"{len(forecasts)} robust tests" if len(forecasts) != 1 else "1 robust test",
+        calls=sum(each["calls"] for each in forecasts),
+        stored=None if None in stored else sum(each or 0 for each in stored),
+        tokens=sum(tokens) if tokens else None,
+        low=None if None in lows else sum(each or 0 for each in lows),
+        high=None if None in highs else sum(each or 0 for each in highs),
+        exact=all(each["exact"] for each in forecasts),
+        function=False,
+        most=all(each["exact"] or each["most"] for each in forecasts),
+    )
+    besides = ", others not known" if len(tokens) < len(forecasts) else ""
+    mixed = not whole["exact"] and not whole["most"] and any(each["most"] for each in forecasts)
+    searches = sum(each["calls"] for each in forecasts if each["most"]) if mixed else 0
+    told.append(_line(whole["test"], whole, besides, searches))
+    told.append(
+        _prose(
+            "No call was made. Tokens in are estimates, four characters each; the cost is for answers of 1 to 1,000 "
+            "tokens each where max_tokens does not say otherwise."
+        )
+    )
+    if any(each["most"] for each in forecasts):
+        told.append(_prose('"at most": a search ends when it has found something.'))
+    if not whole["exact"] and not whole["most"]:
+        told.append(
+            _prose(
+                '"at least": the body decides what is asked, so one call is reckoned for each run of it, and what the '
+                "store holds cannot be told."
+            )
+        )
+    return told
+
+
+def _prose(text: str) -> Line:
+    return [(text, "dim")]
+
+
+def _line(name: str, each: Forecast, besides: str = "", searches: int = 0) -> Line:
+    """What a test asks, or all of them.
+
+    Args:
+        name: Of the test.
+        each: Its forecast.
+        besides: What is to be said of the tokens.
+        searches: How many of the calls are those of searches, of which there may be fewer, beside others of which there
+            may be more; 0 where all are of one kind.
+    """
+    at_least = "" if each["exact"] else "at most " if each["most"] else "at least "
+    stored = "" if each["stored"] is None else f", {each['stored']:,} of them in the store"
+    low, high = each["low"], each["high"]
+    cost = (
+        "cost not known" if low is None or high is None else f"${low:.4f} to ${high:.4f}" if high else "free"
+    )
+    noun = ("call" if each["calls"] == 1 else "calls") + (" of the function" if each["function"] else "")
+    tokens = (
+        "tokens in not known" if each["tokens"] is None else f"about {each['tokens']:,} tokens in{besides}"
+    )
+    calls = f"{at_least}{each['calls'] - searches:,} {noun}"
+    if searches:
+        calls += f", and at most {searches:,} of searches"
+    said = f"{calls}{stored}; {tokens}; {cost}"
+    return named(name, said)
+
+
+# Tests that call the model themselves, rehearsed for ``promptfuzz prefill``: their bodies run, and ask nothing.
+
+
+_SECONDS = 5.0  # for calls made at once; what a body leaves running for longer is left alone
+
+
+class _RehearsingEngine(Engine):
+    """Lets calls that an async body makes at once all be noted, though the first of them ends it."""
+
+    def _wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        if not inspect.iscoroutinefunction(original):
+            return super()._wrap(original)
+
+        @functools.wraps(original)
+        async def waiting(*args: Any, **arguments: Any) -> Any:
+            before = _tasks()
+            try:
+                return await original(*args, **arguments)
+            finally:
+                begun = _tasks() - before
+                if begun:
+                    import asyncio
+
+                    await asyncio.wait(begun, timeout=_SECONDS)
+
+        return super()._wrap(waiting)
+
+
+def _tasks() -> set[asyncio.Task[Any]]:
+    import asyncio
+
+    try:
+        return asyncio.all_tasks()
+    except RuntimeError:  # a loop of trio
+        return set()
+
+
+@contextmanager
+def rehearsed(item: pytest.Item, planned: Planned) -> Iterator[None]:
+    """Have the body run while the block lasts, each run up to a call without an answer; what it asks is planned."""
+    try:
+        if not isinstance(item, pytest.Function):
+            raise UsageError("it is no Python test function")
+        engine = _RehearsingEngine(item, ItemProgress(item))
+        if isinstance(engine.job, SearchedTest):
+            raise UsageError(A_SEARCH)
+        engine.job = rehearsal = Rehearsal.of(engine.job)
+        with engine.installed():
+            yield
+        if not rehearsal.cases:
+            raise UsageError("its body never ran; an async test needs pytest-asyncio or anyio")
+    except PromptfuzzError as error:
+        planned.unplanned(item.nodeid, str(error).removeprefix(f"{item.nodeid}: "))
+    else:
+        planned.add_rehearsal(engine, rehearsal)
+    pytest.skip("dry run")

@@ -1,0 +1,134 @@
+"""A verdict in pytest's words: what is raised, and what the report then says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pytest
+
+    from pytest_promptfuzz.reporting.model import TestReport
+    from pytest_promptfuzz.reporting.terminal.styled_text import Line, Style
+
+
+# Writing to pytest's terminal: laid out to its width, in its colours, and in what its encoding has.
+
+
+def write(writer: Any, lines: Iterable[Line]) -> None:
+    """Write styled lines to a terminal writer of pytest's; nothing where there are none."""
+    from pytest_promptfuzz.reporting.terminal.styled_text import render
+    from pytest_promptfuzz.text.safe_text import fit_encoding
+
+    held = list(lines)
+    if held:
+        text = render(held, width=writer.fullwidth, color=writer.hasmarkup)
+        # pytest itself would escape whole lines that it cannot encode.
+        encoding = getattr(getattr(writer, "_file", None), "encoding", None) or "utf-8"
+        writer.line(fit_encoding(text, encoding))
+
+
+def say(reporter: pytest.TerminalReporter, sentence: str, style: Style = "plain") -> None:
+    """Write a sentence of ours below pytest's summary."""
+    reporter.ensure_newline()
+    write(reporter._tw, [ours(sentence, style)])  # noqa: SLF001 - the only way to its width and colours
+
+
+def ours(sentence: str, style: Style = "plain") -> Line:
+    """A sentence, marked as the plugin's."""
+    from pytest_promptfuzz.reporting.terminal.styled_text import HANG
+
+    return [("promptfuzz: ", "label"), HANG, (sentence, style)]
+
+
+class BrittlePrompt(AssertionError):  # noqa: N818 - it names the verdict, as users read it
+    """The prompt is brittle: the test fails, unless configured otherwise. ``report`` is the test's report."""
+
+    def __init__(self, message: str, report: TestReport | None = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class UntrustedVerdict(Exception):  # noqa: N818 - it names the verdict, as users read it
+    """The verdict is noisy or inconclusive: an error in pytest's sense, unless configured otherwise."""
+
+    def __init__(self, message: str, report: TestReport | None = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class BehaviourDrift(Exception):  # noqa: N818 - as above
+    """A robust test is not what its snapshot says, and fails since its policy is to. ``report`` is its report."""
+
+    def __init__(self, message: str, report: TestReport | None = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+def end_with(session: pytest.Session, status: int) -> None:
+    """Let a run end with this exit status, if it would have ended as hoped."""
+    if session.exitstatus == 0:
+        session.exitstatus = status
+
+
+class _Crash:
+    """What pytest's short summary shows, as ``message``, and what ``--tb=line`` prints."""
+
+    def __init__(self, path: str, line: int, message: str) -> None:
+        self.path, self.lineno, self.message = path, line, message
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.lineno}: {self.message}"
+
+    def toterminal(self, writer: Any) -> None:
+        """Print where it happened."""
+        writer.line(str(self))
+
+
+class MessageRepr:
+    """A mistake in the test or the environment, in prose: laid out for the terminal's width when it is printed."""
+
+    def __init__(self, message: str, path: str, line: int) -> None:
+        self.message = message
+        self.reprcrash = _Crash(path, line, message)
+
+    def toterminal(self, writer: Any) -> None:
+        """Print for the writer's width."""
+        write(writer, [[(row, "plain")] for row in self.message.split("\n")])
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class RobustnessRepr:
+    """What pytest prints for a robust test: rendered for the terminal's width and colours when it is printed.
+
+    ``reprcrash.message`` is what pytest's short summary shows.
+    """
+
+    def __init__(self, report: TestReport) -> None:
+        from pytest_promptfuzz.reporting.terminal.summary import one_line
+
+        self.report = report
+        self.sections: list[tuple[str, str, str]] = []
+        path, line = report["location"] or (report["test"], 0)
+        self.reprcrash = _Crash(path, line, one_line(report))
+
+    def addsection(self, name: str, content: str, sep: str = "-") -> None:
+        """Text that pytest adds below."""
+        self.sections.append((name, content, sep))
+
+    def toterminal(self, writer: Any) -> None:
+        """Print for the writer's width, with colours if it has them."""
+        from pytest_promptfuzz.reporting.terminal.summary import failure_lines
+
+        write(writer, failure_lines(self.report, width=writer.fullwidth))
+        for name, content, sep in self.sections:
+            writer.sep(sep, name)
+            writer.line(content)
+
+    def __str__(self) -> str:
+        from pytest_promptfuzz.reporting.terminal.summary import failure_lines, render
+
+        return render(failure_lines(self.report, width=80), width=80, color=False)

@@ -1,0 +1,465 @@
+"""What is left of a run: each test's report as it ends, and at the end the reports that were asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, unstopped
+from pytest_promptfuzz.plugin.marks import register_offered
+from pytest_promptfuzz.plugin.options import place_of
+from pytest_promptfuzz.plugin.output.outcome import end_with
+from pytest_promptfuzz.plugin.replays import RESULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from pytest_promptfuzz.comparing.meaning import Embedder
+    from pytest_promptfuzz.history.bases import Base, Commit, Places
+    from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
+    from pytest_promptfuzz.history.entries import Entry
+    from pytest_promptfuzz.history.runs import Runs, Writing
+    from pytest_promptfuzz.plugin.state import State
+    from pytest_promptfuzz.reporting.document import RunReport, UnjudgedReport
+    from pytest_promptfuzz.reporting.report_files import Stored, Wanted
+
+
+# Earlier runs: this one is kept beside them, compared with one of them, and fails where a condition says so.
+
+
+SAVE = "--promptfuzz-save"
+COMPARE = "--promptfuzz-compare"
+FAIL_ON = "--promptfuzz-fail-on"
+_POINTS = 20_000  # of a run's trends, at least ten runs of which are told
+_SELECTING = ("keyword", "markexpr", "deselect", "lf", "ignore", "ignore_glob")
+
+
+@dataclass(slots=True)
+class Earlier:
+    """What this run has to do with earlier ones, on the process that sees every test's report.
+
+    Attributes:
+        name: What it is saved as; mostly empty.
+        base: What it is to be compared with, where that is not the last run of each test.
+        changes: How it compares, once it is over.
+        entries: What is kept of each of its tests.
+    """
+
+    name: str = ""
+    base: Base | None = None
+    changes: ChangesReport | None = None
+    entries: dict[str, Entry] = field(default_factory=dict)
+    _seen: set[str] = field(default_factory=set)
+    _writing: Writing | None = None
+    _silent: bool = False
+    _said: list[tuple[str, bool]] = field(default_factory=list)
+
+    def prepare(self, state: State) -> None:
+        """Refuse what cannot be saved or compared with, before anything runs.
+
+        Raises:
+            pytest.UsageError: A name that is taken or none, or a base that does not exist or cannot be read.
+        """
+        save, target = state.config.getoption("promptfuzz_save"), state.settings["compare"]
+        try:
+            if save is not None:
+                self.name = _name(save, state)
+        except (UsageError, StoreError) as error:
+            raise pytest.UsageError(f"{SAVE}: {error}") from None
+        if not target or target == "last":
+            return
+        from pytest_promptfuzz.history.bases import find
+
+        try:
+            self.base = find(target, places_of(state))
+        except (UsageError, StoreError) as error:
+            raise pytest.UsageError(f"{place_of('compare', state.config)}: {error}") from None
+        self._said += [(f"{COMPARE}: {note}", False) for note in self.base.notes]
+
+    def check(self, tests: Iterable[str], state: State) -> None:
+        """Refuse a base that has none of the tests that were collected.
+
+        Raises:
+            pytest.UsageError: It has none.
+        """
+        asked = list(tests)
+        known = self.base.tests if self.base is not None else {}
+        if known and asked and not any(each in known for each in asked):
+            raise pytest.UsageError(f"{place_of('compare', state.config)}: {self._shares_none()}")
+
+    def see(self, test: str) -> None:
+        """A test was run, whatever became of it."""
+        if self.base is not None:
+            self._seen.add(test)
+
+    def add(self, report: Mapping[str, Any], run: Callable[[], Mapping[str, Any]], state: State) -> None:
+        """A robust test was judged.
+
+        Args:
+            report: Its report.
+            run: Tells what is known of the run.
+            state: The session's.
+        """
+        from pytest_promptfuzz.history.entries import entry
+
+        one = entry(report)
+        self.entries[one["test"]] = one
+        if self._silent or not state.settings["history"]:
+            return
+        try:
+            if self._writing is None:
+                self._writing = runs_of(state).begin(run(), aside=_aside(state))
+            self._writing.add(one)
+        except StoreError as error:
+            self._silent = True
+            state.warnings.append(f"this run is not kept, and later ones cannot be compared with it: {error}")
+
+    def finish(
+        self, run: Mapping[str, Any], session: pytest.Session, state: State
+    ) -> tuple[ChangesReport | None, TrendsReport | None]:
+        """The run is over: keep it, compare it, and fail where a condition is met.
+
+        Args:
+            run: As it ended.
+            session: Pytest's, whose exit status may change.
+            state: The session's.
+
+        Returns:
+            How it compares with its base, and earlier results of its tests.
+        """
+        if not self.entries:
+            return None, None
+        runs = runs_of(state)
+        self._end(run, runs, state)
+        try:
+            self.changes = self._compared(runs, session, state, whole=bool(run["complete"]))
+            trends = _trends(self, runs)
+        except StoreError as error:
+            state.warnings.append(f"nothing was compared: {error}")
+            return self.changes, None
+        for damaged in runs.damages():
+            state.warnings.append(f"history: {damaged}")
+        return self.changes, trends
+
+    def _end(self, run: Mapping[str, Any], runs: Runs, state: State) -> None:
+        if self._writing is None:
+            return
+        try:
+            self._writing.end(run)
+            if self.name:
+                runs.take(self.name, self._writing.path)
+            runs.forget(state.settings["history"])
+        except StoreError as error:
+            state.warnings.append(f"this run is kept as one that was not over: {error}")
+            self._writing.close()
+        else:
+            if self.name:
+                self._said.append((f"this run was saved as {self.name}", False))
+
+    def _compared(
+        self, runs: Runs, session: pytest.Session, state: State, *, whole: bool
+    ) -> ChangesReport | None:
+        from pytest_promptfuzz.history.bases import last
+        from pytest_promptfuzz.history.changes import met
+        from pytest_promptfuzz.history.run_comparison import changes
+
+        conditions = state.settings["fail_on"] or ()
+        path = self._writing.path if self._writing is not None else None
+        targets = {test: each["target"] for test, each in self.entries.items()}
+        base = self.base or last(self.entries.keys(), runs, before=path, targets=targets)
+        if not any(test in base.tests for test in self.entries):
+            if base.tests and self.base is not None:
+                self._said.append((f"{COMPARE}: {self._shares_none()}", True))
+                end_with(session, pytest.ExitCode.USAGE_ERROR)
+            elif self.base is None and (conditions or state.settings["compare"]):
+                self._said.append(
+                    (f"{_option(state)}: there is no earlier run of these tests to compare with yet", False)
+                )
+            return None
+        gone = self._gone(base, session.config) if self.base is not None and whole else ()
+        found = changes(base.report, base.tests, self.entries, gone=gone, semantic=_embedder(state))
+        found["conditions"] = met(conditions, found, self.entries)
+        if found["conditions"]:
+            end_with(session, pytest.ExitCode.TESTS_FAILED)
+        return found
+
+    def _gone(self, base: Base, config: pytest.Config) -> list[str]:
+        """Tests of the base that a whole run no longer has."""
+        if any(getattr(config.option, name, None) for name in _SELECTING) or any(
+            "::" in each for each in config.args
+        ):
+            return []
+        roots = [config.invocation_params.dir / each for each in config.args]
+        return [
+            test
+            for test in base.tests
+            if test not in self._seen
+            and any((config.rootpath / test.partition("::")[0]).is_relative_to(root) for root in roots)
+        ]
+
+    def _shares_none(self) -> str:
+        label = self.base.report["label"] if self.base is not None else ""
+        return (
+            f"{label!r} has none of these tests. Compare with a run of the same ones, from the same root folder, whose "
+            "names stand before '::'."
+        )
+
+    def lines(self) -> Iterator[tuple[str, bool]]:
+        """What the summary says below the table, and whether it is a warning."""
+        from pytest_promptfuzz.reporting.terminal.changes import condition_lines
+
+        yield from self._said
+        if self.changes is not None:
+            yield from ((each, True) for each in condition_lines(self.changes["conditions"], FAIL_ON))
+
+
+def runs_of(state: State) -> Runs:
+    """The runs that are kept on this machine."""
+    from pytest_promptfuzz.history.runs import Runs
+
+    return Runs(state.folder)
+
+
+def places_of(state: State) -> Places:
+    """Where a base is looked for."""
+    from pytest_promptfuzz.history.bases import Places
+    from pytest_promptfuzz.reporting.report_files import read_document
+
+    return Places(runs_of(state), state.config.rootpath, state.config.invocation_params.dir, read_document)
+
+
+def _name(written: str, state: State) -> str:
+    """The name to save the run as; ``NAME!`` takes it from the run that has it."""
+    from pytest_promptfuzz.history.runs import check_name
+
+    reason = (
+        "a dry run leaves no run"
+        if state.dry
+        else "--promptfuzz=off judges nothing"
+        if not state.enabled
+        else "--promptfuzz-trial judges no whole test"
+        if state.trial is not None
+        else f"{place_of('history', state.config)} keeps no runs"
+        if not state.settings["history"]
+        else ""
+    )
+    if reason:
+        raise UsageError(f"{reason}; leave one of them out.")
+    name = check_name(written.removesuffix("!"))
+    has = runs_of(state).saved().get(name)
+    if has is not None and not written.endswith("!"):
+        raise UsageError(
+            f"{name!r} is the run of {str(has.run.get('started', ''))[:19]}Z already. Choose another name, or take it "
+            f"from that run: {SAVE}='{name}!'."
+        )
+    return name
+
+
+def _aside(state: State) -> str:
+    if not state.overrides:
+        return ""
+    return "overridden: " + ", ".join(f"{key}={value}" for key, value in state.overrides.items())
+
+
+def _trends(earlier: Earlier, runs: Runs) -> TrendsReport | None:
+    from pytest_promptfuzz.history.runs import MOST, trends
+
+    most = max(10, min(MOST, _POINTS // len(earlier.entries)))
+    path = earlier._writing.path if earlier._writing is not None else None  # noqa: SLF001 - of this module
+    found = trends(runs, earlier.entries.keys(), before=path, most=most)
+    return found if found["runs"] else None
+
+
+def _embedder(state: State) -> Any:
+    """What tells whether answers mean the same, asked for at first need: not a provider, which is a call."""
+    settings = state.settings
+
+    def embedder() -> Embedder | None:
+        from pytest_promptfuzz.evaluating.session import installed_embedder
+
+        if settings["embedder"] is not None:
+            return None
+        try:
+            return installed_embedder(settings["model"], state.folder, state.warnings.append)
+        except PromptfuzzError:
+            return None
+
+    return embedder
+
+
+def _option(state: State) -> str:
+    return FAIL_ON if state.settings["fail_on"] else COMPARE
+
+
+OPTION = "--promptfuzz-report"
+
+
+@dataclass(slots=True)
+class Ending:
+    """The reports of a run, on the process that sees every test's.
+
+    Attributes:
+        wanted: The reports that were asked for.
+        done: A sentence for each that was written.
+        commands: Lines for a CI host's log, to be printed as they are.
+        earlier: What the run has to do with earlier ones.
+    """
+
+    wanted: tuple[Wanted, ...] = ()
+    done: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    earlier: Earlier = field(default_factory=Earlier)
+    _commit: Commit | None = None
+    _began: float = field(default_factory=time.time)
+    _stored: Stored | None = None
+    _failed: bool = False
+
+    def see(self, report: pytest.TestReport, state: State) -> None:
+        """A phase of a test is over: keep what it was judged, or that it could not be."""
+        data: Mapping[str, Any] | None = getattr(report, "promptfuzz", None)
+        self.earlier.see(report.nodeid)
+        if not (data or hasattr(report, "promptfuzz_unjudged")) or _leaves_nothing(state):
+            return
+        whole = None if data is None else {**data, "outcome": _outcome(report)}
+        if whole is not None:
+            self.earlier.add(whole, lambda: self._run(state, complete=False), state)
+        if self._failed or not (self.wanted or state.settings["history"]):
+            return
+        try:
+            if self._stored is None:
+                self._stored = self._begun(state)
+            if whole is not None:
+                self._stored.test(whole)
+            else:
+                self._stored.unjudged(_unjudged(report))
+        except StoreError as error:
+            self._failed = True
+            state.warnings.append(f"this run leaves no report: {error}")
+
+    def finish(self, session: pytest.Session, state: State, *, complete: bool) -> None:
+        """The run is over: end what was kept of it, compare it, and write the reports that were asked for."""
+        if self._stored is None and not self.wanted and not self.earlier.entries:
+            return
+        run = self._run(state, complete=complete)
+        changes, trends = self.earlier.finish(run, session, state)
+        if self._failed or (self._stored is None and not self.wanted):
+            self._missed(session)
+            return
+        try:
+            stored = self._stored if self._stored is not None else self._begun(state)
+            stored.end(run, changes=changes, trends=trends, warnings=list(dict.fromkeys(state.warnings)))
+        except StoreError as error:
+            state.warnings.append(f"this run leaves no report: {error}")
+            self._missed(session)
+            return
+        if self.wanted:
+            from pytest_promptfuzz.reporting.report_files import read_document, uncollected
+
+            with uncollected():
+                self._write(stored.path, read_document(stored.path), session, state)
+
+    def _missed(self, session: pytest.Session) -> None:
+        """A report that was asked for is not there: whoever reads it must not take an older one for it."""
+        if self.wanted:
+            end_with(session, pytest.ExitCode.TESTS_FAILED)
+
+    def _write(self, source: Path, document: Any, session: pytest.Session, state: State) -> None:
+        from pytest_promptfuzz.reporting.report_files import publish
+
+        for each in self.wanted:
+            path = state.config.invocation_params.dir / each.path
+            try:
+                done = publish(document, each.format, path, shown=each.path, log=self.commands.append)
+                self.done.append(done)
+            except PromptfuzzError as error:
+                self._missed(session)
+                asked = f"{each.format}:{each.path}" if each.path else each.format
+                mend = (
+                    f"promptfuzz report --from {source} --to {f'{each.format}:PATH' if each.path else asked}"
+                )
+                state.warnings.append(f"{OPTION}={asked}: {error} What it holds is kept: {mend}")
+
+    def _begun(self, state: State) -> Stored:
+        from pytest_promptfuzz.reporting.report_files import Stored
+
+        return Stored(state.folder, self._run(state, complete=False))
+
+    def _run(self, state: State, *, complete: bool) -> RunReport:
+        from pytest_promptfuzz.reporting.document import RunReport, version
+
+        if self._commit is None:
+            from pytest_promptfuzz.history.bases import commit_of
+
+            self._commit = commit_of(state.config.rootpath)
+        started = datetime.fromtimestamp(self._began, timezone.utc)
+        seed = f"{self._began!r} {os.getpid()} {state.config.rootpath}"
+        return RunReport(
+            id=hashlib.sha256(seed.encode()).hexdigest()[:12],
+            name=self.earlier.name,
+            started=f"{started.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z",
+            seconds=round(time.time() - self._began, 3) if complete else 0.0,
+            version=version(),
+            python=platform.python_version(),
+            mode=state.settings["mode"],
+            seed=state.settings["seed"],
+            commit=self._commit.commit,
+            branch=self._commit.branch,
+            dirty=self._commit.dirty,
+            complete=complete,
+        )
+
+    def lines(self) -> Iterator[str]:
+        """What the summary shows."""
+        yield from self.done
+
+
+def read_reports(config: pytest.Config, written: str) -> tuple[Wanted, ...]:
+    """The reports that a run is to write; refused before anything is run where they cannot be.
+
+    Raises:
+        pytest.UsageError: A format that nobody knows, no path, or a path that cannot be written.
+    """
+    from pytest_promptfuzz.reporting.report_files import check, read_wanted
+
+    try:
+        register_offered(config, reporters=True)
+        wanted = read_wanted(written)
+        for each in wanted:
+            check(each.format, config.invocation_params.dir / each.path)
+    except (UsageError, StoreError) as error:
+        raise pytest.UsageError(f"{place_of('report', config)}: {error}") from None
+    return tuple(wanted)
+
+
+def _leaves_nothing(state: State) -> bool:
+    """Whether this is a worker of xdist, or a run that judges no whole test."""
+    partial = state.dry or not state.enabled or state.trial is not None or RESULTS in state.config.stash
+    return partial or hasattr(state.config, "workerinput")
+
+
+def _outcome(report: pytest.TestReport) -> str:
+    if hasattr(report, "wasxfail"):
+        return "xfailed" if report.skipped else "xpassed"
+    if report.failed and report.when == "verdict":  # type: ignore[comparison-overlap]  # ours
+        return "error"
+    return str(report.outcome)
+
+
+def _unjudged(report: pytest.TestReport) -> UnjudgedReport:
+    path, line, _ = report.location
+    crash = getattr(report.longrepr, "reprcrash", None)
+    message = str(getattr(crash, "message", "") or report.longrepr or report.outcome).strip()
+    return {
+        "test": report.nodeid,
+        "outcome": "failed" if report.when == "call" else "error",
+        "message": unstopped(message),
+        "location": (path, (line or 0) + 1),
+    }

@@ -1,0 +1,396 @@
+"""What the plugin writes to pytest's terminal beside failures: the header and the table of robust tests."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+from contextlib import contextmanager
+from datetime import date, datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.files import UNREADABLE, unpacked_file
+from pytest_promptfuzz.plugin.options import unknown_variables
+from pytest_promptfuzz.plugin.output.outcome import ours, say, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    import pytest
+
+    from pytest_promptfuzz.history.changes import ChangesReport
+    from pytest_promptfuzz.plugin.state import State
+    from pytest_promptfuzz.reporting.terminal.styled_text import Line
+
+
+# Keys in replay: SDKs refuse to make a client without one, and nothing is sent that would need it.
+
+
+STAND_IN = "none-in-replay"
+# What an SDK reads its key from; the first is set where none of them is.
+_VARIABLES = (("OPENAI_API_KEY",), ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"))
+
+
+@contextmanager
+def keys_of(mode: str) -> Iterator[None]:
+    """Let SDKs find a key while the body of a robust test is replayed, where the environment has none.
+
+    No longer than that: other tests may be skipped, or fail, by whether a key is there.
+    """
+    lacking = _lacking()
+    if mode != "replay" or not lacking:
+        yield
+        return
+    before = {name: os.environ.get(name) for name in lacking}
+    os.environ.update(dict.fromkeys(lacking, STAND_IN))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if os.environ.get(name) != STAND_IN:
+                continue  # the test set it for others
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def wanted_earlier(mode: str, reports: Iterable[Any]) -> str:
+    """What to say of a replay in which something else than a test's body wanted a key; empty where nothing did.
+
+    Args:
+        mode: The run's.
+        reports: What ended in an error: modules that could not be collected, and tests that could not be set up.
+    """
+    if mode != "replay":
+        return ""
+    early = [each for each in reports if getattr(each, "when", "collect") in {"collect", "setup"}]
+    for name in _lacking():
+        place = next((each.nodeid for each in early if name in str(each.longrepr)), None)
+        if place is not None:
+            return (
+                f"{place} wants {name} before the body of a test runs, and only there a replay needs none. Make the "
+                f"client where it is first used, or set {name} to any text: nothing is sent that would need it."
+            )
+    return ""
+
+
+def _lacking() -> list[str]:
+    return [names[0] for names in _VARIABLES if not any(map(os.environ.get, names))]
+
+
+_LONG_ID = 40
+_MOST_PASSED = 40  # rows of tests that passed; -v shows all, -q none
+
+
+def header(state: State) -> list[str]:
+    """The header's rows, one setting after the other, and what is missing."""
+    from pytest_promptfuzz.reporting.terminal.styled_text import render
+
+    writer = state.config.get_terminal_writer()
+    # Rows that pytest cannot colour itself: it takes plain text.
+    return render(_header(state), width=writer.fullwidth, color=False).split("\n")
+
+
+def _header(state: State) -> list[Line]:
+    from pytest_promptfuzz.judging.models import Model, find_entailment, find_model
+    from pytest_promptfuzz.reporting.terminal.styled_text import header_lines
+
+    if not state.enabled:
+        return [ours("off, robust tests run their body once, unmutated")]
+    settings = state.settings
+    asked: str | None = settings["embedder"]
+    model = find_model(settings["model"]) if asked is None else Model(None, None)
+    entailment = find_entailment(settings["entailment"])
+    missing = {"semantic": model.mend, "entailment": entailment.mend}
+    if model.mend and entailment.folder is None and not entailment.mend:
+        missing["semantic"] += "; for paragraphs of prose: promptfuzz model install entailment"
+    lines = header_lines(
+        {
+            "mode": f"{settings['mode']} ({state.mode_reason})" if state.mode_reason else settings["mode"],
+            "seed": settings["seed"],
+            "target": settings["target"],
+            "judge": settings["judge"],
+            "store": _stores(settings),
+            "semantic": asked or model.label,
+            "entailment": entailment.label,
+            "missing": {name: mend for name, mend in missing.items() if mend},
+        }
+    )
+    if state.overrides:
+        changed = ", ".join(f"{key}={value}" for key, value in state.overrides.items())
+        lines.append(ours(f"overridden on the command line: {changed}"))
+    return lines + [ours(sentence) for sentence in unknown_variables()]
+
+
+def _stores(settings: Mapping[str, Any]) -> str:
+    """Where answers are kept; of a shared store's URL what may be shown."""
+    folder: str = settings["cache_dir"]
+    if not settings["store"] or settings["mode"] == "replay":
+        return folder
+    from pytest_promptfuzz.storage.stores import shown_store
+
+    return f"{folder} and {shown_store(settings['store'])}"
+
+
+def collect(report: pytest.TestReport, state: State) -> None:
+    """Keep a finished test's report for the table; a rerun replaces what the run before it left."""
+    from pytest_promptfuzz.plugin.output.outcome import RobustnessRepr
+    from pytest_promptfuzz.plugin.output.test_reports import UNEXPECTED
+    from pytest_promptfuzz.reporting.model import fails, summarised
+
+    data = report.promptfuzz
+    state.reports[data["test"]] = (
+        summarised(data) if data["verdict"] == "pass" and not fails(data["drift"]) else data
+    )
+    if report.skipped and hasattr(report, "wasxfail"):
+        state.expected[data["test"]] = data
+    state.let_through.pop(data["test"], None)
+    if report.passed and data["verdict"] != "pass":
+        state.let_through[data["test"]] = data["verdict"]
+    if (
+        isinstance(report.longrepr, str)  # it crossed a process
+        and (data["verdict"] != "pass" or fails(data["drift"]))
+        and not report.longrepr.startswith(UNEXPECTED)
+    ):
+        report.longrepr = RobustnessRepr(data)  # type: ignore[assignment]  # a TerminalRepr by its methods
+
+
+def _say_verdicts_once(reporter: pytest.TerminalReporter) -> None:
+    """Leave the verdict out of messages in pytest's short summary, which begins these lines with it."""
+    from pytest_promptfuzz.plugin.output.test_reports import PHASE
+    from pytest_promptfuzz.reporting.terminal.summary import one_line
+
+    for report in reporter.stats.get("error", ()):
+        data = getattr(report, "promptfuzz", None)
+        if data is not None and report.when == PHASE:
+            report.longrepr.reprcrash.message = one_line(data, verdict=False)
+
+
+def summary(reporter: pytest.TerminalReporter, state: State) -> None:
+    """The table of robust tests, if there were any, and what the store had to say."""
+    if state.reports:  # most pytest runs have none, and load nothing to say so
+        _table(reporter, state)
+        _say_verdicts_once(reporter)
+    if state.interrupted:
+        _interrupted(reporter, state)
+    for verdict in dict.fromkeys(state.let_through.values()):
+        tests = ", ".join(test for test, found in state.let_through.items() if found == verdict)
+        reporter.write_line(f"promptfuzz: let through by promptfuzz_{verdict}=pass: {tests}", yellow=True)
+    if state.forecasts:
+        from pytest_promptfuzz.plugin.dry_run import lines
+
+        reporter.section("prompt robustness: dry run", "=", bold=True)
+        write(reporter._tw, lines(list(state.forecasts.values())))  # noqa: SLF001 - the only way to its width
+    if state.trial is not None and not state.reports:
+        tests = ", ".join(_unjudged(reporter)) or "none of the tests that ran is marked @robust"
+        say(
+            reporter,
+            f"--promptfuzz-trial={state.trial} names no trial that was run. Selected: {tests}. IDs of trials stand in "
+            "the report of a brittle or inconclusive test, beside the operators' names.",
+            "warn",
+        )
+    if state.unmutated:
+        names = ", ".join(state.unmutated)
+        say(reporter, f"failed on the unmutated prompt, so nothing was mutated: {names}")
+    pins = state.pins.lines(state.config.rootpath, updates=state.updates)
+    updates = [*state.accepted.lines(), *state.gone.lines(state.accepted.taken, state.reports)]
+    for sentence, loud in state.accepted.unwatched(state.config.rootpath):
+        say(reporter, sentence, "warn" if loud else "plain")
+    for line in [
+        *state.written.lines(),
+        *updates,
+        *pins,
+        *state.ending.lines(),
+        *_recordings(reporter, state),
+    ]:
+        say(reporter, line)
+    if state.unused_calls:
+        count, were = state.unused_calls, "call was" if state.unused_calls == 1 else "calls were"
+        say(
+            reporter,
+            f"{count} {were} made ahead for tests that were not run or failed unmutated; the answers are stored "
+            "(--promptfuzz-lookahead=0 makes none ahead)",
+        )
+    wanted = wanted_earlier(state.settings["mode"], reporter.stats.get("error", ()))
+    for warning in dict.fromkeys([*filter(None, [wanted]), *state.warnings]):
+        say(reporter, warning, "warn")
+    for sentence, fails in state.ending.earlier.lines():
+        say(reporter, sentence, "bad" if fails else "plain")
+    for command in state.ending.commands:
+        reporter.write_line(command)
+
+
+def _recordings(reporter: pytest.TerminalReporter, state: State) -> list[str]:
+    """What to say of the recordings that were used, also by tests that could not be judged."""
+    if state.dry or not state.enabled or state.settings["mode"] not in {"auto", "replay"}:
+        return []
+    tests = dict.fromkeys([*state.reports, *_unjudged(reporter)])
+    if not tests:
+        return []
+
+    return recording_lines(state.config.rootpath, tests)
+
+
+def _unjudged(reporter: pytest.TerminalReporter) -> list[str]:
+    """The robust tests that failed or ended in an error, with a verdict or without one."""
+    return [
+        each.nodeid
+        for outcome in ("failed", "error")
+        for each in reporter.stats.get(outcome, ())
+        if "robust" in getattr(each, "keywords", ())
+    ]
+
+
+def _table(reporter: pytest.TerminalReporter, state: State) -> None:
+    from pytest_promptfuzz.plugin.output.outcome import RobustnessRepr
+    from pytest_promptfuzz.reporting.terminal.summary import detail_lines, summary_lines
+
+    writer = reporter._tw  # noqa: SLF001 - the only way to its width and colours
+    reporter.section("prompt robustness", "=", bold=True)
+    reports = list(state.reports.values())
+    verbosity = state.config.get_verbosity()
+    most = None if verbosity > 0 else _MOST_PASSED if verbosity == 0 else 0
+    write(writer, summary_lines(reports, width=writer.fullwidth, most=most, legend=verbosity >= 0))
+    if state.config.get_verbosity() > 0:
+        write(writer, detail_lines(reports))
+    if (changes := state.ending.earlier.changes) is not None:
+        _changes(reporter, changes, state)
+    for test, data in state.expected.items():
+        # pytest hides what an xfail failed with; here it is the finding.
+        reporter.section(f"failed as expected (xfail): {test}", "_")
+        RobustnessRepr(data).toterminal(writer)
+
+
+def _changes(reporter: pytest.TerminalReporter, changes: ChangesReport, state: State) -> None:
+    """What is not as it was in an earlier run."""
+    from pytest_promptfuzz.reporting.terminal.changes import change_lines, one_line
+
+    if state.config.get_verbosity() < 0:
+        if sentence := one_line(changes):
+            say(reporter, sentence)
+        return
+    operators = {test: entry["operators"] for test, entry in state.ending.earlier.entries.items()}
+    lines = change_lines(changes, operators, figures=state.config.get_verbosity() > 0)
+    write(reporter._tw, lines)  # noqa: SLF001 - the only way to its width
+
+
+def _interrupted(reporter: pytest.TerminalReporter, state: State) -> None:
+    """What searches knew when they were interrupted, which pytest reports nothing of."""
+    from pytest_promptfuzz.plugin.output.outcome import RobustnessRepr
+
+    for test, data in state.interrupted.items():
+        reporter.section(f"interrupted: {test}", "_")
+        RobustnessRepr(data).toterminal(reporter._tw)  # noqa: SLF001 - the only way to its width
+
+
+def prompt_id(value: object, argname: str) -> str | None:
+    """A short ID for a parametrized prompt: its name, or its first words; ``None`` leaves pytest's own."""
+    if argname == "prompt" and isinstance(value, str) and len(value) > _LONG_ID:
+        words = "".join(each if each.isalnum() and each.isascii() else " " for each in value).split()
+        return "-".join(words[:5])[:_LONG_ID].lower() or None
+    if type(value).__module__ == "pytest_promptfuzz.prompts.prompt":
+        name: str | None = getattr(value, "name", None)
+        return name
+    return None
+
+
+# What a run's summary says of the recordings that it used: how old they are, and which differ from the last commit.
+
+
+# Inside a text of JSON the quotes would be escaped.
+_ANSWERED = re.compile(rb'"answered": "(\d{4}-\d{2}-\d{2})T')
+_SECONDS = 5.0  # for git
+
+
+def recording_lines(root: Path, tests: Iterable[str]) -> list[str]:
+    """What to say, in sentences; nothing where the tests have no recordings.
+
+    Args:
+        root: pytest's root.
+        tests: Node IDs of the robust tests that ran, judged or not.
+    """
+    from pytest_promptfuzz.storage.recordings.files import recording_of
+
+    modules = {test.partition("::")[0]: None for test in tests}
+    places = [recording_of(root / module) for module in modules]
+    paths = [path for path in places if path.is_file()]
+    lines: list[str] = []
+    if days := sorted({day for path in paths for day in _days(path)}):
+        count = "1 recording" if len(paths) == 1 else f"{len(paths)} recordings"
+        first, last = days[0], days[-1]
+        span = first if first == last else f"{first} to {last}"
+        lines.append(f"{count}, answered {span} ({_ago(first)})")
+    # One that was removed is a change too, and so is one that can no longer be read.
+    packed = [path.with_name(f"{path.name}.gz") for path in places if path not in paths]
+    try:
+        changed = _changed(root, [*places, *packed]) if places else []
+    except _UntoldError as error:
+        changed = []
+        if paths:
+            lines.append(f"git does not tell whether the recordings are as in the last commit: {error}")
+    if changed:
+        lines.append(
+            f"not as in the last commit: {', '.join(changed)}; `promptfuzz cache diff` shows what changed"
+        )
+    return lines
+
+
+def _days(path: Path) -> set[date]:
+    found: set[bytes] = set()
+    try:
+        packed = path.name.endswith(".gz")
+        with io.BytesIO(unpacked_file(path)) if packed else path.open("rb") as lines:
+            for line in lines:
+                found.update(_ANSWERED.findall(line))
+    except UNREADABLE:
+        return set()  # said where the recording was read
+    days: set[date] = set()
+    for each in found:
+        with contextlib.suppress(ValueError):  # no day of the calendar: the line is refused where it is read
+            days.add(date.fromisoformat(each.decode("ascii")))
+    return days
+
+
+def _ago(day: date) -> str:
+    days = (datetime.now(timezone.utc).date() - day).days
+    return "today" if days == 0 else f"the oldest {days} day{'' if days == 1 else 's'} ago"
+
+
+class _UntoldError(Exception):
+    """Why git does not tell what changed."""
+
+
+def _changed(root: Path, paths: list[Path]) -> list[str]:
+    """The recordings that differ from the last commit, as git names them; none without git or a repository.
+
+    Raises:
+        _UntoldError: There is one, and git refuses or takes too long.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - git itself, and paths
+            ["git", "status", "--porcelain", "-z", "--no-renames", "--", *map(str, paths)],  # noqa: S607 - the person's git
+            cwd=root,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except FileNotFoundError:
+        return []
+    except subprocess.TimeoutExpired:
+        raise _UntoldError(f"it took longer than {_SECONDS:g} seconds") from None
+    except OSError as error:
+        raise _UntoldError(str(error)) from None
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip()
+        if "not a git repository" in said:
+            return []
+        raise _UntoldError(
+            said.partition("\n")[0].removeprefix("fatal: ") or f"exit status {done.returncode}"
+        )
+    return [each[3:] for each in done.stdout.decode("utf-8", "replace").split("\0") if each]

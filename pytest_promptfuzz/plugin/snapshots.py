@@ -1,0 +1,549 @@
+"""``--promptfuzz-update``: what tests are now becomes their snapshots, once the run is over."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError
+from pytest_promptfuzz.plugin.marks import is_robust
+from pytest_promptfuzz.plugin.options import UPDATE, in_ci
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+
+    from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.evaluating.job import Job
+    from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.history.snapshots import Snapshot
+    from pytest_promptfuzz.plugin.engine import Engine
+    from pytest_promptfuzz.plugin.state import State
+    from pytest_promptfuzz.reporting.model import TestReport
+    from pytest_promptfuzz.results.counterexamples import Known
+    from pytest_promptfuzz.results.robustness import Robustness
+
+    Pinned = Callable[[str, tuple[Known, ...]], tuple[Known, ...]]
+
+
+_NAMED = 3
+_RANKS = {"E": 0, "M": 1, "D": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """What a test is now: its snapshot as JSON, the name it had before, whether it failed, and how it drifted."""
+
+    snapshot: dict[str, Any]
+    moved: str
+    failed: bool
+    drift: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Updates:
+    """The snapshots that a run writes, gathered by the process that has seen every report.
+
+    Attributes:
+        which: Of which tests: ``all``, those that ``failed`` (or drifted, or became worse), ``new`` ones; or none.
+        done: A sentence for each folder that was written, each drift that was accepted, and what went wrong.
+        bare: The tests without a snapshot that could have one, and whether drift is to fail them.
+        lost: The tests whose snapshot was to be written and could not be, each with what was said, by cause.
+        refused: Why a test's is not written, by node ID.
+        moved: The name in its module that a test had, where its snapshot has another name, by node ID.
+    """
+
+    which: str = ""
+    done: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    moved: dict[str, str] = field(default_factory=dict)
+    lost: dict[str, dict[str, str]] = field(default_factory=dict)
+    bare: dict[str, bool] = field(default_factory=dict)
+    _candidates: dict[str, _Candidate] = field(default_factory=dict)
+
+    def see(self, report: pytest.TestReport) -> None:
+        """A phase of a test is over. What failed in any of them other than by its verdict is not stored."""
+        data: TestReport | None = getattr(report, "promptfuzz", None)
+        kept: dict[str, Any] | None = getattr(report, "promptfuzz_snapshot", None)
+        if kept is not None and kept.get("moved"):
+            self.moved[report.nodeid] = kept["moved"]
+        if data is not None:
+            self.bare.pop(report.nodeid, None)
+            if kept is not None and "bare" in kept and data["verdict"] in {"pass", "brittle"}:
+                self.bare[report.nodeid] = kept["bare"]
+        if not self.which:
+            return
+        if data is not None and kept is not None and "refused" not in kept:
+            self._candidates[report.nodeid] = _Candidate(
+                kept["snapshot"],
+                kept["moved"],
+                data["verdict"] != "pass",
+                tuple(each["message"] for each in data["drift"]),
+            )
+            self.refused.pop(report.nodeid, None)
+        elif data is not None:
+            self._refuse(report.nodeid, data["verdict"] if kept is None else kept["refused"])
+        elif report.failed and "robust" in report.keywords:
+            unmutated = hasattr(report, "promptfuzz_unmutated")
+            self._refuse(
+                report.nodeid, "failed unmutated" if unmutated else _PHASES.get(str(report.when), "in error")
+            )
+        elif report.skipped and "robust" in report.keywords:
+            self._refuse(report.nodeid, "skipped")
+
+    def _refuse(self, test: str, why: str) -> None:
+        self._candidates.pop(test, None)
+        self.refused[test] = why
+
+    def write(self, root: Path, pinned: Pinned) -> None:
+        """Write those that are wanted; nothing else is touched.
+
+        Args:
+            root: Of the project.
+            pinned: The counterexamples that are to be pinned of a test, by node ID and what was pinned before.
+        """
+        from pytest_promptfuzz.history.snapshots import folder_of, path_of
+
+        written: dict[str, Counter[str]] = {}
+        for nodeid, each in self._candidates.items():
+            module = root / nodeid.partition("::")[0]
+            folder = folder_of(module)
+            name = folder.relative_to(root).as_posix() if folder.is_relative_to(root) else str(folder)
+            try:
+                counts = self._written(nodeid, root, each, pinned)
+            except PromptfuzzError as error:
+                # A folder that cannot be written names each test's file; what is wrong with it is one thing.
+                cause = str(error).replace(str(path_of(module, each.snapshot["test"])), str(folder))
+                self.lost.setdefault(cause, {})[nodeid] = str(error)
+                continue
+            written.setdefault(name, Counter()).update(counts)
+        self.done[:0] = [_told(name, counts) for name, counts in sorted(written.items())]
+
+    def _written(self, nodeid: str, root: Path, each: _Candidate, pinned: Pinned) -> Counter[str]:
+        """What was done, as counts."""
+        from pytest_promptfuzz.history.snapshots import Snapshot, path_of, read_of, remove, write
+
+        module = root / nodeid.partition("::")[0]
+        new = Snapshot.from_json(each.snapshot)
+        before = read_of(module, new.test)
+        if before is None and each.moved:
+            before = read_of(module, each.moved)
+        if not self._wanted(new, before, each):
+            return Counter(left=1)
+        known = () if before is None else before.counterexamples
+        new = replace(new, counterexamples=_settled(pinned(nodeid, known), known))
+        changed = write(module, new, project=root)
+        if each.moved and path_of(module, each.moved) != path_of(module, new.test):
+            remove(path_of(module, each.moved))
+            self.done.append(f"renamed: the snapshot of {each.moved} is that of {nodeid} now")
+        self.done += [f"updated: {nodeid}: {message}" for message in each.drift]
+        return Counter(stored=int(changed), same=int(not changed), pinned=len(new.counterexamples))
+
+    def _wanted(self, new: Snapshot, before: Snapshot | None, each: _Candidate) -> bool:
+        if self.which == "new":
+            return before is None
+        if self.which == "failed":
+            return each.failed or bool(each.drift) or (before is not None and _worse(new, before))
+        return True
+
+    @property
+    def taken(self) -> list[str]:
+        """The former names of tests that have another one by now, as node IDs."""
+        return [f"{test.partition('::')[0]}::{before}" for test, before in self.moved.items()]
+
+    def unwatched(self, root: Path) -> Iterator[tuple[str, bool]]:
+        """That tests have no snapshot, where others have, or drift is to fail them; and whether it is.
+
+        Args:
+            root: Of the project.
+        """
+        if not self.bare:
+            return
+        from pytest_promptfuzz.history.snapshots import files_in, folder_of
+
+        loud = any(self.bare.values())
+        modules = dict.fromkeys(root / each.partition("::")[0] for each in self.bare)
+        if loud or any(files_in(folder_of(each)) for each in modules):
+            yield (
+                f"no snapshot yet, so drift cannot be seen: {some(list(self.bare))}; {UPDATE}=new stores them",
+                loud,
+            )
+
+    def lines(self) -> Iterator[str]:
+        """What the summary shows."""
+        yield from self.done
+        for cause, lost in self.lost.items():
+            said = cause if len(lost) > 1 else next(iter(lost.values()))
+            yield f"not stored: {some(list(lost))}: {said}"
+        if not self.which:
+            for test, before in self.moved.items():
+                yield f"the snapshot of {before} was taken for that of {test}; {UPDATE} renames it"
+        refused: dict[str, list[str]] = {}
+        for test, why in self.refused.items():
+            refused.setdefault(why, []).append(test)
+        for why, tests in refused.items():
+            yield f"not stored: {some(tests)} ({why})"
+
+
+def some(tests: Sequence[str]) -> str:
+    """The first of some tests by name, and how many there are."""
+    if len(tests) <= _NAMED:
+        return ", ".join(tests)
+    return f"{len(tests)} tests, among them {', '.join(tests[:_NAMED])}"
+
+
+_PHASES = {"setup": "failed in its setup", "call": "failed", "teardown": "failed in its teardown"}
+
+
+def _worse(new: Snapshot, before: Snapshot) -> bool:
+    """Whether a trial that both have came out worse now."""
+    return any(
+        _RANKS.get(now, 0) > _RANKS.get(then, 3)
+        for case, trials in new.trials.items()
+        for trial, letters in trials.items()
+        for now, then in zip(letters, before.trials.get(case, {}).get(trial, ""), strict=False)
+    )
+
+
+def _settled(pinned: tuple[Known, ...], before: tuple[Known, ...]) -> tuple[Known, ...]:
+    """The same, as they were pinned before where they break in the same way: how often they were asked is no news."""
+    old = {each.id: each for each in before}
+    return tuple(
+        old[each.id] if each.id in old and _shown(old[each.id]) == _shown(each) else each for each in pinned
+    )
+
+
+def _shown(known: Known) -> dict[str, Any]:
+    return {key: value for key, value in known.to_json().items() if key not in {"calls", "repeats"}}
+
+
+def _told(folder: str, counts: Counter[str]) -> str:
+    stored, same, pinned = counts["stored"], counts["same"], counts["pinned"]
+    if not stored and not same:
+        return f"no snapshot written in {folder}: none of the selected tests needs one"
+    of = (
+        "the snapshot of 1 test"
+        if stored == 1
+        else f"the snapshots of {stored} tests"
+        if stored
+        else "no snapshot"
+    )
+    said = f"stored {of} in {folder}"
+    if same:
+        said += f"; {same} {'is' if same == 1 else 'are'} as before"
+    if pinned:
+        said += f"; {pinned} counterexample{'s are' if pinned > 1 else ' is'} pinned there"
+    return said
+
+
+# What was accepted of a test, given to its job; and whether a run may accept what tests are now.
+
+
+_BESIDE = "__promptfuzz__"
+
+
+def check_update(config: pytest.Config, overrides: Mapping[str, Any]) -> None:
+    """Refuse to store what is not the tests' own, or in a place where nobody reviews it.
+
+    Raises:
+        pytest.UsageError: Naming what stands against it.
+    """
+    if not config.getoption("promptfuzz_update"):
+        return
+    reason = ""
+    if in_ci():
+        reason = "CI is set, and what is stored is to be reviewed and committed; run it on your own machine"
+    elif config.getoption("promptfuzz") == "off":
+        reason = "--promptfuzz=off runs no mutations; leave it out"
+    elif config.getoption("promptfuzz_dry_run"):
+        reason = "--promptfuzz-dry-run asks nothing; leave it out"
+    elif config.getoption("promptfuzz_trial"):
+        reason = "--promptfuzz-trial runs one trial of a test; leave it out"
+    elif overrides:
+        reason = f"--promptfuzz-override {next(iter(overrides))}=… makes another test of each; leave it out"
+    if reason:
+        raise pytest.UsageError(f"{UPDATE}: {reason}.")
+
+
+def updated(contract: Contract, session: Session) -> Contract:
+    """The settings of a test whose snapshot is to be written: it asks its whole plan, and its prompt some times.
+
+    What a recording holds is enough: it was paid for, and one more call would mix answers of two days.
+    """
+    from pytest_promptfuzz.evaluating.contract import DRIFTS
+    from pytest_promptfuzz.evaluating.phases.drift import ANSWERS
+
+    # To update is to accept: what drifted is said, and fails nothing.
+    eased: dict[str, Any] = {name: "warn" for name in DRIFTS if getattr(contract, name) == "fail"}
+    contract = replace(contract, stop="never", **eased)
+    tape = session.tape
+    recorded = tape is not None and not tape.recording and tape.samples > 0
+    if session.mode == "replay" or recorded or not contract.compare:
+        return contract
+    return replace(contract, baseline_runs=max(contract.baseline_runs, ANSWERS))
+
+
+def accept(job: Job, item: pytest.Item, state: State) -> None:
+    """Give a test's job its snapshot; where it has none, those of tests that are gone.
+
+    Raises:
+        UsageError: It cannot be read, and the test cannot do without.
+    """
+    job.accepted.updates = bool(state.config.getoption("promptfuzz_update"))
+    job.accepted.hide = functools.partial(_hidden, job.session)  # the job would wait for the collector
+    module, _, test = item.nodeid.partition("::")
+    path = state.config.rootpath / module
+    if job.contract.gate == "no-worse":
+        job.before = replace(job.before, store=f"{UPDATE} stores this one")
+    if not (path.parent / _BESIDE).is_dir():
+        return
+    from pytest_promptfuzz.evaluating.phases.drift import take
+    from pytest_promptfuzz.history.snapshots import read_of
+
+    try:
+        found = read_of(path, test)
+    except StoreError as error:
+        if needs(job.contract):
+            raise UsageError(f"{item.nodeid}: {error}") from None
+        job.notes.append(f"its snapshot was not used: {error}")
+        job.accepted.unread = True
+        return
+    if found is not None:
+        take(job, found)
+    else:
+        job.accepted.gone = _gone(state, path, test)
+
+
+def _hidden(session: Session, value: Any) -> Any:
+    """Plain data as it is stored: without what looks like a secret."""
+    from pytest_promptfuzz.plugin.output.redaction import redaction_of
+
+    return redaction_of(session).json(value, names=False)
+
+
+def kept_of(engine: Engine) -> Callable[[Robustness], dict[str, Any]]:
+    """What makes plain data of a test's snapshot once it is judged, or says why it has none; nothing without need.
+
+    It is made before that, for the answers are gone afterwards.
+    """
+    if not engine.state.config.getoption("promptfuzz_update"):
+        return lambda _: _unstored(engine)
+    from pytest_promptfuzz.evaluating.phases.drift import inputs_of, snapshot_of
+
+    job, hide = engine.job, engine.job.accepted.hide
+    inputs = inputs_of(job, job.ended, hide)
+
+    def kept(result: Robustness) -> dict[str, Any]:
+        if engine.examples:
+            return {"refused": "hypothesis draws its inputs anew in each run"}
+        snapshot = snapshot_of(engine.where.partition("::")[2], job, result, inputs, hide)
+        if snapshot is None:
+            return {"refused": result.verdict}
+        return {"snapshot": snapshot.to_json(), "moved": job.accepted.moved}
+
+    return kept
+
+
+def _unstored(engine: Engine) -> dict[str, Any]:
+    """The name that a test had before; that it has no snapshot, and whether drift is to fail it."""
+    from pytest_promptfuzz.evaluating.contract import DRIFTS
+
+    accepted = engine.job.accepted
+    if accepted.moved:
+        return {"moved": accepted.moved}
+    policies = {getattr(engine.job.contract, name) for name in DRIFTS}
+    if (
+        accepted.snapshot
+        or accepted.unread
+        or engine.examples
+        or engine.state.trial
+        or policies == {"ignore"}
+    ):
+        return {}
+    return {"bare": "fail" in policies}
+
+
+def needs(contract: Contract) -> bool:
+    """Whether a test's outcome depends on its snapshot."""
+    drift = (contract.model_drift, contract.prompt_drift, contract.comparator_drift)
+    return contract.gate == "no-worse" or "fail" in (contract.pinned, *drift)
+
+
+def drift_fails(report: TestReport, effects: Mapping[str, Any]) -> bool:
+    """Whether a test fails for its drift: its policy is to, and its verdict alone would not fail it."""
+    return any(each["policy"] == "fail" for each in report["drift"]) and (
+        report["verdict"] == "pass" or effects[report["verdict"]] not in {"fail", "error"}
+    )
+
+
+def _gone(state: State, module: Path, test: str) -> tuple[tuple[Snapshot, ...], ...]:
+    """The snapshots of tests of a module that are not there any more: of the same function, then of others."""
+    every = state.gone.of(module)
+    function = test.partition("[")[0]
+    same = tuple(each for each in every if each.test.partition("[")[0] == function)
+    return tuple(group for group in (same, tuple(each for each in every if each not in same)) if group)
+
+
+SNAPSHOT = pytest.StashKey[dict[str, Any]]()
+"""What is kept of a test until its report is made."""
+
+
+# Snapshots of tests that are not there any more, told from those of tests that were merely not selected.
+
+
+@dataclass(slots=True)
+class Gone:
+    """What pytest has collected, and the snapshots whose tests are not among it.
+
+    Attributes:
+        unused: Their files by module, as reports name it; where a whole module was not collected, nothing is known.
+        bare: The tests of such modules that may have a snapshot and have none: one of those may be theirs.
+        problems: A sentence for each test that two files claim to be of.
+    """
+
+    unused: dict[str, dict[str, str]] = field(default_factory=dict)
+    bare: dict[str, list[str]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    _names: dict[str, dict[str, bool]] = field(default_factory=dict)
+    _files: dict[Path, list[Path]] = field(default_factory=dict)
+    _read: dict[Path, tuple[Snapshot, ...]] = field(default_factory=dict)
+
+    def collected(self, item: pytest.Item) -> None:
+        """An item was collected, whether or not it is deselected afterwards."""
+        module, _, test = item.nodeid.partition("::")
+        keeps = is_robust(item) and not hasattr(getattr(item, "obj", None), "hypothesis")
+        self._names.setdefault(module, {})[test] = keeps
+
+    def finished(self, session: pytest.Session) -> None:
+        """All items were collected: look which snapshots belong to none of them."""
+        config, names, self._names = session.config, self._names, {}
+        if session.testsfailed or config.getoption("lf", False):
+            return  # some tests were not collected, though they exist
+        partly = _partly(config)
+        if partly is None:
+            return
+        for module, tests in names.items():
+            path = config.rootpath / module
+            if path in partly or not (path.parent / "__promptfuzz__").is_dir():
+                continue
+            self._look(path, module, tests)
+
+    def _look(self, path: Path, module: str, tests: Mapping[str, bool]) -> None:
+        from pytest_promptfuzz.history.snapshots import claimed_twice, files_in, folder_of, slug
+
+        files = files_in(folder_of(path))
+        if not files:
+            return
+        known = {slug(test): test for test in tests}
+        others = [each for each in files if each.stem not in known]
+        if not others:
+            return
+        self._files[path] = others
+        self.problems += claimed_twice(files)
+        for each in others:
+            found = _test_of(each)
+            if found not in known.values():
+                self.unused.setdefault(module, {})[each.name] = found
+        have = {each.stem for each in files}
+        bare = [f"{module}::{test}" for name, test in known.items() if tests[test] and name not in have]
+        if bare and module in self.unused:
+            self.bare[module] = bare
+
+    def of(self, module: Path) -> tuple[Snapshot, ...]:
+        """The snapshots of a module's tests that are gone, as far as they can be read."""
+        if module not in self._read:
+            self._read[module] = tuple(_readable(self._files.get(module, ())))
+        return self._read[module]
+
+    def lines(self, taken: Iterable[str], judged: Container[str]) -> list[str]:
+        """What the summary shows.
+
+        Args:
+            taken: The tests whose snapshots were found to be of tests with another name, by node ID.
+            judged: The tests whose prompts are known by now, by node ID.
+        """
+        said = [f"{each}." for each in self.problems]
+        left = set(taken)
+        open_ = {
+            module: those
+            for module, tests in sorted(self.bare.items())
+            if (those := [each for each in tests if each not in judged])
+        }
+        for module, those in open_.items():
+            maybe = [
+                each for each in self.unused[module].values() if each and f"{module}::{each}" not in left
+            ]
+            if maybe:
+                said.append(
+                    f"{module} has a snapshot of {', '.join(maybe)}, which pytest does not collect any more; it may be "
+                    f"that of a test which has none and another name: run {some(those)} before it is removed"
+                )
+        unused = [
+            f"{module}::{test}" if test else f"{module} ({file}, which cannot be read)"
+            for module, files in sorted(self.unused.items())
+            if module not in open_
+            for file, test in sorted(files.items())
+            if f"{module}::{test}" not in left
+        ]
+        if unused:
+            of = (
+                "unused snapshot, of a test"
+                if len(unused) == 1
+                else f"{len(unused)} unused snapshots, of tests"
+            )
+            said.append(
+                f"{of} that pytest does not collect any more: {', '.join(unused)}; promptfuzz cache prune shows what "
+                "it would remove"
+            )
+        return said
+
+    def to_json(self) -> dict[str, Any]:
+        """What a worker of xdist knows, for the process that started it."""
+        return {"unused": self.unused, "bare": self.bare, "problems": self.problems}
+
+    def add(self, known: dict[str, Any]) -> None:
+        """What a worker knows; all of them know the same."""
+        self.unused |= known["unused"]
+        self.bare |= known["bare"]
+        self.problems = [*dict.fromkeys([*self.problems, *known["problems"]])]
+
+
+def _partly(config: pytest.Config) -> set[Path] | None:
+    """The modules of which only some tests were asked for; ``None`` where that cannot be told."""
+    found: set[Path] = set()
+    for argument in config.args:
+        name, some, _ = str(argument).partition("::")
+        if not some:
+            continue
+        path = Path(os.path.normpath(config.invocation_params.dir / name))
+        if not path.is_file():
+            return None  # a name of --pyargs
+        found.add(path)
+    return found
+
+
+def _test_of(path: Path) -> str:
+    from pytest_promptfuzz.history.snapshots import read
+
+    try:
+        found = read(path)
+    except StoreError:
+        return ""
+    return "" if found is None else found.test
+
+
+def _readable(paths: Iterable[Path]) -> Iterable[Snapshot]:
+    from pytest_promptfuzz.history.snapshots import read
+
+    for path in paths:
+        try:
+            found = read(path)
+        except StoreError:
+            continue
+        if found is not None:
+            yield found

@@ -1,0 +1,635 @@
+"""What is said first, and what is left out where a host allows no more."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.reporting.document import (
+    changed,
+    changes_of,
+    drifts,
+    headline,
+    is_excused,
+    is_lost,
+    met,
+    money,
+    ordered,
+    overview,
+    with_targets,
+)
+from pytest_promptfuzz.reporting.model import scored, search_text
+from pytest_promptfuzz.reporting.terminal.changes import turned
+from pytest_promptfuzz.reporting.terminal.summary import one_line, seconds
+from pytest_promptfuzz.reporting.wording.diffs import Change, Move, answer_pair, explain
+from pytest_promptfuzz.reporting.wording.words import (
+    MENDS,
+    NEW_ORDER,
+    count,
+    grouped,
+    number,
+    operator_names,
+    real_judges,
+    score_text,
+    simulated,
+    unfollowed,
+)
+from pytest_promptfuzz.text.safe_text import safe, show_white
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_promptfuzz.history.changes import ChangeReport
+    from pytest_promptfuzz.reporting.document import Document, DocumentTest, Overview, UnjudgedReport
+    from pytest_promptfuzz.reporting.model import TrialReport
+    from pytest_promptfuzz.reporting.wording.diffs import Shown
+
+
+# Texts of others in Markdown: always code, never markup.
+#
+# GitHub and GitLab take what stands in code for no mention, issue, commit, link, picture, emoji, formula, command or
+# tag. Characters with a meaning there cannot all be escaped one by one: the hosts look for mentions and commits after
+# Markdown is read. So what a model, a test or a target's name says is a code span or a block; only our own words are
+# prose.
+
+
+_TICKS = re.compile(r"`+")
+_PIPES = re.compile(r"(\\*)\|")
+# Bots read a comment as it was written, code or not: `@bot do this`, or `/command` at the start of a line.
+_BOT = re.compile(r"@(?=\w)")
+_COMMAND = re.compile(r"^(?=/)")
+_PLAIN = re.compile(
+    r"[A-Za-z0-9 ,;()=+%<>“”…']+(?:(?:\.(?=[ 0-9]|\Z)|:(?= |\Z)|-(?=[a-z]))[A-Za-z0-9 ,;()=+%<>“”…']*)*"
+)
+# What a host could take for a commit, an issue or a link, and what would begin a list or a heading.
+_MEANT = re.compile(r"\b(?:[0-9a-f]{7,}|www|GH)\b|^\d+[.)](?=\s|\Z)|^[=+<>]", re.IGNORECASE)
+
+
+def code(text: str, *, limit: int = 120) -> str:
+    r"""A code span on one line: white space at the edges visible, line feeds as ``⏎``, backticks within longer ones.
+
+    Args:
+        text: Any string.
+        limit: The most characters of it that are kept; the rest is counted.
+
+    >>> code("a`b")
+    '``a`b``'
+    """
+    return _span(_flat(text, limit))
+
+
+def _span(shown: str) -> str:
+    shown = _COMMAND.sub(r"\\", shown)
+    fence = "`" * (_longest_ticks(shown) + 1)
+    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def cell(text: str, *, limit: int = 120) -> str:
+    r"""A code span in a table, where a pipe would begin another cell.
+
+    >>> cell("a|b")
+    '`a\\|b`'
+    """
+    # After a backslash, hosts differ in whether the pipe is escaped: there another sign stands for it.
+    return _PIPES.sub(lambda found: found[1] + ("¦" if found[1] else r"\|"), code(text, limit=limit))
+
+
+def tagged(text: str, *, limit: int = 120) -> str:
+    """Code in HTML, for what Markdown does not reach: the ``<summary>`` of folded details."""
+    return f"<code>{html.escape(_flat(text, limit))}</code>"
+
+
+def prose(text: str, *, limit: int = 1000) -> str:
+    """A sentence as it is if it is made of words and numbers alone; anything else as code."""
+    flat = _flat(text, limit)
+    if _PLAIN.fullmatch(flat) and not _MEANT.search(flat):
+        return flat.replace("<", "&lt;").replace(">", "&gt;")
+    return _span(flat)
+
+
+def block(rows: Iterable[tuple[str, str]], *, language: str = "", exact: bool = False) -> str:
+    """A block of code, its fence longer than any in it.
+
+    Args:
+        rows: Each with the sign it begins with (``-``, ``+`` or a blank), so that no text begins a line.
+        language: ``diff`` colours rows by their sign.
+        exact: For a command to be copied: mentions are left as they are.
+    """
+    shown = ((sign, safe(text) if exact else _unmentioned(safe(text))) for sign, text in rows)
+    lines = [f"{sign or ' '} {each}".rstrip() for sign, text in shown for each in text.split("\n")]
+    fence = "`" * max(3, 1 + max(map(_longest_ticks, lines), default=0))
+    return "\n".join([fence + language, *lines, fence])
+
+
+def _flat(text: str, limit: int) -> str:
+    body = text.strip() or show_white(text) or "(empty)"
+    return _unmentioned(safe(body, limit=limit)).replace("\n", "⏎").replace("\t", "→")
+
+
+def _unmentioned(text: str) -> str:
+    return _BOT.sub(r"@\\", text)
+
+
+def _longest_ticks(text: str) -> int:
+    return max(map(len, _TICKS.findall(text)), default=0)
+
+
+# The table of tests, the worst first, and what a run brought that its base did not have.
+
+
+MOST_NAMED = 5  # tests named in one sentence
+MOST_NEWS = 20
+
+SIGNS = {"brittle": "❌", "noisy": "⚠️", "inconclusive": "⚠️", "pass": "✅"}
+EXCUSED = "➖"
+LOST = "❌"
+_MOVED = {
+    "worse": "worse",
+    "better": "better",
+    "lower": "within noise",
+    "higher": "within noise",
+    "same": "same",
+    "unpaired": "not comparable",
+    "new": "new",
+    "gone": "gone",
+}
+
+
+def heading_rows(document: Document) -> list[str]:
+    """The head of the table."""
+    columns = ["", "test", "score", "needs", "deviations"]
+    sides = ["-", "-", "-:", "-:", "-:"]
+    if with_targets(document):
+        columns, sides = [*columns, "target"], [*sides, "-"]
+    if document["changes"] is not None:
+        columns, sides = [*columns, "against the base"], [*sides, "-"]
+    return [_row(columns), _row(sides)]
+
+
+def test_rows(document: Document) -> list[str]:
+    """A row a test, the worst first; then those that stand in the base only."""
+    compared = document["changes"] is not None
+    several = with_targets(document)
+    tests = ordered(document)
+    rows = [
+        _test_row(test, change, compared=compared, several=several)
+        for test, change in zip(tests, changes_of(tests, document["changes"]), strict=True)
+    ]
+    between = ["-"] * (4 if several else 3)
+    gone = [
+        _row(["", cell(each["test"]), *between, f"gone, was {prose(each['verdict_before'])}"])
+        for each in changed(document, "gone")
+    ]
+    return rows + gone
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _test_row(test: DocumentTest, change: ChangeReport | None, *, compared: bool, several: bool) -> str:
+    scored = "-" if test.get("searched") else score_text(test)
+    cells = [
+        f"{sign(test)} {prose(test['verdict'])}{_excused(test)}",
+        cell(test["test"]),
+        scored,
+        "-" if test.get("searched") else number(test["threshold"]),
+        _deviations(test),
+    ]
+    if several:
+        cells.append(cell(test["target"], limit=60))
+    if compared:
+        cells.append(_change(change))
+    return _row(cells)
+
+
+def sign(test: DocumentTest) -> str:
+    """A sign for the verdict; another where it fails nothing, or where something else does."""
+    if test["verdict"] == "pass" and is_lost(test):
+        return LOST
+    return EXCUSED if is_excused(test) else SIGNS.get(test["verdict"], LOST)
+
+
+def _excused(test: DocumentTest) -> str:
+    """Where the verdict is not what pytest made of the test."""
+    usual = {"pass": "passed", "brittle": "failed"}.get(test["verdict"], "error")
+    return "" if test["outcome"] == usual else f" ({prose(test['outcome'])})"
+
+
+def _deviations(test: DocumentTest) -> str:
+    if test.get("searched"):
+        return cell(search_text(test))
+    counts = test["counts"]
+    tried = sum(counts.values()) - counts["not-needed"]
+    said = f"{counts['deviation']} of {tried}"
+    others = [f"{counts[each]} {each}" for each in ("undecided", "error") if counts[each]]
+    return f"{said} ({', '.join(others)})" if others else said
+
+
+def _change(found: ChangeReport | None) -> str:
+    if found is None:
+        return "-"
+    turn = turned(found)
+    said = prose(turn) if turn else _MOVED.get(found["status"])
+    said = said or cell(found["status"])  # a later version may know more
+    if found["difference"]:
+        said = f"{found['difference']:+.3g}, {said}"
+    return said
+
+
+def named(tests: Iterable[str]) -> str:
+    """Tests by name, the first few."""
+    every = list(tests)
+    rest = len(every) - MOST_NAMED
+    return ", ".join(map(code, every[:MOST_NAMED])) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def chance(p: float | None) -> str:
+    """How probable noise alone makes it; nothing where that is not known."""
+    return "" if p is None else f" (p = {p:.2g})"
+
+
+def news_rows(document: Document) -> list[str]:
+    """What the base did not have, the worst first: brittle since, worse, deviating anew, drifted, better."""
+    rows = [*_changes(document), *_drift(document)]
+    rest = len(rows) - MOST_NEWS
+    return [*rows[:MOST_NEWS], f"- and {rest:,} more"] if rest > 0 else rows
+
+
+def _changes(document: Document) -> list[str]:
+    trials = {
+        (name, trial["id"]): trial
+        for test in document["tests"]
+        for trial in test["trials"]
+        for name in (test["test"], (test["test"], test["target"]))
+    }
+    several = with_targets(document)
+    rows = []
+    for each in changed(document):
+        said = []
+        if each["verdict"] != each["verdict_before"] and each["status"] not in {"new", "gone"}:
+            said.append(
+                f"{prose(each['verdict_before'] or 'not judged')} before, {prose(each['verdict'])} now"
+            )
+        if each["status"] == "worse":
+            said.append(f"worse by more than noise ({_evidence(each)})")
+        if each["status"] == "better":
+            said.append(f"better by more than noise ({_evidence(each)})")
+        if each["new_deviations"]:
+            name = (each["test"], each.get("target", ""))
+            found = [
+                trials.get((name, trial), trials.get((each["test"], trial)))
+                for trial in each["new_deviations"]
+            ]
+            operators = list(dict.fromkeys(operator_names(trial) for trial in found if trial))
+            by = f" by {', '.join(map(code, operators[:MOST_NAMED]))}" if operators else ""
+            said.append(f"{count(len(each['new_deviations']), 'new deviation')}{by}")
+        if each["model"] != each["model_before"] and each["model_before"] and each["model"]:
+            said.append(f"model {code(each['model_before'])} before, {code(each['model'])} now")
+        if each["status"] == "new" and each["verdict"] != "pass":
+            said.append(f"new, and {prose(each['verdict'])}")
+        if said:
+            target = f" ({code(each['target'])})" if several and each.get("target") else ""
+            rows.append(f"- {code(each['test'])}{target}: {'; '.join(said)}")
+    return rows
+
+
+def _evidence(change: ChangeReport) -> str:
+    told = [f"{change['worse']} of {count(change['pairs'], 'trial')} worse, {change['better']} better"]
+    if change["adjusted_p"] is not None:
+        told.append(f"p = {change['adjusted_p']:.2g}")
+    return ", ".join(told)
+
+
+def _drift(document: Document) -> list[str]:
+    return [
+        f"- {code(test['test'])}: drift, {prose(each['message'])}{chance(each['p'])}"
+        for test in ordered(document)
+        for each in drifts(test)
+    ]
+
+
+# One test in a report of Markdown: the smallest edit that breaks it, and folded, what else is known of it.
+
+
+MOST_CHANGES = 3
+MOST_TRIALS = 5
+MOST_NOTES = 10
+_CONTEXT = 60
+_TOLD = ("deviation", "minor", "undecided")
+
+
+def test_block(test: DocumentTest) -> str:
+    """A test that did not pass, or that has drifted: a heading, why, the smallest edit, and folded details."""
+    parts = [f"#### {code(test['test'])}", prose(test["explanation"]) if test["explanation"] else ""]
+    first = _first(test)
+    if first is not None:
+        parts.append(
+            f"A change that breaks it ({code(operator_names(first))}):\n\n{edit_block(first['diff'])}"
+        )
+    known = test["counterexamples"][0]["diff"] if test["counterexamples"] else first and first["diff"]
+    parts += [_smallest(test), _folded(test, known)]
+    return "\n\n".join(filter(None, parts))
+
+
+def _smallest(test: DocumentTest) -> str:
+    """The smallest edit known to break the test."""
+    if not test["counterexamples"]:
+        return ""
+    first = test["counterexamples"][0]
+    what = "The smallest change that breaks it" if first["minimal"] else "A change that breaks it"
+    failed, asked = first["repeats"]
+    how = f", {failed} of {count(asked, 'time')}" if asked else ""
+    return f"{what}{how}:\n\n{edit_block(first['diff'])}\n\n{prose(first['failure'])}"
+
+
+def _first(test: DocumentTest) -> TrialReport | None:
+    """The deviation that stands for a brittle test whose smallest edit is not known."""
+    if test["counterexamples"] or test["verdict"] == "pass":
+        return None
+    return next((each for each in scored(test) if each["outcome"] == "deviation"), None)
+
+
+def edit_block(diff: Sequence[Sequence[str]]) -> str:
+    """An edit as a block: the changed places before and after, passages that moved with where they stood."""
+    shown = explain(diff, context=_CONTEXT)
+    rows = [row for each in shown[:MOST_CHANGES] for row in _rows(each)]
+    rest = len(shown) - MOST_CHANGES
+    if rest > 0:
+        rows.append(("", f"… and {count(rest, 'more place')} changed"))
+    return block(rows or [("", "(unchanged)")], language="diff")
+
+
+def _rows(shown: Shown) -> list[tuple[str, str]]:
+    if isinstance(shown, Change):
+        sides = {side: "".join(text for kind, text in shown.pieces if kind in f"={side}") for side in "-+"}
+        return [(side, text.replace("\n", "⏎")) for side, text in sides.items() if text]
+    if isinstance(shown, Move):
+        text = _short(shown.text)
+        before, after = (
+            f"after “{each}”" if each else "at the start" for each in (shown.was_after, shown.now_after)
+        )
+        return [("-", f"{text}  ({before})"), ("+", f"{text}  ({after})")]
+    rows = [("", f"reordered: {NEW_ORDER}")]
+    return rows + [("+", f"{place:>2}  {_short(text)}") for place, text in shown.segments[:6]]
+
+
+def _short(text: str, limit: int = 200) -> str:
+    flat = text.replace("\n", "⏎")
+    return flat if len(flat) <= limit else f"{flat[: limit // 2]} … {flat[-limit // 2 :]}"
+
+
+def _folded(test: DocumentTest, shown: list[list[str]] | None) -> str:
+    """All else, without the edit that is ``shown`` already."""
+    parts = [*_trials(test, shown), *_test_drift(test), *_errors(test)]
+    if test["notes"]:
+        notes = [f"- {code(note, limit=400)}" for note in test["notes"][:MOST_NOTES]]
+        rest = len(test["notes"]) - MOST_NOTES
+        parts.append("\n".join(["Notes:", "", *notes, *([f"- and {rest:,} more"] if rest > 0 else [])]))
+    if not parts:
+        return ""
+    answered = f", answered by {tagged(test['model'], limit=60)}" if test["model"] else ""
+    head = f"<details><summary>Answers, notes and how to see it again{answered}</summary>"
+    return "\n\n".join([head, *parts, "</details>"])
+
+
+def _trials(test: DocumentTest, shown: list[list[str]] | None) -> list[str]:
+    found = test.get("searched")
+    if found is not None:
+        trials = [each for each in (found["found"] or found["nearest"],) if each is not None]
+    else:
+        trials = [each for name in _TOLD for each in scored(test) if each["outcome"] == name]
+    groups = grouped(trials, _trial_why)
+    parts = [_trial(test, group, edit=group[0]["diff"] != shown) for group in groups[:MOST_TRIALS]]
+    rest = sum(map(len, groups[MOST_TRIALS:]))
+    return [*parts, f"And {count(rest, 'other change')} of such kinds."] if rest else parts
+
+
+def _trial_why(trial: TrialReport) -> tuple[str, ...]:
+    failure = trial["failure"]
+    return (
+        trial["outcome"],
+        *((failure["type"], failure["message"]) if failure else (trial["reason"], trial["explanation"])),
+    )
+
+
+def _trial(test: DocumentTest, group: Sequence[TrialReport], *, edit: bool) -> str:
+    trial = group[0]
+    told = f"**{prose(trial['outcome']).capitalize()}** by {code(operator_names(trial))}, trial {code(trial['id'])}"
+    if test["inputs"]:
+        told += f", on input {code(test['inputs'][trial['case']])}"
+    if len(group) > 1:
+        told += f", and {len(group) - 1} more of the same"
+    parts = [f"{told}:", edit_block(trial["diff"]) if edit else ""]
+    if not (test["oracle_only"] and trial["baseline"] is None and trial["response"] is None):
+        parts.append(answers_block(trial["baseline"], trial["response"]))
+    if trial["explanation"]:
+        parts.append(f"Why: {prose(trial['explanation'])}")
+    if trial["failure"]:
+        failure = trial["failure"]
+        parts.append(f"Check: {code(failure['type'])}\n\n{block([('', _clipped(failure['message']))])}")
+    if trial["reproduce"]:
+        parts.append(f"See it again:\n\n{block([('', _clipped(trial['reproduce'], 2000))], exact=True)}")
+    return "\n\n".join(filter(None, parts))
+
+
+def answers_block(before: Any, after: Any) -> str:
+    """Two answers, one below the other."""
+    one, other = answer_pair(before, after)
+    return "\n\n".join(["Unmutated:", block([("", one)]), "Mutated:", block([("", other)])])
+
+
+def _clipped(text: str, limit: int = 600) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit:,} characters)"
+
+
+def _test_drift(test: DocumentTest) -> list[str]:
+    parts = []
+    for each in drifts(test):
+        one, other = answer_pair(each["before"], each["after"])
+        said = f"**Drift**: {prose(each['message'])}{chance(each['p'])}"
+        if each.get("diff"):
+            said += f"\n\n{edit_block(each['diff'])}"
+        parts.append("\n\n".join([said, "Snapshot:", block([("", one)]), "Now:", block([("", other)])]))
+    return parts
+
+
+def _errors(test: DocumentTest) -> list[str]:
+    failed = [(each["error"]["kind"], each["error"]["message"]) for each in test["trials"] if each["error"]]
+    rows = []
+    for group in grouped(failed, lambda each: each):
+        kind, message = group[0]
+        mend = MENDS.get(kind, "")
+        rows.append(
+            f"- {code(kind)}, {count(len(group), 'trial')}: {code(message, limit=300)}"
+            + (f" {mend}" if mend else "")
+        )
+    return (
+        ["\n".join(["Errors, which say nothing about the prompt:", "", *rows[:MOST_NOTES]])] if rows else []
+    )
+
+
+MARKER = "<!-- pytest-promptfuzz report -->"
+"""The first line, by which a workflow finds the comment that it made before."""
+LIMIT = 65_536
+"""Of a comment on GitHub, in characters. Sizes here are bytes of UTF-8, of which a text has the most."""
+LEAST = 2_000
+_SIGNS = {"passed": "✅", "failed": "❌", "error": "⚠️", "empty": "⚠️"}
+_TABLE = 0.5  # the table's share of what is left, where there are tests to show below it
+_SAYING = 200  # bytes kept for saying what was left out
+
+
+def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
+    """The report of a run as GitHub's and GitLab's Markdown.
+
+    The verdict comes first and is never cut. What follows is left out whole, a row or a test at a time, where it would
+    not fit, and it is said how much was. No text of a model or a test becomes markup, a link, a picture or a mention.
+
+    Args:
+        document: Of a run.
+        limit: The most bytes of UTF-8, at least 2,000; so many characters, or UTF-16 units, are never exceeded either.
+
+    Raises:
+        ValueError: ``limit`` is below 2,000.
+    """
+    if limit < LEAST:
+        raise ValueError(f"limit={limit} must be at least {LEAST:,}: the verdict is never cut.")
+    whole = overview(document)
+    head = f"{MARKER}\n### {_SIGNS[whole.result]} Prompt robustness: {headline(document)}"
+    foot = _foot(document, whole)
+    foot = foot if _size(foot) <= limit // 4 else ""
+    room = _Room(limit - _size(head) - _size(foot) - _SAYING)
+    parts = [head, room.take(_whys(document)).text]
+    parts.append(room.take(_unjudged(document["unjudged"])).text)
+    parts.append(room.take(news_rows(document), lead=["**What is new**", ""]).text)
+    told = [each for each in ordered(document) if _is_told(each)]
+    details = list(map(test_block, told))
+    share = max(_TABLE, 1 - sum(map(_size, details)) / max(room.free, 1))
+    table = room.take(test_rows(document), lead=heading_rows(document), share=share)
+    blocks = room.take(details, between="\n\n")
+    parts += [table.text, blocks.text, _left_out(table.left, blocks.left), foot]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+class _Taken:
+    """What fits, joined, and how many do not."""
+
+    def __init__(self, text: str, left: int) -> None:
+        self.text, self.left = text, left
+
+
+class _Room:
+    """So many bytes, of which parts take what they need while there are any."""
+
+    def __init__(self, free: int) -> None:
+        self.free = free
+
+    def take(
+        self, parts: Iterable[str], *, lead: Sequence[str] = (), between: str = "\n", share: float = 1.0
+    ) -> _Taken:
+        """As many of the parts, from the first, as fit into a share of what is free.
+
+        Once one does not fit, shorter ones may: a huge test hides no other.
+        """
+        every = list(parts)
+        budget = int(self.free * share)
+        used = sum(_size(each) for each in lead)
+        kept: list[str] = []
+        for each in every:
+            if used + _size(each) <= budget:
+                used += _size(each)
+                kept.append(each)
+        if not kept:
+            return _Taken("", len(every))
+        self.free -= used
+        text = between.join(["\n".join(lead), *kept]) if lead else between.join(kept)
+        return _Taken(text, len(every) - len(kept))
+
+
+def _size(text: str) -> int:
+    """Bytes, with what parts it from the next."""
+    return len(text.encode("utf-8", "replace")) + 2
+
+
+def _is_told(test: DocumentTest) -> bool:
+    return test["verdict"] != "pass" or test["outcome"] != "passed" or bool(drifts(test))
+
+
+def _whys(document: Document) -> list[str]:
+    """Why the run failed: the worst tests in a line each, conditions that are met, a run that ended early."""
+    bad = [each for each in ordered(document) if each["outcome"] in {"failed", "error"}]
+    rows = [f"- {sign(each)} {code(each['test'])}: {_why(each)}" for each in bad[:MOST_NAMED]]
+    if len(bad) > MOST_NAMED:
+        rows.append(f"- and {count(len(bad) - MOST_NAMED, 'more test')} that failed or could not be trusted")
+    rows += [f"- ❌ {code(condition)} is met by {named(tests)}" for condition, tests in met(document)]
+    if not document["run"]["complete"]:
+        rows.append("- ⚠️ The run ended before its last test: what was not run is missing here.")
+    if not document["tests"] and not document["unjudged"]:
+        rows.append("- ⚠️ Nothing was tested. Were tests selected that are marked `@robust`?")
+    return rows + [f"- ⚠️ {prose(each, limit=400)}" for each in document["warnings"]]
+
+
+def _why(test: DocumentTest) -> str:
+    if test["verdict"] == "pass":
+        drift = [each for each in drifts(test) if each["policy"] == "fail"]
+        return (
+            prose(drift[0]["message"]) if drift else f"its prompt passed, the test {prose(test['outcome'])}"
+        )
+    return prose(one_line(test))
+
+
+def _unjudged(tests: Sequence[UnjudgedReport]) -> list[str]:
+    """Robust tests without a verdict: nothing is known of their prompts, and that is easily missed."""
+    if not tests:
+        return []
+    rows = [
+        f"- {code(each['test'])} ({prose(each['outcome'])}): {code(each['message'], limit=300)}"
+        for each in tests
+    ]
+    return [
+        f"> **{count(len(tests), 'robust test')} could not be judged:** nothing is known of the prompts.\n",
+        *rows,
+    ]
+
+
+def _left_out(rows: int, blocks: int) -> str:
+    if not rows and not blocks:
+        return ""
+    said = [f"{count(rows, 'test')} in the table"] if rows else []
+    said += [f"the details of {count(blocks, 'test')}"] if blocks else []
+    return (
+        f"*Left out, for a host's limit: {' and '.join(said)}. The JSON and HTML reports have all of them.*"
+    )
+
+
+def _foot(document: Document, whole: Overview) -> str:
+    """What it cost, and which run it was."""
+    run, tests = document["run"], document["tests"]
+    said = [
+        f"{count(whole.calls, 'call')}",
+        f"{count(whole.hits, 'answer')} from the store",
+        money(whole),
+        seconds(run["seconds"]),
+        f"mode {prose(run['mode'])}" if run["mode"] else "",
+        f"seed {run['seed']}",
+        f"commit {code(run['commit'][:12])}" + (" with changes" if run["dirty"] else "")
+        if run["commit"]
+        else "",
+        f"pytest-promptfuzz {prose(run['version'])}",
+    ]
+    if document["changes"] is not None:
+        said.append(f"compared with {code(document['changes']['base']['label'], limit=60)}")
+    if tests and all(map(simulated, tests)):
+        known = not real_judges(tests) and not unfollowed(tests)
+        said.append("simulated answers, no real model was called" if known else "simulated answers")
+    if left := unfollowed(tests, simulated=all(map(simulated, tests))):
+        said.append(prose(left.rstrip(".")))
+    return f"<sub>{'; '.join(filter(None, said))}</sub>"
+
+
+# The report as Markdown, for a pull request's comment and a step's summary.
+
+
+__all__ = ["LEAST", "LIMIT", "MARKER", "markdown_report"]

@@ -1,0 +1,516 @@
+"""What a run's report can be rendered to, by name: ours, a project's own, those of installed packages."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import re
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, runtime_checkable
+
+from pytest_promptfuzz.comparing.custom_checks import Registry
+from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, unstopped
+from pytest_promptfuzz.files import MAX_FILE, as_text, make_directory, read_text, shown
+from pytest_promptfuzz.reporting.document import FORMAT, KIND, Document, DocumentTest, RunReport, document
+from pytest_promptfuzz.reporting.schema import packed, unpacked, wrong
+from pytest_promptfuzz.storage.recordings.files import write_whole
+from pytest_promptfuzz.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
+    from pytest_promptfuzz.reporting.document import UnjudgedReport
+
+    Render = Callable[[Document], str]
+
+
+GITHUB = "github"
+"""The format that is written where the environment of GitHub Actions says."""
+
+
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+_NEXT = re.compile(r",(?=\s*[a-z][a-z0-9-]*\s*(?::|,|$))")
+
+
+@runtime_checkable
+class Reporter(Protocol):
+    """A format of reports. Its name is of lower-case letters, digits and hyphens."""
+
+    @property
+    def name(self) -> str:
+        """As the option names it."""
+        ...
+
+    def render(self, document: Document) -> str:
+        """The report of a run, as the file will hold it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionReporter:
+    """A format made of a function of the document."""
+
+    name: str
+    function: Render
+
+    def render(self, document: Document) -> str:
+        """What the function makes of it."""
+        return self.function(document)
+
+
+def reporter(name: str) -> Callable[[Render], FunctionReporter]:
+    r"""Make a format of a function that turns a document into text.
+
+    For example::
+
+        @reporter("names")
+        def names(document):
+            return "".join(f"{test['test']}\n" for test in document["tests"])
+
+    Args:
+        name: What ``--promptfuzz-report=NAME:PATH`` calls it.
+
+    Raises:
+        UsageError: A name that the option could not tell from a path.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"a report's format is called {name!r}: write lower-case letters, digits and hyphens."
+        )
+    return lambda function: FunctionReporter(name, function)
+
+
+def json_report(document: Document) -> str:
+    """The document as it is published: packed, one test a line."""
+    from pytest_promptfuzz.reporting.schema import packed
+
+    rows = ",\n".join(as_text(packed(test)) for test in document["tests"])
+    parts = [f"{as_text(key)}: {as_text(value)}" for key, value in document.items() if key != "tests"]
+    parts.append(f'"tests": [\n{rows}\n]' if rows else '"tests": []')
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def _as_reporter(value: object) -> Reporter:
+    if not isinstance(value, type) and isinstance(value, Reporter):
+        return value
+    raise UsageError(
+        f"{value!r:.80} is no format of reports: decorate a function of the document with @reporter('name'), or give "
+        "an object with a name and render(document)."
+    )
+
+
+@cache
+def _own() -> Mapping[str, Reporter]:
+    from pytest_promptfuzz.reporting.hosts import HOSTS
+    from pytest_promptfuzz.reporting.html.page import html_report
+
+    files = {"html": html_report, "json": json_report, **HOSTS}
+    own: list[Reporter] = [FunctionReporter(name, render) for name, render in files.items()]
+    return {each.name: each for each in own}
+
+
+REPORTERS: Registry[Reporter] = Registry("report format", "promptfuzz.reporters", _as_reporter, _own)
+
+
+class Wanted(NamedTuple):
+    """A report that was asked for: its format, and where it is to lie; of ``github`` the environment says where."""
+
+    format: str
+    path: str
+
+
+def read_wanted(text: str) -> list[Wanted]:
+    """Reports as options name them: ``json:PATH,html:PATH``, or ``github``.
+
+    Raises:
+        UsageError: One has no path, ``github`` has one, or two have the same.
+
+    >>> read_wanted("json:a.json,html:b,c.html")
+    [Wanted(format='json', path='a.json'), Wanted(format='html', path='b,c.html')]
+    """
+    found: list[Wanted] = []
+    for each in _NEXT.split(text):
+        name, colon, path = (part.strip() for part in each.partition(":"))
+        if name == GITHUB:
+            if colon:
+                raise UsageError(
+                    f"{each.strip()!r}: {GITHUB} takes no path; GitHub says where to write. Write {GITHUB}."
+                )
+        elif not colon or not path or not name:
+            raise UsageError(f"{each.strip()!r} names no path: write FORMAT:PATH, such as html:report.html.")
+        if any(path == other.path for other in found):
+            raise UsageError(f"{path or name} is asked for twice; give each report a path of its own.")
+        found.append(Wanted(name, os.path.expanduser(path)))  # noqa: PTH111 - the text stays as it was given
+    return found
+
+
+# Writing a run's report in a format to a place.
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Have Python look for no garbage while reports are read and rendered.
+
+    A large run's report is millions of objects, none of them garbage: to look through them again and again takes
+    a third of the time.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def check(name: str, path: Path) -> None:
+    """Refuse what could not be published, before it is paid for.
+
+    Raises:
+        UsageError: Nobody knows the format.
+        StoreError: The path is a folder, or lies where nothing can be written.
+    """
+    if name == GITHUB:
+        return
+    REPORTERS.one(name, f"the report {name}:{path}")
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; name a file in it.")
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is no regular file, which a report could take the place of; name another.")
+    above = next(each for each in path.absolute().parents if os.path.lexists(each))
+    if not above.is_dir():
+        raise StoreError(f"{path} cannot be written: {above} is a file; name another place.")
+    if not _can_write(path if path.exists() else above):
+        raise StoreError(f"{path} cannot be written; mend its permissions, or name another place.")
+
+
+def publish(
+    document: Document, name: str, path: Path, *, shown: str, log: Callable[[str], object] = print
+) -> str:
+    """Write the report of a run.
+
+    Args:
+        document: The run.
+        name: Of the format.
+        path: Of the file, which is replaced at once; its folder is made.
+        shown: The path as a person gave it.
+        log: What ``github`` has for the log, a line at a time: workflow commands, to be printed as they are.
+
+    Returns:
+        A sentence on what was written.
+
+    Raises:
+        UsageError: Nobody knows the format.
+        PromptfuzzError: It cannot be rendered or written; the old file is as it was.
+    """
+    if name == GITHUB:
+        from pytest_promptfuzz.reporting.hosts import github
+
+        return github(document, log)
+    reporter = REPORTERS.one(name, f"the report {name}:{shown}")
+    try:
+        text = reporter.render(document)
+    except Exception as error:
+        raise PromptfuzzError(
+            f"it cannot be rendered: {type(error).__name__}: {unstopped(error)}."
+        ) from error
+    content = text.encode("utf-8", "backslashreplace")
+    write_whole(path, content, attributes=False)
+    return f"wrote {shown} ({name}, {_size(len(content))})"
+
+
+def _can_write(path: Path) -> bool:
+    """Whether a file, or files in a folder, can be written: root may write by permission where nothing can be."""
+    if not os.access(path, os.W_OK):
+        return False
+    if path.is_file():
+        return True
+    try:
+        with tempfile.TemporaryFile(dir=path):
+            return True
+    except OSError:
+        return False
+
+
+def _size(count: int) -> str:
+    """A number of bytes for people.
+
+    >>> _size(512), _size(2048), _size(3_500_000)
+    ('512 B', '2 kB', '3.5 MB')
+    """
+    if count < 1000:
+        return f"{count} B"
+    return f"{count / 1000:.0f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"
+
+
+# The last runs' reports on this machine: ``.promptfuzz/report/``, of which any format can be made afterwards.
+#
+# A file is written while its run goes on, a line for each test that has ended, so that a run that is killed leaves what
+# was known by then::
+#
+#     {"promptfuzz": "report-lines", "format": 1, "run": {"id": "…", "complete": false, …}}
+#     {"test": {…}}
+#     {"unjudged": {…}}
+#     {"end": {"run": {…}, "changes": null, "trends": null, "warnings": []}}
+
+
+LINES = "report-lines"
+FOLDER = "report"
+"""The folder, in that of stored answers."""
+_KEPT = 3
+_ENDING = ".jsonl"
+
+
+class Stored:
+    """The report of a run while it goes on.
+
+    Args:
+        folder: Of stored answers; made if it does not exist.
+        run: As far as it is known.
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+
+    def __init__(self, folder: Path, run: RunReport) -> None:
+        self.path = folder / FOLDER / f"{_stamp(run)}-{run['id']}{_ENDING}"
+        self._run = run
+        try:
+            make_directory(folder)
+            self.path.parent.mkdir(exist_ok=True)
+            self._file = self.path.open("w", encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be written ({error.strerror or error}).") from None
+        self._write({"promptfuzz": LINES, "format": FORMAT, "run": run})
+
+    def test(self, report: Mapping[str, Any]) -> None:
+        """A test was judged.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        self._write({"test": packed(report)})
+
+    def unjudged(self, report: UnjudgedReport) -> None:
+        """A test ended without a verdict.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        self._write({"unjudged": report})
+
+    def end(
+        self,
+        run: RunReport,
+        *,
+        changes: ChangesReport | None,
+        trends: TrendsReport | None,
+        warnings: Sequence[str],
+    ) -> None:
+        """The run is over; older ones go, but for the newest and those that have no end yet.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        self._write({"end": {"run": run, "changes": changes, "trends": trends, "warnings": list(warnings)}})
+        self._file.close()
+        _forget(self.path)
+
+    def close(self) -> None:
+        """Leave it as it is."""
+        self._file.close()
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        try:
+            self._file.write(as_text(line) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be written ({error.strerror or error}).") from None
+
+
+def latest(folder: Path) -> Path | None:
+    """The newest run's report in the folder of stored answers; ``None`` where there is none."""
+    return max((folder / FOLDER).glob(f"*{_ENDING}"), default=None)
+
+
+def _stamp(run: RunReport) -> str:
+    return "".join(each for each in run["started"] if each.isalnum())
+
+
+def _forget(newest: Path) -> None:
+    older = sorted(path for path in newest.parent.glob(f"*{_ENDING}") if path < newest)
+    for path in older[: -_KEPT + 1]:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+# Reading a run's report: a document, or the lines that a run leaves as it goes on.
+
+
+_RUN: RunReport = {
+    "id": "",
+    "name": "",
+    "started": "",
+    "seconds": 0.0,
+    "version": "",
+    "python": "",
+    "mode": "",
+    "seed": 0,
+    "commit": "",
+    "branch": "",
+    "dirty": None,
+    "complete": True,
+}
+_MEND = "Make it anew: pytest --promptfuzz-report=json:PATH."
+
+
+def read_document(path: Path) -> Document:
+    """The report of a run, whole.
+
+    Args:
+        path: A JSON report, or the lines in ``.promptfuzz/report/``.
+
+    Raises:
+        StoreError: It cannot be read, is no report, is damaged, or of a newer version.
+    """
+    try:
+        text = read_text(path)
+    except FileNotFoundError:
+        raise StoreError(f"{path} does not exist. {_MEND}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path} cannot be read ({error}). {_MEND}") from None
+    first, _, rest = text.partition("\n")
+    with_lines = _json(first)
+    if isinstance(with_lines, dict) and with_lines.get("promptfuzz") == LINES:
+        _check_format(with_lines, path)
+        return _of_lines(with_lines, rest, path)
+    content = _json(text)
+    if not isinstance(content, dict) or content.get("promptfuzz") != KIND:
+        why = "is no JSON, or was cut off" if content is None else "is no report of a run"
+        raise StoreError(f"{path} {why}. {_MEND}")
+    _check_format(content, path)
+    tests = content.get("tests")
+    if not isinstance(tests, list):
+        raise _damaged(path, "it has no list of tests")
+    return document(
+        _run(_held(content, "run", path)),
+        [_test(each, path) for each in tests],
+        unjudged=_held(content, "unjudged", path) or (),
+        changes=_held(content, "changes", path),
+        trends=_held(content, "trends", path),
+        warnings=_held(content, "warnings", path) or (),
+    )
+
+
+def _of_lines(header: Mapping[str, Any], rest: str, path: Path) -> Document:
+    """A run's lines; of a test that ended more than once (it was run again), the last counts."""
+    judged: dict[str, DocumentTest] = {}
+    unjudged: dict[str, UnjudgedReport] = {}
+    end: dict[str, Any] = {}
+    warnings: list[str] = []
+    for number, line in _lines(rest):
+        if line is None:
+            warnings.append(f"{path}, line {number} is damaged; its test is left out")
+            continue
+        if "test" in line:
+            test = _test(line["test"], path)
+            judged[test["test"]] = test
+            unjudged.pop(test["test"], None)
+        elif "unjudged" in line:
+            (one,) = _held({"unjudged": [line["unjudged"]]}, "unjudged", path)
+            unjudged[one["test"]] = one
+            judged.pop(one["test"], None)
+        elif isinstance(line.get("end"), dict):
+            end = line["end"]
+    return document(
+        _run(_held(end if "run" in end else header, "run", path)),
+        judged.values(),
+        unjudged=unjudged.values(),
+        changes=_held(end, "changes", path),
+        trends=_held(end, "trends", path),
+        warnings=[*warnings, *(_held(end, "warnings", path) or ())],
+    )
+
+
+def _lines(rest: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """What each line holds, with its number; the last one may have been cut off as the run was killed."""
+    rows = rest.split("\n")
+    for number, row in enumerate(rows, 2):
+        found = _json(row)
+        if isinstance(found, dict):
+            yield number, found
+        elif number <= len(rows):
+            yield number, None
+
+
+def _test(short: Any, path: Path) -> DocumentTest:
+    """One test, whole, of which renderers need not doubt what it holds."""
+    if said := wrong("test", short):
+        raise _damaged(path, said)
+    inputs, prompts = len(short.get("inputs", ())), len(short.get("prompts", ()))
+    for each in (*short["trials"], *short.get("drift", ())):
+        case, original = each.get("case") or 0, each.get("original", 0)
+        if case < 0 or (inputs and case >= inputs):
+            raise _damaged(path, f"test {safe(short['test'])}: it has no input {case}, of which a trial is")
+        if original < 0 or (original and original >= prompts):
+            raise _damaged(
+                path, f"test {safe(short['test'])}: it has no prompt {original}, which a trial changes"
+            )
+        if any(len(tier) != 3 for tier in each.get("tiers", ())):
+            raise _damaged(path, f"test {safe(short['test'])}: tiers are name, similarity and note")
+    if _whole_size(short) > MAX_FILE:
+        raise _damaged(
+            path, f"test {safe(short['test'])}: its trials are more than {shown(MAX_FILE)} once unpacked"
+        )
+    return unpacked(short)
+
+
+def _whole_size(short: Mapping[str, Any]) -> int:
+    """How many characters the prompts of a test's trials have once each has its own."""
+    prompts, size = short.get("prompts", ()), 0
+    for each in short["trials"]:
+        original = each.get("original", 0)
+        length, at = len(prompts[original]) if original < len(prompts) else 0, 0
+        size += 2 * length
+        for start, end, text in each.get("edits", ()):
+            size += max(0, min(start, length) - at) + max(0, min(end, length) - start) + 2 * len(text)
+            at = end
+    return size
+
+
+def _held(content: Mapping[str, Any], key: str, path: Path) -> Any:
+    """A part of a document or ``None`` where it is not there, and has not to be."""
+    value = content.get(key)
+    if (value is not None or key == "run") and (said := wrong(key, value)):
+        raise _damaged(path, said)
+    return value
+
+
+def _run(found: Any) -> RunReport:
+    return cast("RunReport", {**_RUN, **(found or {})})
+
+
+def _check_format(content: Mapping[str, Any], path: Path) -> None:
+    if content.get("format") != FORMAT:
+        raise StoreError(
+            f"{path} is a report of format {content.get('format')!r}, and this version of pytest-promptfuzz reads "
+            f"{FORMAT}. Use the version that wrote it."
+        )
+
+
+def _damaged(path: Path, why: str) -> StoreError:
+    return StoreError(f"{path} is a damaged report: {why}. {_MEND}")
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

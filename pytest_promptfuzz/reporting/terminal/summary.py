@@ -1,0 +1,532 @@
+"""The table of robust tests at the end of a run, and what belongs below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.reporting.model import drift_lines, fails, gold_text, scored, search_text, summed_lines
+from pytest_promptfuzz.reporting.terminal.changes import change_lines, condition_lines, operators_of
+from pytest_promptfuzz.reporting.terminal.failure import failure_lines, never_ran
+from pytest_promptfuzz.reporting.terminal.styled_text import (
+    HANG,
+    MIN_WIDTH,
+    Line,
+    Style,
+    columns,
+    header_lines,
+    named,
+    pad,
+    render,
+    shorten_middle,
+)
+from pytest_promptfuzz.reporting.wording.words import (
+    adjusted_text,
+    count,
+    detail_lines,
+    diff_lines,
+    interval_text,
+    minor_cost,
+    number,
+    operator_names,
+    real_judges,
+    score_text,
+    simulated,
+    simulation,
+    unfollowed,
+    verdict_style,
+    verdicts,
+    worst_first,
+)
+from pytest_promptfuzz.stats.agreement import ROBUST_BUT_WRONG
+from pytest_promptfuzz.text.safe_text import fit_encoding, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_promptfuzz.reporting.document import Document
+    from pytest_promptfuzz.reporting.model import SpentReport, TestReport, TestSummary, TrialReport
+
+
+MOST_NAMED = 5  # tests named in a note below the table
+_WIDE = 100  # columns from which there is room for wider gaps
+_LEAST_TEST = 24  # columns of a test's name below which other columns give way
+# Of each column that its heading does not explain.
+_LEGEND = {
+    "adj": "adj: the score adjusted for the model's own noise",
+    "95 %": "95 %: where the score lies over all such changes",
+    "min": "min: the threshold",
+    "E": "E equivalent",
+    "M": "M minor",
+    "D": "D deviations",
+    "und": "und undecided (nothing installed can tell)",
+    "err": "err errors (trials that say nothing about the prompt)",
+    "calls": "calls: to models",
+    "hits": "hits: answers from the store",
+    "time": "time: of all runs, added up",
+    "tokens": "tokens: in and out",
+    "gold": "gold: answers as expected, unmutated/mutated",
+}
+_DROPPED_FIRST = ("95 %", "tokens", "hits", "time", "calls", "min", "und", "err", "M", "E")
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    cell: Callable[[TestSummary], str]
+    right: bool = True
+
+
+def _tokens(report: TestSummary) -> str:
+    spent = report["spent"]
+    known = [each for each in (spent["input_tokens"], spent["output_tokens"]) if each is not None]
+    return f"{sum(known):,}" if known else "-"
+
+
+def _count(outcome: str) -> Callable[[TestSummary], str]:
+    """How many trials of a plan came to that; a search has no plan."""
+    return lambda report: "-" if report.get("searched") else str(report["counts"][outcome])
+
+
+_COLUMNS = (
+    _Column("verdict", lambda report: report["verdict"], right=False),
+    _Column("score", score_text),
+    _Column("adj", lambda report: adjusted_text(report) or "-"),
+    _Column("95 %", lambda report: interval_text(report) or "-"),
+    _Column("min", lambda report: "-" if report.get("searched") else number(report["threshold"])),
+    _Column("gold", lambda report: gold_text(report) or "-"),
+    _Column("E", _count("equivalent")),
+    _Column("M", _count("minor")),
+    _Column("D", _count("deviation")),
+    _Column("und", _count("undecided")),
+    _Column("err", _count("error")),
+    _Column("calls", lambda report: f"{report['spent']['calls']:,}"),
+    _Column("hits", lambda report: f"{report['spent']['hits']:,}"),
+    _Column("time", lambda report: seconds(report["spent"]["seconds"])),
+    _Column("tokens", _tokens),
+)
+
+
+def summary_lines(
+    reports: Iterable[TestSummary], *, width: int = 80, most: int | None = None, legend: bool = True
+) -> list[Line]:
+    """The table of robust tests, worst first, a total and notes; nothing without tests.
+
+    Args:
+        reports: One a test.
+        width: Columns; where they are few, tokens, hits and time give way to the tests' names.
+        most: The most rows of tests that passed, those of the lowest scores; ``None`` for all of them.
+        legend: Whether to say what the columns are.
+    """
+    ordered = sorted(reports, key=worst_first)
+    if not ordered:
+        return []
+    room = max(width, MIN_WIDTH)
+    rows = _rows(ordered, most)
+    shown = _columns_shown(rows, room) if rows else []
+    return [
+        *(_table(rows, shown, room) if rows else []),
+        *(_unshown(len(ordered) - len(rows)) if most else []),
+        *_total(ordered),
+        *summed_lines(ordered),
+        *_notes(ordered),
+        *([_legend(shown)] if legend and rows else []),
+    ]
+
+
+def _rows(ordered: Sequence[TestSummary], most: int | None) -> Sequence[TestSummary]:
+    """The tests that are shown: all that did not pass, and the worst of the others."""
+    passed = next(
+        (at for at, report in enumerate(ordered) if report["verdict"] == "pass"),
+        len(ordered),
+    )
+    # One row in the place of the line that stands for it.
+    return ordered if most is None or len(ordered) <= passed + most + 1 else ordered[: passed + most]
+
+
+def _unshown(rest: int) -> list[Line]:
+    return [[(f"… and {count(rest, 'more test')} that passed (-v shows them)", "dim")]] if rest else []
+
+
+def _legend(shown: Iterable[_Column]) -> Line:
+    said = "; ".join(_LEGEND[each.name] for each in shown if each.name in _LEGEND)
+    return [(f"{said}.", "dim")]
+
+
+def seconds(amount: float) -> str:
+    """A duration for people: ``0.04s``, ``3.2s``, ``2m05s``."""
+    if amount < 1:
+        return f"{amount:.2f}s"
+    if amount < 60:
+        return f"{amount:.1f}s"
+    minutes, rest = divmod(round(amount), 60)
+    return f"{minutes}m{rest:02d}s"
+
+
+def _columns_shown(reports: Sequence[TestSummary], width: int) -> list[_Column]:
+    """The columns that say something of these tests, and leave room for their names."""
+    planless = all(report.get("searched") for report in reports)
+    needless = {
+        **dict.fromkeys(("score", "min", "E", "M", "D", "err"), planless),
+        "und": not any(report["counts"]["undecided"] for report in reports),
+        "adj": not any(map(adjusted_text, reports)),
+        "95 %": not any(map(interval_text, reports)),
+        "gold": not any(map(gold_text, reports)),
+    }
+    shown = [each for each in _COLUMNS if not needless.get(each.name)]
+    natural = max(map(columns, _names(reports)))
+    for name in _DROPPED_FIRST:
+        if _room(reports, shown, width) >= min(natural, _LEAST_TEST):
+            break
+        shown = [each for each in shown if each.name != name]
+    return shown
+
+
+def _names(reports: Sequence[TestSummary]) -> list[str]:
+    return [safe(report["test"]).replace("\n", "⏎") for report in reports]
+
+
+def _gap(width: int) -> str:
+    return "  " if width >= _WIDE else " "
+
+
+def _wide(column: _Column, reports: Sequence[TestSummary]) -> int:
+    return max(len(column.name), *(len(column.cell(report)) for report in reports))
+
+
+def _room(reports: Sequence[TestSummary], shown: Iterable[_Column], width: int) -> int:
+    """What is left for the tests' names."""
+    return width - 1 - sum(len(_gap(width)) + _wide(each, reports) for each in shown)
+
+
+def _table(reports: Sequence[TestSummary], shown: Sequence[_Column], width: int) -> list[Line]:
+    names = _names(reports)
+    gap, widths = _gap(width), {each.name: _wide(each, reports) for each in shown}
+    first = max(min(max(map(columns, names)), _room(reports, shown, width)), len("test"))
+    heading = pad("test ", first + 1) + "".join(
+        gap + pad(each.name, widths[each.name], right=each.right) for each in shown
+    )
+    lines: list[Line] = [[(heading, "heading")]]
+    for report, name in zip(reports, names, strict=True):
+        line: Line = [(pad(shorten_middle(name, first), first + 1), "plain")]
+        for each in shown:
+            text = pad(each.cell(report), widths[each.name], right=each.right)
+            line += [(gap, "plain"), (text, _cell_style(each.name, report))]
+        lines.append(line)
+    return lines
+
+
+def _cell_style(column: str, report: TestSummary) -> Style:
+    if column in {"verdict", "score"}:
+        return verdict_style(report["verdict"])
+    counts = report["counts"]
+    if column == "D" and counts["deviation"]:
+        return "bad"
+    if (column == "err" and counts["error"]) or (column == "und" and counts["undecided"]):
+        return "warn"
+    return "plain"
+
+
+def _total(reports: Sequence[TestSummary]) -> list[Line]:
+    tally: dict[str, int] = {}
+    for report in reports:
+        tally[report["verdict"]] = tally.get(report["verdict"], 0) + 1
+    spent = [report["spent"] for report in reports]
+    errors = sum(report["counts"]["error"] for report in reports)
+    retries = sum(each["retries"] for each in spent)
+    alone = all(map(simulated, reports)) and not real_judges(reports)
+    whose = " to the simulated model" if alone else " made"
+    saved = sum(each["saved"] for each in spent)
+    controls = sum(each["controls"] for each in spent)
+    parts = [
+        ", ".join(verdicts(amount, verdict) for verdict, amount in tally.items()),
+        count(sum(each["calls"] for each in spent), "call") + whose,
+        count(sum(each["hits"] for each in spent), "answer") + " from the store",
+        count(errors, "error"),
+        *([count(retries, "call") + " made again"] if retries else []),
+        *([f"stopping early saved {count(saved, 'call')}"] if saved else []),
+        *([count(controls, "control")] if controls else []),
+        seconds(sum(each["seconds"] for each in spent)),
+    ]
+    inputs = [each["input_tokens"] for each in spent if each["input_tokens"] is not None]
+    outputs = [each["output_tokens"] for each in spent if each["output_tokens"] is not None]
+    if inputs or outputs:
+        parts.append(f"{sum(inputs):,} tokens in, {sum(outputs):,} out")
+    parts += [*_money(reports), *_speculated(spent), *_judged(spent)]
+    return [[(f"{count(len(reports), 'robust test')}: ", "heading"), HANG, ("; ".join(parts), "plain")]]
+
+
+def _speculated(spent: Sequence[SpentReport]) -> list[str]:
+    made, unused = sum(each["speculated"] for each in spent), sum(each["unused"] for each in spent)
+    if not made:
+        return []
+    return [f"speculated {count(made, 'call')}" + (f", {unused} of them unused" if unused else "")]
+
+
+def _judged(spent: Sequence[SpentReport]) -> list[str]:
+    made, stored = sum(each["judge_calls"] for each in spent), sum(each["judge_hits"] for each in spent)
+    if not made and not stored:
+        return []
+    return [count(made + stored, "judge call") + (f", {stored} of them from the store" if stored else "")]
+
+
+def _money(reports: Sequence[TestSummary]) -> list[str]:
+    costs = [report["cost"] for report in reports if report["cost"] is not None]
+    unknown = sum(report["spent"]["unpriced"] for report in reports)
+    if not costs:
+        return ["cost not known"] if unknown else []
+    but = f" and {count(unknown, 'call')} of unknown price" if unknown else ""
+    return [f"${sum(costs):.4f}{but}"]
+
+
+def _notes(reports: Sequence[TestSummary]) -> list[Line]:
+    lines: list[Line] = []
+    made_up = [report for report in reports if simulated(report)]
+    if len(made_up) == len(reports):
+        lines.append([(simulation(reports), "warn")])
+    elif made_up:
+        known = [each["test"] for each in made_up if not unfollowed([each])]
+        unknown = [each["test"] for each in made_up if unfollowed([each])]
+        if known:
+            lines.append(_named("Answers are simulated, no real model was called:", known, "warn"))
+        if unknown:
+            lines.append(
+                [
+                    *_named("Answers are simulated:", unknown, "warn"),
+                    (f". {unfollowed(made_up)}", "warn"),
+                ]
+            )
+    if len(made_up) < len(reports):
+        real = [each for each in reports if not simulated(each)]
+        if left := unfollowed(real, simulated=False):
+            lines.append([(left, "dim")])
+    stopped = [report["test"] for report in reports if report["reason"] == "budget-spent"]
+    if stopped:
+        lines.append(_named("The budget was spent before these could be judged:", stopped, "warn"))
+    lenient = [r for r in reports if r["verdict"] == "pass" and r["counts"]["deviation"]]
+    for report in lenient[:MOST_NAMED]:
+        deviating = [operator_names(t) for t in scored(report) if t["outcome"] == "deviation"]
+        what = f"Passed with {count(report['counts']['deviation'], 'deviation')}"
+        what += f" ({', '.join(dict.fromkeys(deviating))}):" if deviating else ":"
+        lines.append(_named(what, [report["test"]], "warn"))
+    if len(lenient) > MOST_NAMED:
+        lines.append([(f"... and {len(lenient) - MOST_NAMED} more passed with deviations.", "warn")])
+    only = [report["test"] for report in reports if report["oracle_only"]]
+    if only:
+        lines.append(_named("Oracle only (answers were not compared):", only, "dim"))
+    for report in reports:
+        if report["verdict"] == "pass" and not fails(report["drift"]):  # likewise
+            lines += drift_lines(report["drift"], test=report["test"])
+    said: dict[str, list[str]] = {}
+    for report in reports:
+        if report["verdict"] == "pass":  # the others' notes stand with their failures
+            for note in report["notes"]:
+                said.setdefault(note, []).append(report["test"])
+    for note, tests in said.items():
+        if note.startswith(ROBUST_BUT_WRONG):
+            what = safe(note.removeprefix(ROBUST_BUT_WRONG))
+            lines.insert(0, [*_named("Robust but wrong:", tests, "bad"), (what, "plain")])
+        else:
+            lines.append([*_named("note", tests, "label"), (f": {safe(note)}", "plain")])
+    return lines
+
+
+def _named(what: str, tests: Sequence[str], style: Style) -> Line:
+    names = ", ".join(safe(each).replace("\n", "⏎") for each in tests[:MOST_NAMED])
+    rest = len(tests) - MOST_NAMED
+    return [(what, style), (f" {names}" + (f" and {rest} more" if rest > 0 else ""), "plain")]
+
+
+# What the terminal shows: header, one line, failure and summary, from report dictionaries alone.
+
+
+__all__ = [
+    "detail_lines",
+    "diff_lines",
+    "failure_lines",
+    "fit_encoding",
+    "header_lines",
+    "one_line",
+    "render",
+    "summary_lines",
+]
+
+_MOST_OPERATORS = 4
+
+
+def one_line(report: TestReport, *, verdict: bool = True) -> str:
+    """A verdict in one line, for a short summary.
+
+    For example ``brittle: 0.62 < 0.85, 3 of 8 deviate (synonym, sentence-shuffle)``.
+
+    Args:
+        report: Of one test.
+        verdict: Whether it begins with the verdict; pytest's short summary has a noisy or an inconclusive one as its
+            status word.
+    """
+    if report["verdict"] == "pass" and fails(report["drift"]):
+        said = next(each["message"] for each in report["drift"] if each["policy"] == "fail")
+        return _shown(f"drift: {said}")
+    if report.get("searched") and report["verdict"] in {"brittle", "pass"}:
+        return _shown(f"{report['verdict']}: {search_text(report)}")
+    counts, threshold = report["counts"], report["threshold"]
+    unneeded = counts["not-needed"]
+    total = sum(counts.values()) - unneeded
+    score = number(report["score"], against=threshold)
+    gate = number(threshold)
+    if report["verdict"] == "inconclusive":
+        head = f"inconclusive ({report['reason']})" if verdict else report["reason"]
+        low, high = report["bounds"]
+        known = f"score {score} {interval_text(report)}".rstrip()
+        if low != high:
+            known = f"score between {number(low)} and {number(high)}"
+        # Of nothing decided, why says more than a score from 0 to 1.
+        parts = [f"{known}, threshold {gate}"] if total and (low or high < 1) else []
+    else:
+        head = report["verdict"] if verdict or report["verdict"] != "noisy" else ""
+        sign = "<" if report["score"] is not None and report["score"] < threshold else ">="
+        # A score that reaches the threshold would contradict the verdict.
+        parts = [f"{score} {sign} {gate}"] if score and report["reason"] != "too-many-deviations" else []
+    if report["reason"] == "pinned":  # the score is not why
+        return _shown(f"{head}: a known counterexample still breaks it (pinned='fail')")
+    if never_ran(report) == report["trials"] != []:
+        return _shown(f"{head}: {report['explanation']}")
+    for outcome, verb in (("deviation", "deviate"), ("error", "errors"), ("undecided", "undecided")):
+        if counts[outcome]:
+            parts.append(f"{counts[outcome]} of {total} {verb}{_who(report, outcome)}")
+    if costs := minor_cost(report):
+        parts.append(f"{counts['minor']} of {total} minor ({costs} each)")
+    if unneeded and total:
+        parts.append(f"{unneeded} not needed")
+    said = ", ".join(parts) or report["explanation"]
+    return _shown(f"{head}: {said}" if head else said)
+
+
+def _shown(text: str) -> str:
+    return safe(text).replace("\n", "⏎")
+
+
+def _who(report: TestReport, outcome: str) -> str:
+    trials = [trial for trial in scored(report) if trial["outcome"] == outcome]
+    names = [trial["error"]["kind"] if trial["error"] else operator_names(trial) for trial in trials]
+    distinct = list(dict.fromkeys(names))
+    if not distinct:
+        return ""
+    more = f", +{len(distinct) - _MOST_OPERATORS}" if len(distinct) > _MOST_OPERATORS else ""
+    return f" ({', '.join(distinct[:_MOST_OPERATORS])}{more})"
+
+
+# The report of a run that is over, as the terminal showed it.
+
+
+def document_lines(document: Document, *, width: int = 80) -> list[Line]:
+    """What the run was, each test that did not pass, and the table.
+
+    Args:
+        document: The run.
+        width: Columns it will be rendered to.
+    """
+    lines: list[Line] = [_run(document)]
+    for test in sorted(document["tests"], key=worst_first):
+        if test["verdict"] != "pass":
+            lines += [[], [(test["test"], "heading")], *failure_lines(test, width=width)]
+    for one in document["unjudged"]:
+        lines += [
+            [],
+            named(one["test"], f"{one['outcome']} without a verdict: {one['message']}", style="bad"),
+        ]
+    lines += [[], *summary_lines(document["tests"], width=width)]
+    if not document["tests"] and not document["unjudged"]:
+        lines.append([("No robust test ran.", "plain")])
+    if (changes := document["changes"]) is not None:
+        lines += change_lines(changes, operators_of(document["tests"]))
+        lines += [[(each, "bad")] for each in condition_lines(changes["conditions"], "--promptfuzz-fail-on")]
+    lines += [[("note: ", "label"), HANG, (warning, "plain")] for warning in document["warnings"]]
+    return lines
+
+
+def _run(document: Document) -> Line:
+    run = document["run"]
+    parts = [
+        f"run {run['id']}",
+        f"{run['started'][:19]}Z",
+        *([seconds(run["seconds"])] if run["seconds"] else []),
+        *([f"mode {run['mode']}"] if run["mode"] else []),
+        *([f"commit {run['commit'][:12]}"] if run["commit"] else []),
+        *(["it ended before its last test"] if not run["complete"] else []),
+    ]
+    return [("; ".join(parts), "plain" if run["complete"] else "warn")]
+
+
+# One prompt on several models: the same mutations, a column a model.
+
+
+_LEAST_CELL = 10  # "equivalent"
+_LEAST_NAME = 20
+_STYLES: dict[str, Style] = {
+    "equivalent": "good",
+    "minor": "plain",
+    "deviation": "bad",
+    "undecided": "warn",
+    "error": "warn",
+}
+
+
+def side_by_side_lines(reports: Sequence[TestReport], *, width: int = 80) -> list[Line]:
+    """What each mutation did to each model; as many tables under each other as the width asks for.
+
+    Args:
+        reports: Of one prompt, a report a target. A mutation that a report lacks is shown as ``-``.
+        width: Columns.
+    """
+    trials: dict[tuple[str, int], TrialReport] = {}
+    for report in reports:
+        for trial in report["trials"]:
+            trials.setdefault((trial["id"], trial["case"]), trial)
+    names = [f"{operator_names(trial)} {trial['id'][:6]}" for trial in trials.values()]
+    natural = max((columns(name) for name in [*names, "verdict"]), default=0)
+    room = max(width, MIN_WIDTH)
+    cells = [
+        max(_LEAST_CELL, min(columns(safe(report["target"])), 28), len(report["verdict"]))
+        for report in reports
+    ]
+    first = min(natural, max(_LEAST_NAME, room // 3, room - sum(2 + cell for cell in cells)))
+    lines: list[Line] = []
+    start = 0
+    while start < len(reports):
+        end, used = start, first
+        while end < len(reports) and (end == start or used + 2 + cells[end] <= room):
+            used += 2 + cells[end]
+            end += 1
+        if lines:
+            lines.append([])
+        lines += _models_table(reports[start:end], cells[start:end], first, trials, names)
+        start = end
+    return lines
+
+
+def _models_table(
+    reports: Sequence[TestReport],
+    cells: Sequence[int],
+    first: int,
+    trials: dict[tuple[str, int], TrialReport],
+    names: Sequence[str],
+) -> list[Line]:
+    def row(name: str, texts: Sequence[str], styles: Sequence[Style]) -> Line:
+        line: Line = [(pad(shorten_middle(name, first), first), "plain")]
+        for text, style, wide in zip(texts, styles, cells, strict=True):
+            line += [("  ", "plain"), (pad(shorten_middle(text, wide), wide), style)]
+        return line
+
+    verdicts = [verdict_style(report["verdict"]) for report in reports]
+    scores = [score_text(report) for report in reports]
+    lines = [
+        row("mutation", [safe(report["target"]) for report in reports], ["heading"] * len(reports)),
+        row("verdict", [report["verdict"] for report in reports], verdicts),
+        row("score", scores, verdicts),
+    ]
+    outcomes = [{(t["id"], t["case"]): t["outcome"] for t in report["trials"]} for report in reports]
+    for key, name in zip(trials, names, strict=True):
+        texts = [found.get(key, "-") for found in outcomes]
+        lines.append(row(name, texts, [_STYLES.get(text, "plain") for text in texts]))
+    return lines

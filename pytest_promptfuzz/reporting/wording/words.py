@@ -1,0 +1,671 @@
+"""Words and numbers that every part of the terminal report shares."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Piece, Style, columns
+from pytest_promptfuzz.reporting.wording.diffs import Change, Move, Reorder, answer_rows, explain
+from pytest_promptfuzz.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+    from pytest_promptfuzz.reporting.model import (
+        NoiseReport,
+        PairedReport,
+        TestReport,
+        TestSummary,
+        TrialReport,
+    )
+    from pytest_promptfuzz.reporting.wording.diffs import Shown
+    from pytest_promptfuzz.results.counterexamples import Counterexample, Replayed
+    from pytest_promptfuzz.results.robustness import Robustness
+
+
+T = TypeVar("T")
+
+#: What to do about each kind of error.
+MENDS: dict[str, str] = {
+    "rate-limit": "Run again later, or with fewer calls at a time: stored answers are not asked for twice.",
+    "server": "The provider failed. Run again: stored answers are not asked for twice.",
+    "connection": "Check the network and the base URL, then run again.",
+    "timeout": "Run again, or allow each call more time.",
+    "malformed": "The answer was not what the provider promises. Run again; if it stays, check the base URL.",
+    "authentication": "Check the API key and what it may be used for.",
+    "billing": "Add credit to the account or raise its limit, then run again: stored answers are not asked for twice.",
+    "refused": "Check the base URL, the model and what the account may do.",
+    "not-found": "Check the model's name and the base URL.",
+    "bad-request": "Check the model's name and the parameters of the call.",
+    "tier": "Mend the tier: it returns a number from 0 to 1, or None where it cannot tell.",
+    "guard": "Mend the guard: it returns what contradicts, or None for nothing.",
+    "judge": "Mend the judge: it returns 3, 2 or 1, a Rating, or None where it cannot tell (asked as a model: text).",
+    "judge-answer": "Run with --promptfuzz-mode=live to ask the judge again; if it stays, name another model.",
+    "target-raised": "Make the function answer, or raise an AssertionError where the prompt is to blame.",
+    "not-text": "Make the target return text, a Response or a JSON-able value.",
+    "skipped": "The test skipped itself for the changed prompt only: decide on it before the prompt is used.",
+    "configuration": "Set what the message names, then run again.",
+}
+
+_EARLIER = ("earlier connection", "earlier program")
+_MOST_PLACES = 4  # named of what was not followed
+_ORDER = {"brittle": 0, "noisy": 1, "inconclusive": 2, "pass": 3}
+_STYLES: dict[str, Style] = {"brittle": "bad", "noisy": "warn", "inconclusive": "warn", "pass": "good"}
+
+
+def verdict_style(verdict: str) -> Style:
+    """The style a verdict is shown in."""
+    return _STYLES.get(verdict, "plain")
+
+
+def verdicts(amount: int, verdict: str) -> str:
+    """How many tests came to a verdict, as sentences say it: ``2 brittle``, ``10 passed``."""
+    return f"{amount:,} {'passed' if verdict == 'pass' else verdict}"
+
+
+def worst_first(report: TestSummary) -> tuple[int, float, str]:
+    """A sort key: brittle, noisy, inconclusive, pass; the lowest score first; then by name."""
+    score = report["score"]
+    return _ORDER.get(report["verdict"], -1), -1.0 if score is None else score, report["test"]
+
+
+def number(value: float | None, *, against: float | None = None) -> str:
+    """A score with two digits, or as many as keep it apart from what it is held against; empty for ``None``.
+
+    >>> number(0.849), number(0.849, against=0.85)
+    ('0.85', '0.849')
+    """
+    if value is None:
+        return ""
+    for digits in (2, 3, 4):
+        text = f"{value:.{digits}f}"
+        if against is None or value == against or text != f"{against:.{digits}f}":
+            return text
+    return repr(value)
+
+
+def adjusted_text(report: TestSummary) -> str:
+    """The score adjusted for noise, where it is another than the raw one."""
+    adjusted = report["adjusted_score"]
+    if adjusted is None or adjusted == report["score"]:
+        return ""
+    return number(adjusted, against=report["threshold"])
+
+
+def interval_text(report: TestSummary) -> str:
+    """The score's interval: ``[0.62, 0.93]``; nothing where there is none."""
+    interval = report["interval"]
+    return f"[{interval['low']:.2f}, {interval['high']:.2f}]" if interval else ""
+
+
+def score_text(report: TestSummary) -> str:
+    """The score as tables show it: where errors leave the verdict open, the lowest and highest it can be."""
+    low, high = report["bounds"]
+    if report["verdict"] == "inconclusive" and low < high and any(report["counts"].values()):
+        return f"{number(low)}-{number(high)}"
+    return number(report["score"], against=report["threshold"]) or "-"
+
+
+def minor_cost(report: TestSummary) -> str:
+    """What a minor difference counts, if a brittle test would reach its threshold without any; else nothing."""
+    counts = report["counts"]
+    decided = counts["equivalent"] + counts["minor"] + counts["deviation"]
+    reached = decided - counts["deviation"] >= report["threshold"] * decided
+    if report["reason"] != "score-below-threshold" or report["verdict"] != "brittle":
+        return ""
+    if not counts["minor"] or not reached:
+        return ""
+    from pytest_promptfuzz.stats.scores import EQUIVALENT_CREDIT, MINOR_CREDIT  # a run that passes needs none
+
+    return f"{MINOR_CREDIT / EQUIVALENT_CREDIT:g}"
+
+
+def count(amount: int, noun: str) -> str:
+    """A number with its noun: ``1 error``, ``2 errors``."""
+    return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
+
+
+def operator_names(trial: TrialReport) -> str:
+    """The trial's operators without their versions, in order of application."""
+    return " + ".join(name.partition("@")[0] for name in trial["operators"]) or "unchanged"
+
+
+def simulated(report: TestSummary) -> bool:
+    """Whether the answers came from the simulated model."""
+    return report["target"].partition("?")[0] == "simulated"
+
+
+def real_judges(reports: Iterable[TestSummary]) -> list[str]:
+    """The judges that were asked and are not the simulated model, sorted."""
+    names = {each["judge"] for each in reports}
+    return sorted(each for each in names if each and each.partition("?")[0] != "simulated")
+
+
+def simulation(reports: Iterable[TestSummary]) -> str:
+    """What is said of reports whose answers all came from the simulated model.
+
+    That no real model was called is said only where it is known.
+    """
+    judges, unknown = real_judges(reports), unfollowed(reports)
+    if judges:
+        said = f"Answers are simulated; {', '.join(map(safe, judges))} judged them."
+    elif unknown:
+        said = "Answers are simulated."
+    else:
+        said = "Answers are simulated: no real model was called."
+    return f"{said} {unknown}".rstrip()
+
+
+def unfollowed(reports: Iterable[TestSummary], *, simulated: bool = True) -> str:
+    """What was not followed, in sentences; empty for nothing.
+
+    Args:
+        reports: Of whose tests.
+        simulated: Whether it takes the place of "no real model was called"; else connections alone are named.
+    """
+    added: dict[tuple[str, str], tuple[int, str]] = {}
+    for report in reports:
+        for each in report.get("unfollowed") or ():
+            amount, where = added.get((each["kind"], each["to"]), (0, ""))
+            where = where or ", ".join(filter(None, [each["at"], f"by {each['by']}" if each["by"] else ""]))
+            # What was there before the tests is the same for each of them.
+            amount = max(amount, each["count"]) if each["kind"] in _EARLIER else amount + each["count"]
+            added[each["kind"], each["to"]] = amount, where
+    kinds = (
+        ("connection", "request", *_EARLIER, "process", "library") if simulated else ("connection", "request")
+    )
+    return " ".join(
+        _unfollowed(kind, {name: told for (of, name), told in added.items() if of == kind})
+        for kind in kinds
+        if any(of == kind for of, _ in added)
+    )
+
+
+def _unfollowed(kind: str, found: dict[str, tuple[int, str]]) -> str:
+    amount = sum(each for each, _ in found.values())
+    if kind in {"process", "earlier program", "library"}:
+        names = ", ".join(map(safe, [*found][:_MOST_PLACES])) + ("" if len(found) <= _MOST_PLACES else ", …")
+        if kind == "library":
+            return f"What {names} asked cannot be seen."
+        what, began = ("program", "started and ") if kind == "process" else (kind, "")
+        return f"{count(amount, what)} ({names}) {'was' if amount == 1 else 'were'} {began}not followed."
+    places = [
+        f"{count(each, kind)} to {safe(name)}" + (f" ({safe(where)})" if where else "")
+        for name, (each, where) in [*found.items()][:_MOST_PLACES]
+    ]
+    places += ["more"] if len(found) > _MOST_PLACES else []
+    *most, last = places
+    listed = f"{', '.join(most)} and {last}" if most else last
+    return f"{listed} {'was' if amount == 1 else 'were'} not followed."
+
+
+def grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+    """Items of equal key together, in the order in which a key first appears."""
+    groups: dict[Hashable, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
+
+
+# Rows with a label: what failures are made of, and a mutation's diff as such rows.
+
+
+MOST_CHANGES = 3  # changed places of one prompt shown in full
+MOST_SEGMENTS = 6
+NEW_ORDER = "the new order; the numbers show the old one"
+LABEL = 10
+INDENT = "   "
+LABELLED = len(INDENT) + LABEL + 1
+"""Columns before what a row says."""
+
+
+def row(label: str, pieces: Sequence[Piece], *, indent: str = INDENT) -> Line:
+    """A row: its label, then what it says."""
+    return [(indent, "plain"), (label.ljust(LABEL) + " ", "label"), HANG, *pieces]
+
+
+def diff_lines(diff: Iterable[Sequence[str]], *, label: str = "prompt") -> list[Line]:
+    """A mutation's diff under a label: the changed places with their neighbourhood, moves as moves."""
+    lines: list[Line] = []
+    shown = explain(diff)
+    for each in shown[:MOST_CHANGES]:
+        lines += _shown(each, label if not lines else "")
+    rest = len(shown) - MOST_CHANGES
+    if rest > 0:
+        lines.append(row("", [(f"… and {count(rest, 'more place')} changed", "dim")]))
+    return lines or [row(label, [("(unchanged)", "dim")])]
+
+
+def _shown(each: Shown, label: str) -> list[Line]:
+    if isinstance(each, Change):
+        styles: dict[str, Style] = {"=": "plain", "-": "removed", "+": "added"}
+        return [row(label, [(text, styles[kind]) for kind, text in each.pieces])]
+    if isinstance(each, Move):
+        return _move(each, label)
+    return _reorder(each, label)
+
+
+def _move(move: Move, label: str) -> list[Line]:
+    def place(after: str) -> str:
+        return f"after “{after}”" if after else "at the start"
+
+    return [
+        row(label, [("moved: ", "label"), (_short(move.text), "moved")]),
+        row("", [(f"stood {place(move.was_after)}; stands {place(move.now_after)}", "plain")]),
+    ]
+
+
+def _reorder(reorder: Reorder, label: str) -> list[Line]:
+    lines = [row(label, [("reordered: ", "label"), (NEW_ORDER, "plain")])]
+    for place, text in reorder.segments[:MOST_SEGMENTS]:
+        lines.append(row("", [(f"{place:>2}  ", "label"), HANG, (_short(text), "moved")]))
+    rest = len(reorder.segments) - MOST_SEGMENTS
+    if rest > 0:
+        lines.append(row("", [(f"… and {count(rest, 'more part')}", "dim")]))
+    return lines
+
+
+def _short(text: str, limit: int = 100) -> str:
+    flat = safe(text).replace("\n", "⏎")
+    return flat if len(flat) <= limit else f"{flat[: limit // 2]} … {flat[-limit // 2 :]}"
+
+
+# What scores vary with: the kind of change, and for tests with several inputs mutations, inputs and sampling.
+
+
+MOST_OPERATORS = 8  # of a test, the most harmful ones
+
+
+class EffectReport(TypedDict):
+    """An operator's mean score less that of the others on the same inputs, with its interval and adjusted p."""
+
+    operator: str
+    mean: float
+    low: float
+    high: float
+    items: int
+    p: float
+
+
+class VarianceReport(TypedDict):
+    """Where the credits' variance comes from: at least 0, ``None`` where it cannot be told.
+
+    ``shares`` are the parts of inference, item and perturbation in the whole, which add up to 1; ``share`` is the last
+    of them, with its 95 % interval. ``effects`` are the operators', the most harmful first; ``notes`` say what cannot
+    be told.
+    """
+
+    inference: float | None
+    item: float | None
+    perturbation: float | None
+    shares: tuple[float, float, float] | None
+    share: float | None
+    share_range: tuple[float, float] | None
+    effects: list[EffectReport]
+    notes: list[str]
+
+
+def variance_report(robustness: Robustness) -> VarianceReport | None:
+    """What a test with several inputs says of its variance; ``None`` of any other."""
+    found = robustness.variance
+    if found is None:
+        return None
+    shares = found.shares
+    return VarianceReport(
+        inference=_rounded(found.inference),
+        item=_rounded(found.item),
+        perturbation=_rounded(found.perturbation),
+        shares=shares and (round(shares[0], 4), round(shares[1], 4), round(shares[2], 4)),
+        share=_rounded(found.share),
+        share_range=found.share_range and (round(found.share_range.low, 4), round(found.share_range.high, 4)),
+        effects=[
+            EffectReport(
+                operator=each.operator,
+                mean=round(each.mean, 4),
+                low=round(each.low, 4),
+                high=round(each.high, 4),
+                items=each.items,
+                p=each.p,
+            )
+            for each in robustness.effects
+        ],
+        notes=list(found.notes),
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def varying_lines(report: TestReport) -> list[Line]:
+    """The scores by kind of change, and where the variance comes from; nothing where there is neither."""
+    lines = [*_dimensions(report), *_variance(report)]
+    return [[], *lines] if lines else []
+
+
+def _dimensions(report: TestReport) -> list[Line]:
+    """The score of each kind of change, the lowest first; nothing where they do not differ."""
+    scored = {name: group["score"] for name, group in report["by_dimension"].items()}
+    known = {name: score for name, score in scored.items() if score is not None}
+    if len(set(known.values())) < 2:
+        return []
+    parts = [f"{name} {number(score)}" for name, score in sorted(known.items(), key=lambda each: each[1])]
+    return [[("score by kind of change: ", "label"), HANG, (", ".join(parts), "plain")]]
+
+
+def _variance(report: TestSummary) -> list[Line]:
+    """One line that says where the variance of a test with several inputs comes from; none for other tests."""
+    found = report["variance"]
+    text = "" if found is None else _shares(found)
+    return [[("variance: ", "label"), HANG, (text, "plain")]] if text else []
+
+
+def detail_lines(reports: Iterable[TestSummary]) -> list[Line]:
+    """The figures behind verdicts: p of tests, and of passes at gates but ``point`` what they rest on.
+
+    Of tests with several inputs, variance and operators' effects follow.
+    """
+    lines: list[Line] = []
+    for report in reports:
+        if report["verdict"] == "pass" and report["gate"] != "point":
+            name = safe(report["test"]).replace("\n", "⏎")
+            rests = f"{name}: {safe(report['explanation'])}"
+            lines.append([(f"Gate {report['gate']!r}: ", "heading"), HANG, (rests, "plain")])
+    for report in reports:
+        if figures := _probabilities(report):
+            name = safe(report["test"]).replace("\n", "⏎")
+            rests = f"{name}: {'; '.join(figures)}"
+            lines.append([("Chance of noise alone: ", "heading"), HANG, (rests, "plain")])
+    for report in reports:
+        said = [*_variance(report), *_effects(report)]
+        if said:
+            name = safe(report["test"]).replace("\n", "⏎")
+            lines += [[], [("What scores vary with: ", "heading"), HANG, (name, "plain")], *said]
+    return lines
+
+
+def _probabilities(report: TestSummary) -> list[str]:
+    """The p of each test that was made, and what it was held against where that is known."""
+    noise, paired = report["noise"], report["paired"]
+    found = [
+        ("mutations against the unmutated prompt", *_test_of(noise)),
+        ("this run against the stored one", *_test_of(paired)),
+        *(("answers against the snapshot", each["p"], None) for each in report["drift"]),
+    ]
+    return [
+        f"{what} p = {p:.2g}" + ("" if alpha is None else f" (significance level {alpha:.2g})")
+        for what, p, alpha in found
+        if p is not None
+    ]
+
+
+def _test_of(found: NoiseReport | PairedReport | None) -> tuple[float | None, float | None]:
+    return (None, None) if found is None else (found["p"], found["alpha"])
+
+
+def _shares(found: VarianceReport) -> str:
+    if found["shares"] is None:
+        # Of what cannot be told, the first note says why; where nothing varies, there is nothing to say.
+        open_ = None in (found["inference"], found["item"], found["perturbation"])
+        return found["notes"][0] if open_ and found["notes"] else ""
+    inference, item, perturbation = (f"{each:.0%}".replace("%", " %") for each in found["shares"])
+    low, high = (round(100 * each) for each in found["share_range"] or (0.0, 0.0))
+    if low < high:  # inputs that are all alike say nothing of others
+        perturbation += f" [{low}, {high}]"
+    return f"mutations {perturbation}, inputs {item}, the model's sampling {inference}"
+
+
+def _effects(report: TestSummary) -> list[Line]:
+    effects = report["variance"]["effects"] if report["variance"] else []
+    if not any(each["mean"] for each in effects):
+        return []
+    lines: list[Line] = [[("operators, against the others on the same inputs:", "label")]]
+    wide = max(len(each["operator"]) for each in effects[:MOST_OPERATORS])
+    for each in effects[:MOST_OPERATORS]:
+        low, high = max(-1.0, each["low"]), min(1.0, each["high"])  # no scores differ by more
+        spread = f"[{low:+.2f}, {high:+.2f}]" if low < high else "on every input"
+        figures = f"{each['mean']:+.2f} {spread}"
+        about = f"  {count(each['items'], 'input')}"
+        style: Style = "bad" if each["mean"] < 0 and each["p"] <= 0.05 else "plain"
+        lines.append(
+            [
+                ("   " + safe(each["operator"]).ljust(wide) + "  ", "plain"),
+                HANG,
+                (figures, style),
+                (about, "dim"),
+            ]
+        )
+    rest = len(effects) - MOST_OPERATORS
+    if rest > 0:
+        lines.append([(f"   … and {count(rest, 'operator')} that did better", "dim")])
+    return lines
+
+
+# Counterexamples in reports: the smallest change that breaks an answer, in a few rows.
+
+
+class CounterexampleReport(TypedDict):
+    """A counterexample as it is stored (``mutation`` to ``repeats``), with what its mutation comes to.
+
+    ``diff`` is ``[["=", same], ["-", removed], ["+", added], ...]`` over the prompt, ``prompt`` the changed one.
+    """
+
+    id: str
+    mutation: dict[str, Any]
+    trial: str
+    case: int
+    baseline: Any
+    answer: Any
+    failure: str
+    minimal: bool
+    calls: int
+    repeats: list[int]
+    diff: list[list[str]]
+    prompt: str
+
+
+class ReplayedReport(TypedDict):
+    """A counterexample that was known before, asked once more: what became of it, and it as it is today.
+
+    ``status`` is ``breaks``, ``passes``, ``gone``, ``elsewhere``, ``varies`` or ``unanswered``; ``target`` the one that
+    it was last seen to break.
+    """
+
+    id: str
+    status: str
+    why: str
+    target: str
+    now: CounterexampleReport | None
+
+
+def replayed_report(found: Replayed) -> ReplayedReport:
+    """As plain data."""
+    now = None if found.now is None else counterexample_report(found.now)
+    return ReplayedReport(
+        id=found.known.id, status=found.status, why=found.why, target=found.known.target, now=now
+    )
+
+
+def counterexample_report(found: Counterexample) -> CounterexampleReport:
+    """As plain data; ``Counterexample.from_json`` reads it."""
+    mutation = found.mutation
+    made: Any = {
+        **found.to_json(),
+        "id": found.id,
+        "diff": [[kind, text] for kind, text in mutation.diff()],
+        "prompt": mutation.text,
+    }
+    return made  # type: ignore[no-any-return]  # it has the keys of the type
+
+
+_EDIT_STYLES: dict[str, Style] = {"=": "plain", "-": "removed", "+": "added"}
+_MARKS = 4  # columns of [--] or {++}
+_LEAST = 8  # of unchanged text on either side of a change
+_WHY = 300
+_FIRST, _LAST = re.compile(r"\s*\S*"), re.compile(r"\S*\s*\Z")
+
+
+def counterexample_lines(report: TestReport, width: int) -> list[Line]:
+    """What a failure shows first: the line of the prompt that changed, both answers, and how it fails, a row each."""
+    found = report.get("counterexamples") or []
+    searched = report.get("searched")
+    label = "shrunk" if searched is None else "known" if searched["known"] else "found"
+    lines: list[Line] = []
+    for number, each in enumerate(found, 1):
+        title = "The smallest change that breaks it" if each["minimal"] else "A change that breaks it"
+        title = f"{number}. {title[0].lower()}{title[1:]}" if len(found) > 1 else title
+        on = f", on input {safe(report['inputs'][each['case']])}" if report["inputs"] else ""
+        lines += [[(f"{title}{on}", "heading")], *_shown_counterexample(each, width - LABELLED, label), []]
+    return lines
+
+
+def _shown_counterexample(each: CounterexampleReport, room: int, label: str) -> list[Line]:
+    """The rows of one; ``label`` says what its queries were made for, of which a search counts all."""
+    lines = changed_lines(each["diff"], room)
+    rows = answer_rows(each["baseline"], each["answer"], room)
+    answers = zip(("baseline", "response"), (each["baseline"], each["answer"]), rows, strict=True)
+    lines += [row(name, [(text, "plain")]) for name, value, text in answers if value is not None]
+    lines.append(row("why", [(safe(each["failure"], limit=_WHY), "bad")]))
+    lines.append(row(label, [(_how(each, label), "dim")]))
+    return lines
+
+
+def _how(each: CounterexampleReport, label: str) -> str:
+    """Where it comes from, how sure it is, and what its title does not say of its size."""
+    failed, asked = each["repeats"]
+    queries = "1 query" if each["calls"] == 1 else f"{each['calls']} queries"
+    spent = f" with {queries}" if label == "shrunk" else f" after {queries} of the search"
+    came = f"from trial {each['trial']}{spent if each['calls'] and label != 'known' else ''}"
+    smaller = "" if each["minimal"] else "; a smaller change may break it too"
+    return f"{came}; broke it {failed} of {count(asked, 'time')}{smaller}"
+
+
+def changed_lines(diff: Sequence[Sequence[str]], room: int) -> list[Line]:
+    """The lines of the prompt that changed, one row of ``room`` columns each; what was moved as elsewhere."""
+    shown = explain(diff, context=room)
+    changes = [each for each in shown if isinstance(each, Change)]
+    if not changes or len(changes) < len(shown):
+        return diff_lines(diff)
+    rows = [each for change in changes for each in _parted(change, room)]
+    return [row("" if number else "prompt", _fitted(each, room)) for number, each in enumerate(rows)]
+
+
+def _parted(change: Change, room: int) -> list[Change]:
+    """A change of more places than fit in a row, as several, of which one goes on where another ends."""
+    parts: list[Change] = []
+    row: list[tuple[str, str]] = []
+    used = 0
+    for place, group in _places(change.pieces):
+        wide = sum(columns(text) + _MARKS for _, text in group)
+        wide += columns(_short_between(place)) if row else min(columns(place.rpartition("⏎")[2]), _LEAST)
+        if row and group and used + wide > room:
+            parts.append(Change(tuple(row)))
+            row, used, place = [], 0, place.lstrip(" ")  # noqa: PLW2901
+        row += [("=", place), *group]
+        used += wide
+    return [*parts, Change(tuple(each for each in row if each[1]))]
+
+
+def _places(pieces: Sequence[tuple[str, str]]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What stands before each place that changed, and what changed there; the last has the end of the text."""
+    found: list[tuple[str, list[tuple[str, str]]]] = []
+    for kind, text in pieces:
+        if kind == "=":
+            found.append((text, []))
+        elif found:
+            found[-1][1].append((kind, text))
+        else:
+            found.append(("", [(kind, text)]))
+    return found
+
+
+def _short_between(text: str) -> str:
+    """What must be shown of a text between two changes: its first word and its last."""
+    first, last = _FIRST.match(text), _LAST.search(text)
+    if first is None or last is None or first.end() >= last.start():
+        return text
+    short = f"{first.group()} … {last.group()}"
+    return short if columns(short) < columns(text) else text
+
+
+def _fitted(change: Change, room: int) -> list[Piece]:
+    """A change with as much of its line as there is room for."""
+    pieces = list(change.pieces)
+    before = pieces.pop(0)[1].rpartition("⏎")[2] if pieces[0][0] == "=" else ""
+    after = pieces.pop()[1].partition("⏎")[0] if pieces and pieces[-1][0] == "=" else ""
+    changed = sum(columns(text) + _MARKS for kind, text in pieces if kind != "=")
+    between = [columns(text) for kind, text in pieces if kind == "="]
+    if changed + _LEAST * len(between) > room:
+        each = (room - _LEAST * len(between)) // (len(pieces) - len(between)) - _MARKS
+        pieces = [
+            (kind, text if kind == "=" else _middle(text, max(each, 2 * _LEAST))) for kind, text in pieces
+        ]
+        changed = sum(columns(text) + _MARKS for kind, text in pieces if kind != "=")
+    free = max(room - changed, 0)
+    inner = max(free - sum(min(columns(text), _LEAST) for text in (before, after)), 0)
+    if sum(between) > inner:
+        pieces = _shortened(pieces, inner)
+    free = max(free - sum(columns(text) for kind, text in pieces if kind == "="), 0)
+    before = _end(before, max(free // 2, free - columns(after)))
+    after = _start(after, max(free - columns(before), 0))
+    return [(text, _EDIT_STYLES[kind]) for kind, text in [("=", before), *pieces, ("=", after)] if text]
+
+
+def _shortened(pieces: Sequence[tuple[str, str]], room: int) -> list[tuple[str, str]]:
+    """What stands between changes in ``room`` columns, its first and last words at the least."""
+    shorts = [_short_between(text) if kind == "=" else "" for kind, text in pieces]
+    spare = max(room - sum(map(columns, shorts)), 0)
+    made = []
+    for (kind, text), short in zip(pieces, shorts, strict=True):
+        if kind == "=" and columns(text) > columns(short):
+            longer = _middle(text, columns(short) + spare)
+            short = longer if columns(longer) > columns(short) else short  # noqa: PLW2901
+            spare = max(spare - columns(short) + columns(_short_between(text)), 0)
+            text = short  # noqa: PLW2901
+        made.append((kind, text))
+    return made
+
+
+def _middle(text: str, room: int) -> str:
+    """A text without its middle, cut between words where there are some."""
+    half = max(_LEAST // 2, (room - 1) // 2)
+    if columns(text) <= max(room, 2 * half):
+        return text
+    return f"{_start(text, half)}{_end(text, half)[1:]}"
+
+
+def _start(text: str, room: int) -> str:
+    """The beginning of a text in so many columns, cut between words where there are some."""
+    if columns(text) <= room:
+        return text
+    cut = _cut(text, room - 2)
+    if " " not in cut and _splits(text[len(cut) - 1 : len(cut) + 1]):
+        return "…"
+    return f"{cut.rpartition(' ')[0] if ' ' in cut else cut} …"
+
+
+def _end(text: str, room: int) -> str:
+    """The end of a text likewise."""
+    if columns(text) <= room:
+        return text
+    cut = _cut(text[::-1], room - 2)[::-1]
+    start = len(text) - len(cut)
+    if " " not in cut and _splits(text[max(start - 1, 0) : start + 1]):
+        return "…"
+    return f"… {cut.partition(' ')[2] if ' ' in cut else cut}"
+
+
+def _splits(around: str) -> bool:
+    """Whether a cut between two characters is one through a word, of a script that parts words by blanks."""
+    return around.isascii() and around.isalnum()
+
+
+def _cut(text: str, room: int) -> str:
+    """As much of the beginning as takes ``room`` columns."""
+    used = 0
+    for place, character in enumerate(text):
+        used += columns(character)
+        if used > room:
+            return text[:place]
+    return text

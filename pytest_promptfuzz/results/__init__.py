@@ -1,0 +1,1 @@
+"""What an evaluation comes to: trials, counterexamples, robustness, explanations."""

@@ -1,1 +1,0 @@
-"""Making the calls of a sync body before it asks: how its requests follow from the prompt is learned, then foretold."""

@@ -1,0 +1,1 @@
+"""From outcomes to figures: intervals, tests, stopping, variance, verdicts."""

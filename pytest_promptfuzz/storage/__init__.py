@@ -1,0 +1,1 @@
+"""What is kept: answers on disk and in Redis, recordings; and what must never be."""

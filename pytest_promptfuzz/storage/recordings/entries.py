@@ -1,0 +1,552 @@
+"""One line of a recording: an exchange or a plan, as JSON that a person can review."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import threading
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.files import to_json
+from pytest_promptfuzz.storage.answers import StoredAnswer
+from pytest_promptfuzz.storage.secrets import OLD, RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+VERSION = 1
+KIND = "calls"
+HEADER = {"promptfuzz": KIND, "version": VERSION}
+
+_STREAM = "text/event-stream"
+_JSON = "application/json"
+_CHECK_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a test a call was made.
+
+    Attributes:
+        case: Which example or input of the test, from 0.
+        sample: Which sample of the baseline, from 0; of a trial ``None`` for the first, then from 1.
+        trial: The trial's ID; empty in a baseline.
+        call: Which call of the run, from 0.
+    """
+
+    case: int
+    sample: int | None = None
+    trial: str = ""
+    call: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A recorded exchange: where it was made first, the key that finds it, and the answer with its request."""
+
+    test: str
+    place: Place
+    key: str
+    answer: StoredAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class PlanEntry:
+    """The plan of mutations that a case's exchanges answer.
+
+    Attributes:
+        test: The test, as pytest names it within its module.
+        case: Which example or input of it, from 0.
+        plan: ``prompt`` (digest of the prompt), ``asked`` (the settings it was made from), ``begun`` (when) and
+            ``mutations``, in order.
+    """
+
+    test: str
+    case: int
+    plan: dict[str, Any]
+
+
+def to_line(entry: Entry | PlanEntry) -> bytes:
+    """A whole line, its end included. ``from_line`` reverses it."""
+    if isinstance(entry, PlanEntry):
+        return sealed({"test": entry.test, "case": entry.case, "plan": entry.plan})
+    place = entry.place
+    where: dict[str, Any] = {"trial": place.trial} if place.trial else {}
+    if place.sample is not None:
+        where["sample"] = place.sample
+    head = {"test": entry.test, "case": place.case, **where, "call": place.call}
+    return sealed({**head, **answer_to_json(entry.key, entry.answer)})
+
+
+class EditedError(StoreError):
+    """A line was changed after it was written. ``value`` is what stands there now, which nothing vouches for."""
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        super().__init__("the entry was changed after it was recorded: its checksum does not match")
+        self.value = value
+
+    def entry(self) -> Entry | PlanEntry | None:
+        """The entry that the line is now; ``None`` where it is none any more."""
+        try:
+            return _entry(self.value)
+        except StoreError:
+            return None
+
+
+def from_line(line: bytes) -> Entry | PlanEntry:
+    """The entry in a line.
+
+    Raises:
+        StoreError: It is none, is cut off, or (as ``EditedError``) was changed after it was written.
+    """
+    return _entry(unsealed(line))
+
+
+def _entry(value: dict[str, Any]) -> Entry | PlanEntry:
+    test, case = value.get("test"), value.get("case")
+    if not isinstance(test, str) or not _is_index(case):
+        raise StoreError("the entry names no test")
+    if "plan" in value:
+        plan = value["plan"]
+        if not isinstance(plan, dict) or not isinstance(plan.get("mutations"), list):
+            raise StoreError("the plan is no plan")
+        return PlanEntry(test, case, plan)
+    trial, sample, call = value.get("trial", ""), value.get("sample"), value.get("call")
+    if not isinstance(trial, str) or not _is_index(call) or not _is_place(trial, sample):
+        raise StoreError("the entry does not say which call it is")
+    return Entry(test, Place(case, sample, trial, call), *answer_of_json(value))
+
+
+def _is_place(trial: str, sample: Any) -> bool:
+    if trial:
+        return sample is None or (_is_index(sample) and sample > 0)
+    return _is_index(sample)
+
+
+def sealed(value: dict[str, Any]) -> bytes:
+    """A line of JSON with a checksum, so that a change by hand or by a bad merge is noticed."""
+    return _dumps({**value, "check": _check(value)}) + b"\n"
+
+
+def unsealed(line: bytes) -> dict[str, Any]:
+    """The JSON object in a sealed line, without its checksum.
+
+    Raises:
+        StoreError: It is none, is cut off, or (as ``EditedError``) was changed after it was written.
+    """
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        cut = not line.endswith(b"\n")
+        raise StoreError("the line is cut off" if cut else "the line is no JSON") from None
+    if not isinstance(value, dict):
+        raise StoreError("the line is no JSON object")
+    check = value.pop("check", None)
+    if check != _check(value):
+        raise EditedError(value)
+    return value
+
+
+def answer_to_json(key: str, answer: StoredAnswer) -> dict[str, Any]:
+    """An answer and its request as JSON: what people read first, nothing where it is as usual."""
+    value: dict[str, Any] = {"url": answer.url}
+    if answer.headers:
+        value["headers"] = dict(sorted(answer.headers.items()))
+    value["request"] = _sorted(answer.request)
+    value["status"] = answer.status
+    value["answer"] = answer.body if answer.streamed else _readable(answer.body)
+    if answer.streamed:
+        value["stream"] = True
+    if answer.ignore:
+        value["ignore"] = list(answer.ignore)
+    if answer.backend != "live":
+        value["backend"] = answer.backend
+    if answer.rules != OLD.version:
+        value["redaction"] = answer.rules
+    return {**value, "answered": to_time(answer.created), "key": key}
+
+
+def answer_of_json(value: dict[str, Any]) -> tuple[str, StoredAnswer]:
+    """The key and the answer that ``answer_to_json`` wrote.
+
+    Raises:
+        StoreError: A part is missing or of another type.
+    """
+    body = value.get("answer")
+    found = {
+        "key": value.get("key"),
+        "url": value.get("url"),
+        "request": value.get("request"),
+        "status": value.get("status"),
+        "headers": value.get("headers", {}),
+        "ignore": value.get("ignore", []),
+        "backend": value.get("backend", "live"),
+        "redaction": value.get("redaction", OLD.version),
+    }
+    kinds = {
+        "key": str,
+        "url": str,
+        "request": dict,
+        "status": int,
+        "headers": dict,
+        "ignore": list,
+        "backend": str,
+        "redaction": int,
+    }
+    for name, kind in kinds.items():
+        if not isinstance(found[name], kind):
+            raise StoreError(
+                f"the entry's {name} is {'missing' if found[name] is None else 'of another type'}"
+            )
+    if not isinstance(body, str | dict):
+        raise StoreError("the entry's answer is missing")
+    return found["key"], StoredAnswer(
+        url=found["url"],
+        request=found["request"],
+        status=found["status"],
+        content_type=_STREAM if value.get("stream") is True else _JSON,
+        body=body if isinstance(body, str) else json.dumps(body, separators=(",", ":")),
+        created=from_time(value.get("answered")),
+        backend=found["backend"],
+        headers=found["headers"],
+        ignore=tuple(found["ignore"]),
+        rules=found["redaction"],
+    )
+
+
+def to_time(seconds: float) -> str:
+    """Seconds since the epoch as a person reads them, UTC.
+
+    >>> to_time(0.9)
+    '1970-01-01T00:00:00Z'
+    """
+    return datetime.fromtimestamp(int(seconds), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def from_time(text: object) -> float:
+    """The seconds since the epoch that ``to_time`` wrote.
+
+    Raises:
+        StoreError: It is no such time.
+    """
+    try:
+        return datetime.strptime(str(text), "%Y-%m-%dT%H:%M:%S%z").timestamp()
+    except (ValueError, OverflowError):
+        raise StoreError(f"the entry's time is {text!r:.40}") from None
+
+
+def _check(value: dict[str, Any]) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:_CHECK_DIGITS]
+
+
+def _dumps(value: Any) -> bytes:
+    return to_json(value).encode("utf-8")
+
+
+def _sorted(value: Any) -> Any:
+    """A JSON value with the keys of its objects in order; a request's key does not depend on it."""
+    if isinstance(value, dict):
+        return {name: _sorted(value[name]) for name in sorted(value)}
+    return [_sorted(each) for each in value] if isinstance(value, list) else value
+
+
+def _readable(body: str) -> Any:
+    """A body as a JSON object, in its own order of keys; as text where an object would not be the same."""
+    try:
+        value = json.loads(body, object_pairs_hook=_once)
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        return body
+    return value if isinstance(value, dict) else body
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a key stands twice")
+    return value
+
+
+def _is_index(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+# Which run of a test a watch sees.
+
+
+EMBEDDER, JUDGE, SHRINKING = "embedder", "judge", "shrinking"
+BESIDE = {EMBEDDER: "the embedder", JUDGE: "the judge", SHRINKING: "the search for a smaller change"}
+"""What stands in the place of a trial's ID in what no plan names, and what it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One run of a test: a sample of its baseline, or a trial.
+
+    Attributes:
+        case: Which example or input of the test, from 0.
+        trial: The trial's ID; empty in a baseline; one of ``BESIDE`` for what is no trial of a plan.
+        operators: Of the trial's mutation, for messages.
+        unscored: Whether it is a control that the test does not name.
+    """
+
+    case: int = 0
+    trial: str = ""
+    operators: tuple[str, ...] = ()
+    unscored: bool = False
+
+    @property
+    def spare(self) -> bool:
+        """Whether the verdict does without it: that it has no answer leaves no gap in a recording."""
+        return self.trial == SHRINKING or self.unscored
+
+    def shown(self, repeat: int) -> str:
+        """As people call it: ``the baseline``, ``trial 7e589339239b (typo@1)``."""
+        if self.trial in BESIDE:
+            return BESIDE[self.trial]
+        if self.trial:
+            again = f", asked again ({repeat})" if repeat else ""
+            return f"trial {self.trial} ({', '.join(self.operators)}){again}"
+        return f"sample {repeat} of the baseline" if repeat else "the baseline"
+
+
+# What a recording run has been answered so far: one file a test, appended to, so that a killed run loses nothing.
+
+
+_KIND = "spool"
+
+ENDING = ".spool.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A test whose recording is complete and waits to be put into its file.
+
+    Attributes:
+        path: The spool.
+        recording: The file it belongs into.
+        test: The test, as pytest names it within its module.
+        plans: Its plans.
+        entries: Its exchanges.
+    """
+
+    path: Path
+    recording: Path
+    test: str
+    plans: tuple[PlanEntry, ...]
+    entries: tuple[Entry, ...]
+
+
+class Spool:
+    """The answers to one test, as they come.
+
+    Args:
+        folder: Where spools lie.
+        recording: The file that the test's recording belongs into.
+        test: The test, as pytest names it within its module.
+
+    Attributes:
+        kept: How many answers of an earlier run that did not come to its end are served again.
+        since: When the oldest of them was answered, in seconds since 1970; 0.0 where there is none.
+        aside: What an earlier run left here and could not be read, under the name that it has now.
+
+    Raises:
+        StoreError: The spool cannot be read or begun.
+    """
+
+    def __init__(self, folder: Path, recording: Path, test: str) -> None:
+        name = hashlib.sha256(f"{recording.as_posix()}\0{test}".encode("utf-8", "surrogatepass")).hexdigest()[
+            :32
+        ]
+        self.path = folder / (name + ENDING)
+        self.test = test
+        self._answers: dict[str, StoredAnswer] = {}
+        self._lock = threading.Lock()
+        self._waiting: list[bytes] = []  # lines that a full disk did not take: each later one tries again
+        self._cut = False  # whether the file ends within a line: what comes next stays apart from it
+        self.aside: Path | None = None
+        try:
+            known = os.path.lexists(self.path) and self._take_up()
+            if not known:
+                _make(folder)
+                head = {"promptfuzz": _KIND, "version": VERSION, "recording": str(recording), "test": test}
+                self._append(sealed(head))
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be written ({error.strerror or error}).") from None
+        self.kept = len(self._answers)
+        self.since = min((each.created for each in self._answers.values()), default=0.0)
+
+    def _take_up(self) -> bool:
+        """Go on with what an earlier run left; whether it has its first line. What cannot be read is set aside."""
+        try:
+            found = _read(self.path)
+        except (OSError, StoreError):
+            self.aside = _set_aside(self.path)
+            return False
+        self._answers = {
+            key: answer for key, answer in found.answers.items() if answer.rules == RULES.version
+        }  # keys of other rules would be mixed with today's
+        content = self.path.read_bytes()
+        self._cut = bool(content) and not content.endswith(b"\n")
+        return (
+            found.head is not None
+        )  # a full disk or a kill may have cut it off: the file's name says whose it is
+
+    def get(self, key: str) -> StoredAnswer | None:
+        """The answer under ``key``, or ``None``."""
+        with self._lock:
+            return self._answers.get(key)
+
+    def keep(self, key: str, answer: StoredAnswer) -> None:
+        """Append an answer; it is safe when this returns.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        with self._lock:
+            self._answers[key] = answer
+            self._put(sealed(answer_to_json(key, answer)))
+
+    def end(self, plans: list[PlanEntry], places: dict[str, Place]) -> None:
+        """The test is complete: what its recording is made of.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        end = {
+            "plans": [[each.case, each.plan] for each in plans],
+            "places": [[key, at.case, at.sample, at.trial, at.call] for key, at in places.items()],
+        }
+        with self._lock:
+            self._put(sealed({"end": end}))
+
+    def _put(self, line: bytes) -> None:
+        self._waiting.append(line)
+        try:
+            while self._waiting:
+                self._append(self._waiting[0])
+                del self._waiting[0]
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be written ({error.strerror or error}).") from None
+
+    def _append(self, line: bytes) -> None:
+        line, self._cut = (b"\n" + line if self._cut else line), True
+        with open(self.path, "ab", buffering=0, opener=_private) as file:
+            while line:
+                line = line[file.write(line) :]
+        self._cut = False
+
+
+def _make(folder: Path) -> None:
+    """A folder for its owner's eyes, and none of git's business."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _set_aside(path: Path) -> Path:
+    number = 1
+    while os.path.lexists(aside := path.with_name(f"{path.name}.unread-{number}")):
+        number += 1
+    path.rename(aside)
+    return aside
+
+
+def finished(folder: Path) -> Iterator[Finished]:
+    """The tests whose recordings wait to be put into their files, in the order of their spools' names."""
+    for path in sorted(folder.glob(f"*{ENDING}")):
+        try:
+            found = _read(path)
+        except (StoreError, OSError):
+            continue  # said when the test is recorded again
+        head, answers, end = found.head, found.answers, found.end
+        if head is None or end is None:
+            continue
+        test = head["test"]
+        places = {key: Place(*at) for key, *at in end["places"]}
+        yield Finished(
+            path,
+            Path(head["recording"]),
+            test,
+            tuple(PlanEntry(test, case, plan) for case, plan in end["plans"]),
+            tuple(Entry(test, at, key, answers[key]) for key, at in places.items() if key in answers),
+        )
+
+
+def written(path: Path, *, over: bool) -> None:
+    """A finished test stands in its recording.
+
+    Args:
+        path: Its spool.
+        over: Whether the spool is done with; else its answers are kept for the next recording run.
+    """
+    with contextlib.suppress(OSError):  # the same lines are then written once more
+        if over:
+            path.unlink()
+        else:
+            with path.open("ab", buffering=0) as file:
+                file.write(sealed({"written": True}))
+
+
+def waiting(folder: Path) -> int:
+    """How many tests have a spool that is not in its recording."""
+    return sum(1 for path in folder.glob(f"*{ENDING}") if not _is_written(path))
+
+
+def _is_written(path: Path) -> bool:
+    try:
+        return _read(path).written
+    except (StoreError, OSError):
+        return False
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a spool holds: its header, answers by key (the latest counts), the end that is not yet in the recording."""
+
+    head: dict[str, Any] | None = None
+    answers: dict[str, StoredAnswer] = field(default_factory=dict)
+    end: dict[str, Any] | None = None
+    written: bool = False
+
+
+def _read(path: Path) -> _Found:
+    """What a spool holds.
+
+    Raises:
+        OSError: It cannot be opened.
+        StoreError: It is of another release.
+    """
+    found = _Found()
+    for line in path.read_bytes().split(b"\n"):
+        try:
+            value = unsealed(line + b"\n")
+            if value.get("promptfuzz") is not None:
+                found.head = value
+            elif "written" in value:
+                found.end, found.written = None, True
+            elif "end" in value:
+                found.end, found.written = value["end"], False
+            else:
+                key, answer = answer_of_json(value)
+                found.answers[key] = answer
+                found.written = False
+        except StoreError:
+            continue  # half a line of a killed process; its answer is asked for again
+    head = found.head
+    if head is not None and (head["promptfuzz"], head.get("version")) != (_KIND, VERSION):
+        raise StoreError(f"{path} is no spool of this release.")
+    return found

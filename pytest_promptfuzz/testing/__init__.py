@@ -1,1 +1,0 @@
-"""What we and our users need to test with: the local model server and its faults."""

@@ -1,0 +1,1 @@
+"""What several rooms read texts with: expressions, languages, word diffs, JSON paths, terminal-safe text."""

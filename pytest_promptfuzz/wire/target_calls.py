@@ -1,0 +1,177 @@
+"""Asking a target: from the store if it can, else through the target, watched either way."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.clocks import monotonic
+from pytest_promptfuzz.errors import TargetError, UsageError
+from pytest_promptfuzz.providers.requests import Response
+from pytest_promptfuzz.targets.sdk import retried_below
+from pytest_promptfuzz.wire.exchange import IN_PROCESS, Exchange, Prepared, prepared
+from pytest_promptfuzz.wire.transports import intercepting
+from pytest_promptfuzz.wire.watch import Passed, watching
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_promptfuzz.providers.requests import Request, Target, WireRequest
+    from pytest_promptfuzz.wire.watch import Watch
+
+
+def ask(target: Target, request: Request, watch: Watch) -> Response:
+    """The target's response to one request, seen by ``watch``.
+
+    A stored answer is read and returned without importing an SDK. Otherwise the target is asked; an HTTP
+    target's call is seen, stored and recorded on the wire under the same key, an in-process one's here.
+
+    Args:
+        target: Who is asked.
+        request: What is asked.
+        watch: The trial's. A failure is a fault there as well as an exception here.
+
+    Returns:
+        The response, its ``latency`` in seconds, ``cached`` if it came from the store.
+
+    Raises:
+        TargetError: The call failed for a reason that says nothing about the prompt.
+        ConfigurationError: A key, an extra or a model name is missing.
+        UsageError: The request cannot be sent, or the target answers with what is no JSON.
+    """
+    asked = request
+    request, wire = _mutated(target, request, watch)
+    exchange = Exchange(watch, wire, parse=target.parse)
+    if _stored(exchange, target, asked):
+        return _response(exchange)
+    refusal = exchange.sealed()
+    if refusal is not None:
+        raise refusal
+    if exchange.wire.url.startswith(IN_PROCESS):
+        with _faults_of(exchange):
+            body = target.send(request, **_sample(target.send, exchange))
+        return _answered(exchange, target, body)
+    exchange.release()
+    started = monotonic()
+    with _on_the_wire(exchange) as expected:
+        body = target.send(request)
+    return _seen(exchange, expected, target, body, monotonic() - started)
+
+
+async def aask(target: Target, request: Request, watch: Watch) -> Response:
+    """As ``ask``, without blocking the event loop."""
+    asked = request
+    request, wire = _mutated(target, request, watch)
+    exchange = Exchange(watch, wire, parse=target.parse)
+    if _stored(exchange, target, asked):
+        return _response(exchange)
+    refusal = exchange.sealed()
+    if refusal is not None:
+        raise refusal
+    if exchange.wire.url.startswith(IN_PROCESS):
+        with _faults_of(exchange):
+            body = await target.asend(request, **_sample(target.asend, exchange))
+        return _answered(exchange, target, body)
+    exchange.release()
+    started = monotonic()
+    with _on_the_wire(exchange) as expected:
+        body = await target.asend(request)
+    return _seen(exchange, expected, target, body, monotonic() - started)
+
+
+def _stored(exchange: Exchange, target: Target, asked: Request) -> bool:
+    """Whether a stored answer serves the call; one that was made early is met on the wire."""
+    watch = exchange.watch
+    if (exchange.digest, exchange.nth) in watch.early or exchange.stored() is None:
+        return False
+    if watch.trace is not None:
+        body = exchange.wire.body if watch.in_flight is None else target.prepare(asked).body
+        watch.trace.add(Passed(exchange, body, None))
+    return True
+
+
+def _mutated(target: Target, request: Request, watch: Watch) -> tuple[Request, WireRequest]:
+    """What is asked instead, where the watch mutates what is asked, and its wire request."""
+    if watch.in_flight is None:
+        return request, target.prepare(request)
+    messages = watch.in_flight.rewritten({"messages": list(request.messages)})["messages"]
+    request = replace(request, messages=tuple(messages))
+    wire = target.prepare(request)
+    if not wire.url.startswith(IN_PROCESS):
+        # A format may join messages into one text, and that is what the wire shows.
+        wire = replace(wire, body=watch.in_flight.rewritten(wire.body))
+    return request, wire
+
+
+def _sample(send: Any, exchange: Exchange) -> dict[str, int]:
+    """Which draw an in-process model is to make, if it can be told: the same one on every machine and run."""
+    return {"sample": exchange.sample} if "sample" in inspect.signature(send).parameters else {}
+
+
+@contextlib.contextmanager
+def _faults_of(exchange: Exchange) -> Iterator[None]:
+    try:
+        yield
+    except TargetError as error:
+        exchange.refused(error)
+        raise
+    except Exception:
+        exchange.release()  # a mistake in the request or the set-up, not a fault of the wire
+        raise
+    except BaseException as error:
+        exchange.failed(error)
+        raise
+
+
+@contextlib.contextmanager
+def _on_the_wire(exchange: Exchange) -> Iterator[Prepared]:
+    watch = exchange.watch
+    expected = Prepared(exchange.wire, exchange.digest, exchange.nth)
+    token = prepared.set(expected)
+    below = retried_below.set(watch.gate is not None)
+    known = len(watch.faults)
+    try:
+        with intercepting(), watching(watch):
+            yield expected
+    except TargetError as error:
+        if len(watch.faults) == known:
+            exchange.refused(error)  # it went wrong where the wire is not seen
+        raise
+    finally:
+        prepared.reset(token)
+        retried_below.reset(below)
+
+
+def _seen(
+    exchange: Exchange, expected: Prepared, target: Target, body: dict[str, Any], seconds: float
+) -> Response:
+    if not expected.seen:
+        # A target with an HTTP client of its own: nobody else can record its answer.
+        again = Exchange(exchange.watch, exchange.wire, parse=target.parse)
+        return _answered(again, target, body, seconds)
+    response = target.parse(body)
+    took = seconds if expected.seconds is None else expected.seconds
+    return replace(response, latency=0.0 if expected.hit else took, cached=expected.hit)
+
+
+def _answered(exchange: Exchange, target: Target, body: object, seconds: float | None = None) -> Response:
+    try:
+        text = json.dumps(body, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        exchange.release()
+        raise UsageError(
+            f"The target {target.name!r} answered with what JSON cannot hold ({error}). "
+            "send() and asend() return the answer's raw JSON body."
+        ) from None
+    exchange.answered(200, "application/json", text.encode("ascii"), seconds=seconds)
+    return _response(exchange)
+
+
+def _response(exchange: Exchange) -> Response:
+    if exchange.error is not None:
+        raise exchange.error
+    # Not read as text, an embedding for instance: nothing to compare, but it was answered.
+    return exchange.response if exchange.response is not None else Response("")
