@@ -13,7 +13,7 @@ import argparse
 import sys
 
 from pytest_promptfuzz.randomness import Rng, root_key
-from pytest_promptfuzz.results.explanations import ALPHA, Told, causes
+from pytest_promptfuzz.results.explanations import ALPHA, TouchedTrial, causes
 
 
 def simulated(
@@ -25,7 +25,7 @@ def simulated(
     trigger: int | None = None,
     noise: float = 0.0,
     samples: int = 1,
-) -> list[Told]:
+) -> list[TouchedTrial]:
     """Trials that touch parts at random; those that touch the trigger break, and ``noise`` of all answers mislead."""
     rng = Rng(root_key(seed, "simulated"), "causes")
     made = []
@@ -33,7 +33,7 @@ def simulated(
         touched = frozenset(part for part in range(parts) if rng.below(1000) < share * 1000)
         breaks = trigger in touched
         answers = [breaks != (rng.below(1000) < noise * 1000) for _ in range(samples)]
-        made.append(Told(touched, sum(answers), samples))
+        made.append(TouchedTrial(touched, sum(answers), samples))
     return made
 
 

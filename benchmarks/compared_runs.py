@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_promptfuzz.history.changes import BaseReport
-    from pytest_promptfuzz.history.entries import Entry
+    from pytest_promptfuzz.history.entries import HistoryEntry
 
 AGREEMENTS, BROKEN, SIZES, WORLDS = (
     (1.0, 0.9, 0.7, 0.5),
@@ -72,7 +72,7 @@ def text_of(world: World, answer: int) -> dict[str, object]:
     return {"answer": f"label {said}", "places": places}
 
 
-def run_of(worlds: Sequence[World], name: str, *, stops: bool) -> Entry:
+def run_of(worlds: Sequence[World], name: str, *, stops: bool) -> HistoryEntry:
     """Ask the unmutated prompt and each mutation of each input once."""
     trials: dict[str, dict[str, str]] = {}
     baselines: dict[str, object] = {}
@@ -111,7 +111,7 @@ def stop(trials: dict[str, dict[str, str]]) -> None:
                 left -= 1
 
 
-def statuses(before: Sequence[Entry], now: Sequence[Entry]) -> dict[str, str]:
+def statuses(before: Sequence[HistoryEntry], now: Sequence[HistoryEntry]) -> dict[str, str]:
     """What the comparison says of each test."""
     found = changes(BASE, {each["test"]: each for each in before}, {each["test"]: each for each in now})
     return {each["test"]: each["status"] for each in found["tests"]}

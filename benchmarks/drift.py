@@ -14,7 +14,7 @@ import math
 import random
 from statistics import NormalDist
 
-from pytest_promptfuzz.stats.regressions import Beside, Told, compared
+from pytest_promptfuzz.stats.regressions import Beside, RunEvidence, compared
 
 AGREEMENTS = (1.0, 0.9, 0.7, 0.5)
 _Z = NormalDist().inv_cdf(0.975)
@@ -28,7 +28,7 @@ def shares(agreement: float) -> list[float]:
 
 def told(
     rng: random.Random, before: list[float], after: list[float], *, then: int, now: int, inputs: int
-) -> tuple[Told, int]:
+) -> tuple[RunEvidence, int]:
     """What one pair of runs comes to, and how many calls it took; with several answers of today it is a replay."""
     values: list[int] = []
     calls = 0

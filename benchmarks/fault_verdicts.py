@@ -31,7 +31,7 @@ from openai import _base_client as openai_client
 from pytest_promptfuzz import Prompt, Session, aevaluate, evaluate, mutate
 from pytest_promptfuzz.providers.formats import request_texts
 from pytest_promptfuzz.running.limits import lanes
-from pytest_promptfuzz.running.limits.limits import Limits
+from pytest_promptfuzz.running.limits.limits import SessionLimits
 from pytest_promptfuzz.server import faults
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
@@ -223,7 +223,7 @@ def judged(server: ModelServer, case: Case, **more: object) -> Robustness:
     """What becomes of the evaluation; ``more`` is for its session."""
     server.reset()
     server.fail(FAULTS[case.fault](times=None), when=strikes(case.place))
-    session = Session(store=MemoryStore(), gate=Limits(), **more)
+    session = Session(store=MemoryStore(), gate=SessionLimits(), **more)
     settings = {
         "mutations": MUTATIONS,
         "threshold": 0.7,

@@ -28,7 +28,7 @@ from openai import _base_client as openai_client
 
 from pytest_promptfuzz.evaluating.session import Session
 from pytest_promptfuzz.running.limits import lanes
-from pytest_promptfuzz.running.limits.limits import Limits
+from pytest_promptfuzz.running.limits.limits import SessionLimits
 from pytest_promptfuzz.server import faults
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.disk_store import ResponseStore, kept_answers
@@ -121,7 +121,7 @@ def cell(fault: str, times: int | None, provider: str, mode: str, how: str, form
         store = ResponseStore(folder / "answers", warn=said.append)
         recordings = Recordings(mode, folder / "spools", cache=store, warn=said.append)
         tape = None if mode == "live" else recordings.tape(folder / "test_any.py", "test_any", "test_any")
-        watch = Session(store=store, mode=mode, gate=Limits(), tape=tape).test().watch()
+        watch = Session(store=store, mode=mode, gate=SessionLimits(), tape=tape).test().watch()
         with intercepting(), watching(watch):
             ask(server, provider, how, form)
         failed = bool(watch.unrecovered())

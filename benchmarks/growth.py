@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz import Prompt, compare
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.files import encoded
-from pytest_promptfuzz.history.snapshots import Asked, Sample, Snapshot, parsed
+from pytest_promptfuzz.history.snapshots import Sample, Snapshot, SnapshotInput, parsed
 from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.spans import logic_spans, protected_spans
 from pytest_promptfuzz.providers.bodies import parse_json
@@ -39,7 +39,7 @@ from pytest_promptfuzz.reporting.markdown import markdown_report
 from pytest_promptfuzz.reporting.terminal.failure import failure_lines
 from pytest_promptfuzz.reporting.terminal.styled_text import render
 from pytest_promptfuzz.storage.answers import StoredAnswer
-from pytest_promptfuzz.storage.recordings.entries import Entry, Place, from_line, to_line
+from pytest_promptfuzz.storage.recordings.entries import CallPlace, RecordedExchange, from_line, to_line
 from pytest_promptfuzz.storage.redaction import Redaction, hidden_in_stream
 from pytest_promptfuzz.storage.secrets import hide_cut, secrets_in
 from pytest_promptfuzz.text.safe_text import safe
@@ -216,7 +216,9 @@ def _redacted(text: str) -> None:
 
 
 def _snapshot(text: str) -> bytes:
-    one = Snapshot("t", "pass", 1.0, None, 0.85, "m", "m", text, (Asked("0", "p", answers=(Sample(text),)),))
+    one = Snapshot(
+        "t", "pass", 1.0, None, 0.85, "m", "m", text, (SnapshotInput("0", "p", answers=(Sample(text),)),)
+    )
     return encoded(one.to_json(), indent=2)
 
 
@@ -227,7 +229,7 @@ def _stored(text: str) -> None:
     answer = StoredAnswer(
         "http://a.b/v1/chat/completions", {"m": text}, 200, "application/json", _chat(text).decode(), 1e9
     )
-    from_line(to_line(Entry("t", Place(0, 0), "k", answer)))
+    from_line(to_line(RecordedExchange("t", CallPlace(0, 0), "k", answer)))
     _quietly(from_line, text.encode("utf-8", "surrogatepass"))
 
 

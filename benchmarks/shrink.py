@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import Random
 from statistics import mean
 
-from pytest_promptfuzz.searching.shrinker import Asked, _ddmin, shrinking
+from pytest_promptfuzz.searching.shrinker import KnownFailures, _ddmin, shrinking
 
 KINDS = ("1 edit", "2 edits", "3 edits", "two alternatives", "not monotone")
 
@@ -51,7 +51,7 @@ def run(kind: str, right: float, edits: int, seed: int) -> tuple[bool, int, int]
     """Whether a planted set was found, how often was asked, and in how many batches."""
     rng = Random(f"{kind} {right} {edits} {seed}")
     case = planted(kind, edits, rng)
-    steps = shrinking(edits, asked=Asked(flip=0 if right == 1 else 0.25))
+    steps = shrinking(edits, asked=KnownFailures(flip=0 if right == 1 else 0.25))
     batches = 0
     try:
         sets = next(steps)
@@ -65,7 +65,7 @@ def run(kind: str, right: float, edits: int, seed: int) -> tuple[bool, int, int]
 def ddmin(kind: str, edits: int, seed: int) -> int:
     """How often delta debugging asks."""
     case = planted(kind, edits, Random(f"{kind} 1 {edits} {seed}"))
-    asked = Asked()
+    asked = KnownFailures()
     asked.learn(frozenset(range(edits)), fails=True)
     steps = _ddmin(asked, frozenset(range(edits)))
     try:

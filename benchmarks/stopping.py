@@ -24,11 +24,11 @@ from plotting import Panel, draw
 
 from pytest_promptfuzz.stats.repeats import ALPHA, EARLY, escalate, known
 from pytest_promptfuzz.stats.scores import Counts, Matrix, exact
-from pytest_promptfuzz.stats.stopping import STOPS, Gate, Stop, Stopping, operating, settled, stopping
+from pytest_promptfuzz.stats.stopping import STOPS, PlanGate, Stop, Stopping, operating, settled, stopping
 from pytest_promptfuzz.stats.verdict import decide
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.stats.repeats import Evidence
+    from pytest_promptfuzz.stats.repeats import RepeatEvidence
 
 THRESHOLD = exact(0.85)
 SIZES = (8, 16, 32, 64)
@@ -45,7 +45,7 @@ def table(stop: Stop) -> None:
     print("| mutations | " + " | ".join(f"{share:.2f}" for share in SHARES) + " | 80 % robust |")
     print("| ---: |" + " --- |" * (len(SHARES) + 1))
     for size in SIZES:
-        gate = Gate(size, THRESHOLD)
+        gate = PlanGate(size, THRESHOLD)
         how = stopping(stop, gate)
         cells = []
         for share in SHARES:
@@ -54,7 +54,7 @@ def table(stop: Stop) -> None:
         print(f"| {size} | " + " | ".join(cells) + f" | {mixed(how, gate):.1%} |")
 
 
-def mixed(how: Stopping | None, gate: Gate) -> float:
+def mixed(how: Stopping | None, gate: PlanGate) -> float:
     """What is saved of a suite of which four fifths are robust (0 or 0.05 break), one fifth brittle (0.30 to 0.60)."""
 
     def saved(shares: tuple[float, ...]) -> float:
@@ -70,7 +70,7 @@ def plot(path: Path) -> None:
     for stop in ("certain", "sprt", "sequential"):
         lines = {}
         for size in SIZES:
-            gate = Gate(size, THRESHOLD)
+            gate = PlanGate(size, THRESHOLD)
             how = stopping(stop, gate)  # type: ignore[arg-type]
             lines[f"{size} mutations"] = [
                 (share, 1 - operating(how, gate, share).asked / size) for share in shares
@@ -109,12 +109,14 @@ class Model:
         self.answers.append(("x" if usual else "y") if broken else ("a" if usual else "b"))
         return len(self.answers) - 1
 
-    def repeated(self, counts: Counts, how: Stopping, alpha: float, *, steady: bool = False) -> Evidence:
+    def repeated(
+        self, counts: Counts, how: Stopping, alpha: float, *, steady: bool = False
+    ) -> RepeatEvidence:
         """What is known, or what asking again shows of a test about to fail, as ``evaluating.rounds`` does."""
         before, gate = known([self.matrix]), how.gate
         waiting = replace(counts, not_needed=gate.planned - counts.total)
 
-        def brittle(evidence: Evidence) -> bool:
+        def brittle(evidence: RepeatEvidence) -> bool:
             return decide(waiting, gate.threshold, evidence=evidence).verdict == "brittle"
 
         if not brittle(before):
@@ -135,14 +137,14 @@ class Model:
                         else:
                             self.matrix.repeated.setdefault(wanted.mutation, []).append(number)
         except StopIteration as stop:
-            found: Evidence = stop.value
+            found: RepeatEvidence = stop.value
             return found
 
 
 def one(cell: Cell, stop: bool, seed: int) -> tuple[str, int, int]:
     """The verdict of one test, how many of its mutations were asked, and how many calls it took in all."""
     model = Model(cell, Random(f"{cell} {seed}"))
-    gate = Gate(cell.size, THRESHOLD)
+    gate = PlanGate(cell.size, THRESHOLD)
     how = Stopping(gate)
     model.matrix.baseline.append(model.ask(None))
     outcomes: list[str] = []

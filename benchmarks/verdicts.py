@@ -38,7 +38,7 @@ from pytest_promptfuzz.stats.verdict import Judgement, Sampled, decide, decide_a
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.stats.repeats import Evidence
+    from pytest_promptfuzz.stats.repeats import RepeatEvidence
 
 VERDICTS = ("pass", "brittle", "noisy", "inconclusive")
 AGREEMENTS, BROKEN, SIZES = (1.0, 0.9, 0.7, 0.5), (0.0, 0.15, 0.30, 0.45), (8, 16, 32, 64)
@@ -141,7 +141,7 @@ def one_test(cell: Cell, rng: random.Random) -> Test:
     cases = [world.matrix for world in worlds]
     evidence, asked = known(cases), 0
 
-    def brittle(each: Evidence) -> bool:
+    def brittle(each: RepeatEvidence) -> bool:
         return decide(counts, gate, evidence=each).verdict == "brittle"
 
     looks = escalate(cases, brittle, alpha=ALPHA / cell.tests) if brittle(evidence) else iter(())
@@ -166,7 +166,7 @@ def one_test(cell: Cell, rng: random.Random) -> Test:
     return Test(decide(counts, gate, evidence=ALONE).verdict, found, confident, asked)
 
 
-def at_confident(worlds: Sequence[World], counts: Counts, evidence: Evidence) -> str:
+def at_confident(worlds: Sequence[World], counts: Counts, evidence: RepeatEvidence) -> str:
     """The verdict at ``confident`` of a test that passes at ``point``; each mutation is of an operator of its own."""
     kept = []
     for place in range(worlds[0].cell.mutations):
@@ -182,7 +182,7 @@ def at_confident(worlds: Sequence[World], counts: Counts, evidence: Evidence) ->
 
 @cache
 def _at_confident(
-    kept: tuple[Fraction, ...], threshold: float, counts: Counts, evidence: Evidence, inputs: int
+    kept: tuple[Fraction, ...], threshold: float, counts: Counts, evidence: RepeatEvidence, inputs: int
 ) -> str:
     sampled = Sampled(
         [(str(place), float(credit)) for place, credit in enumerate(kept)],

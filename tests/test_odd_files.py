@@ -12,7 +12,7 @@ import pytest
 
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.files import check_inside, open_file, read_text, to_json
-from pytest_promptfuzz.history.snapshots import Asked, Sample, Snapshot, path_of, read, write
+from pytest_promptfuzz.history.snapshots import Sample, Snapshot, SnapshotInput, path_of, read, write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -64,7 +64,15 @@ def test_what_is_no_file_is_not_read(tmp_path) -> None:
 
 def snapshot(answer: str) -> Snapshot:
     return Snapshot(
-        "test_a", "pass", 1.0, None, 0.85, "m", "m", "p", (Asked("0", "p", answers=(Sample(answer),)),)
+        "test_a",
+        "pass",
+        1.0,
+        None,
+        0.85,
+        "m",
+        "m",
+        "p",
+        (SnapshotInput("0", "p", answers=(Sample(answer),)),),
     )
 
 

@@ -139,7 +139,7 @@ class RejectedAnswerError(PromptfuzzError):
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedStretch:
     """A stretch of a prompt as a model is shown it.
 
     Attributes:
@@ -259,7 +259,7 @@ class Marked:
                 raise RejectedAnswerError(f"it glues {_short(self.content(part))} to a word")
 
 
-def marked(draft: Draft, *, data: bool = False) -> list[Marked]:
+def marked(draft: Draft, *, data: bool = False) -> list[MarkedStretch]:
     """The stretches of a prompt that can be reworded, those with the most free letters first.
 
     A text is one stretch, a chat one for each message that may change.
@@ -269,7 +269,7 @@ def marked(draft: Draft, *, data: bool = False) -> list[Marked]:
         data: Whether what looks like data (``Review: It broke.``) is reworded as well; otherwise it stays.
     """
     kept = _joined(draft.spans if data else (*draft.spans, *_data(draft)))
-    found: list[tuple[int, Marked]] = []
+    found: list[tuple[int, MarkedStretch]] = []
     position = 0
     for start, end in (*draft.walls, (len(draft.text), len(draft.text))):
         stretch = _stretch(draft, position, start, kept)
@@ -303,7 +303,7 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _stretch(draft: Draft, start: int, end: int, kept: Sequence[tuple[int, int]]) -> Marked | None:
+def _stretch(draft: Draft, start: int, end: int, kept: Sequence[tuple[int, int]]) -> MarkedStretch | None:
     text = draft.text[start:end]
     brackets = next((pair for pair in _BRACKETS if not any(sign in text for sign in pair)), None)
     if brackets is None or not text.strip():
@@ -327,7 +327,7 @@ def _stretch(draft: Draft, start: int, end: int, kept: Sequence[tuple[int, int]]
         and not any(first <= word.start < last for first, last in spans)
         and not logic_words(word.lower)
     )
-    return Marked(start, end, draft.text[start:end], spans, "".join(pieces), brackets, names)
+    return MarkedStretch(start, end, draft.text[start:end], spans, "".join(pieces), brackets, names)
 
 
 def _mark(index: int, content: str, brackets: tuple[str, str]) -> str:
@@ -364,7 +364,7 @@ _TOLD = frozenset(["en", "fr", "de", "es", "it", "pt", "nl"])  # whose negations
 
 
 def check_rewording(
-    stretch: Marked, parts: Sequence[Part], *, given: Collection[str], translated_to: str | None = None
+    stretch: MarkedStretch, parts: Sequence[Part], *, given: Collection[str], translated_to: str | None = None
 ) -> None:
     """Refuse a rewording that does not ask for the same thing, as far as that can be told without a model.
 
@@ -401,7 +401,7 @@ def check_rewording(
     _denials(old, new, source, translated_to or source)
 
 
-def _written(stretch: Marked, new: str) -> None:
+def _written(stretch: MarkedStretch, new: str) -> None:
     if not any(map(str.isalpha, new)):
         raise RejectedAnswerError(
             "it is empty" if not stretch.spans else "it is too short: no word of its own"

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_promptfuzz.assistance.checks import Marked
-    from pytest_promptfuzz.assistance.rewording import Way
+    from pytest_promptfuzz.assistance.checks import MarkedStretch
+    from pytest_promptfuzz.assistance.rewording import RewordingWay
     from pytest_promptfuzz.mutations.engine.mutation import Dimension, Relation
     from pytest_promptfuzz.providers.requests import Target
     from pytest_promptfuzz.storage.answers import AnswerStore
@@ -190,7 +190,7 @@ def model_translations(target: AnyTarget, languages: Iterable[str], **options: A
 
 def _operator(
     name: str,
-    way: Way,
+    way: RewordingWay,
     target: AnyTarget,
     *,
     severity: float,
@@ -225,10 +225,12 @@ class _Paraphrase:
     kind: ParaphraseKind
     language: None = None
 
-    def acts_on(self, _stretch: Marked) -> bool:
+    def acts_on(self, _stretch: MarkedStretch) -> bool:
         return True
 
-    def answer(self, helper: Helper, stretch: Marked, watch: Watch, had: Sequence[str], problem: str) -> str:
+    def answer(
+        self, helper: Helper, stretch: MarkedStretch, watch: Watch, had: Sequence[str], problem: str
+    ) -> str:
         return helper.ask(to_paraphrase(stretch, self.kind, had, problem), watch)
 
 
@@ -239,11 +241,13 @@ class _BackTranslation:
     via: str
     language: None = None
 
-    def acts_on(self, stretch: Marked) -> bool:
+    def acts_on(self, stretch: MarkedStretch) -> bool:
         source = _source(stretch)
         return source in LANGUAGES and source != self.via.partition("-")[0]
 
-    def answer(self, helper: Helper, stretch: Marked, watch: Watch, had: Sequence[str], problem: str) -> str:
+    def answer(
+        self, helper: Helper, stretch: MarkedStretch, watch: Watch, had: Sequence[str], problem: str
+    ) -> str:
         source = _source(stretch)
         there = reworded(
             helper.ask(to_translate(stretch, stretch.shown, self.via, (), problem), watch), stretch.original
@@ -262,12 +266,14 @@ class _Translation:
 
     language: str
 
-    def acts_on(self, stretch: Marked) -> bool:
+    def acts_on(self, stretch: MarkedStretch) -> bool:
         return _source(stretch) != self.language.partition("-")[0]
 
-    def answer(self, helper: Helper, stretch: Marked, watch: Watch, had: Sequence[str], problem: str) -> str:
+    def answer(
+        self, helper: Helper, stretch: MarkedStretch, watch: Watch, had: Sequence[str], problem: str
+    ) -> str:
         return helper.ask(to_translate(stretch, stretch.shown, self.language, had, problem), watch)
 
 
-def _source(stretch: Marked) -> str:
+def _source(stretch: MarkedStretch) -> str:
     return spoken(" ".join(stretch.free()))

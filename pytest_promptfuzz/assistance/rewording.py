@@ -26,7 +26,7 @@ from pytest_promptfuzz.wire.watch import Watch, watching
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pytest_promptfuzz.assistance.checks import Marked, Part
+    from pytest_promptfuzz.assistance.checks import MarkedStretch, Part
     from pytest_promptfuzz.mutations.analysis.draft import Draft
     from pytest_promptfuzz.providers.requests import Target
     from pytest_promptfuzz.randomness import Rng
@@ -43,13 +43,13 @@ _TOKEN = re.compile(
 )
 
 
-class _Token(NamedTuple):
+class _WordToken(NamedTuple):
     key: Part
     start: int
     end: int
 
 
-def edits_between(stretch: Marked, parts: Sequence[Part]) -> list[Edit]:
+def edits_between(stretch: MarkedStretch, parts: Sequence[Part]) -> list[Edit]:
     """The smallest runs of words to replace in a stretch so that it reads like ``parts``.
 
     Args:
@@ -87,21 +87,21 @@ def _is_anchor(key: Part) -> bool:
     return isinstance(key, int) or any(map(str.isalnum, key))
 
 
-def _original_tokens(stretch: Marked) -> list[_Token]:
-    tokens: list[_Token] = []
+def _original_tokens(stretch: MarkedStretch) -> list[_WordToken]:
+    tokens: list[_WordToken] = []
     position = stretch.start
     for index, piece in enumerate(stretch.free()):
         tokens += [
-            _Token(match[0], position + match.start(), position + match.end())
+            _WordToken(match[0], position + match.start(), position + match.end())
             for match in _TOKEN.finditer(piece)
         ]
         if index < len(stretch.spans):
-            tokens.append(_Token(index, *stretch.spans[index]))
+            tokens.append(_WordToken(index, *stretch.spans[index]))
             position = stretch.spans[index][1]
     return tokens
 
 
-def _edit(stretch: Marked, left: int, right: int, new: Sequence[Part]) -> Edit | None:
+def _edit(stretch: MarkedStretch, left: int, right: int, new: Sequence[Part]) -> Edit | None:
     parts: list[str | Ref] = []
     for part in new:
         if isinstance(part, int):
@@ -195,17 +195,19 @@ LONGEST = 20_000
 _SERIES = 1 << 20
 
 
-class Way(Protocol):
+class RewordingWay(Protocol):
     """A way to have a stretch of a prompt reworded by a model."""
 
     @property
     def language(self) -> str | None:
         """The language the result is in, if not the prompt's."""
 
-    def acts_on(self, stretch: Marked) -> bool:
+    def acts_on(self, stretch: MarkedStretch) -> bool:
         """Whether there is any sense in asking."""
 
-    def answer(self, helper: Helper, stretch: Marked, watch: Watch, had: Sequence[str], problem: str) -> str:
+    def answer(
+        self, helper: Helper, stretch: MarkedStretch, watch: Watch, had: Sequence[str], problem: str
+    ) -> str:
         """The model's answer, as it gives it; ``had`` and ``problem`` as in ``instructions``."""
 
 
@@ -223,7 +225,7 @@ class Rewriter:
 
     name: str
     helper: Helper
-    way: Way
+    way: RewordingWay
     attempts: int
     whole: bool = False
 
@@ -259,7 +261,7 @@ class Rewriter:
 class _Series:
     """The rewordings of one stretch, one after the other."""
 
-    def __init__(self, rewriter: Rewriter, stretch: Marked, watch: Watch) -> None:
+    def __init__(self, rewriter: Rewriter, stretch: MarkedStretch, watch: Watch) -> None:
         self.rewriter = rewriter
         self.stretch = stretch
         self.watch = watch
@@ -383,7 +385,7 @@ class Helper:
         """
         return Watch(store=self._kept_in(), repeat=sample, gate=helper_gate.get())
 
-    def ask(self, question: Question, watch: Watch) -> str:
+    def ask(self, question: RewordingQuestion, watch: Watch) -> str:
         """The answer to a question, from the store where it is.
 
         The caller waits; where an event loop is running, the call is made in a thread of its own and the loop waits.
@@ -410,7 +412,7 @@ class Helper:
             raise RejectedAnswerError(f"it is {type(answer).__name__}, not text")
         return answer
 
-    def _answer(self, question: Question, watch: Watch) -> Any:
+    def _answer(self, question: RewordingQuestion, watch: Watch) -> Any:
         target = self._target
         if not isinstance(target, CallableTarget):
             messages = (
@@ -509,14 +511,16 @@ _AGAIN = "These were given before; give another one:"
 _WRONG = "Your last answer could not be used: {problem}. Mind that this time."
 
 
-class Question(NamedTuple):
+class RewordingQuestion(NamedTuple):
     """What is asked: standing orders, and the prompt with what was wrong or had before."""
 
     orders: str
     material: str
 
 
-def to_paraphrase(stretch: Marked, kind: ParaphraseKind, had: Sequence[str], problem: str) -> Question:
+def to_paraphrase(
+    stretch: MarkedStretch, kind: ParaphraseKind, had: Sequence[str], problem: str
+) -> RewordingQuestion:
     """Ask for a rewording in the same language.
 
     Args:
@@ -526,12 +530,18 @@ def to_paraphrase(stretch: Marked, kind: ParaphraseKind, had: Sequence[str], pro
         problem: Why the last answer was refused; empty if none was.
     """
     orders = _orders(stretch, "reword", _STYLES[kind], "Keep the language of the prompt.")
-    return Question(orders, _material(stretch.shown, had, problem))
+    return RewordingQuestion(orders, _material(stretch.shown, had, problem))
 
 
 def to_translate(
-    stretch: Marked, text: str, language: str, had: Sequence[str], problem: str, *, other_words: bool = False
-) -> Question:
+    stretch: MarkedStretch,
+    text: str,
+    language: str,
+    had: Sequence[str],
+    problem: str,
+    *,
+    other_words: bool = False,
+) -> RewordingQuestion:
     """Ask for a translation.
 
     Args:
@@ -546,10 +556,10 @@ def to_translate(
     if other_words:
         style += " Do not try to guess how it was worded before it was translated."
     orders = _orders(stretch, "translate", style, f"Write {LANGUAGES[language]} throughout.")
-    return Question(orders, _material(text, had, problem))
+    return RewordingQuestion(orders, _material(text, had, problem))
 
 
-def _orders(stretch: Marked, work: str, style: str, language: str) -> str:
+def _orders(stretch: MarkedStretch, work: str, style: str, language: str) -> str:
     opening, closing = stretch.brackets
     marks = _MARKS.format(mark=f"{opening}1:…{closing}") if stretch.spans else ""
     return _TASK.format(work=work, style=style, language=language, marks=marks)

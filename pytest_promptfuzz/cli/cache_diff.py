@@ -12,7 +12,7 @@ from pytest_promptfuzz.cli.cache_stats import counted, day, recordings_in
 from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import UsageError, unstopped
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line
-from pytest_promptfuzz.storage.recordings.checks import Change, answers_in, difference
+from pytest_promptfuzz.storage.recordings.checks import RecordingChange, answers_in, difference
 from pytest_promptfuzz.storage.recordings.entries import HEADER
 from pytest_promptfuzz.storage.recordings.files import RecordingFile, is_recording
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.storage.recordings.checks import Kind
-    from pytest_promptfuzz.storage.recordings.entries import Place
+    from pytest_promptfuzz.storage.recordings.entries import CallPlace
     from pytest_promptfuzz.storage.recordings.files import Problem
 
 
@@ -234,7 +234,10 @@ def _at(ref: str, path: Path, folder: Path) -> Path | None:
 
 
 def _lines(
-    found: list[tuple[_Pair, list[Change]]], damaged: list[Problem], kinds: Counter[Kind], compared: int
+    found: list[tuple[_Pair, list[RecordingChange]]],
+    damaged: list[Problem],
+    kinds: Counter[Kind],
+    compared: int,
 ) -> list[Line]:
     lines: list[Line] = []
     for pair, changes in found:
@@ -253,11 +256,11 @@ def _lines(
     return [*lines, [(verdict, "bad" if _against(kinds) or damaged else "plain")]]
 
 
-def _style(change: Change) -> Any:
+def _style(change: RecordingChange) -> Any:
     return {"answer": "bad", "edited": "bad", "replanned": "bad", "added": "good"}.get(change.kind, "plain")
 
 
-def _said(change: Change) -> str:
+def _said(change: RecordingChange) -> str:
     if change.place is None and change.kind in {"added", "removed"}:
         return f"{change.test}: {change.kind}"
     where = f"{change.test}, {_where(change.place)}:" if change.place is not None else f"{change.test}"
@@ -270,7 +273,7 @@ def _said(change: Change) -> str:
     return f"{where} {said}{at}{'' if change.line else _dates(change)}"
 
 
-def _where(place: Place) -> str:
+def _where(place: CallPlace) -> str:
     run = f"trial {place.trial}" if place.trial else "baseline"
     extra = f" sample {place.sample}" if place.sample else ""
     case = f" of input {place.case}" if place.case else ""
@@ -278,14 +281,14 @@ def _where(place: Place) -> str:
     return f"{run}{extra}{case}{call}"
 
 
-def _dates(change: Change) -> str:
+def _dates(change: RecordingChange) -> str:
     old, new = (day(each.created) if each is not None else "" for each in (change.old, change.new))
     if old and new:
         return f"; answered {new}, before {old}" if old != new else f"; answered {new}, as before"
     return f"; answered {new or old}" if new or old else ""
 
 
-def _plain(change: Change) -> dict[str, Any]:
+def _plain(change: RecordingChange) -> dict[str, Any]:
     place = change.place
     return {
         "test": change.test,

@@ -37,7 +37,7 @@ from pytest_promptfuzz.history.snapshots import remove as remove_snapshot
 from pytest_promptfuzz.judging import meaning
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line
 from pytest_promptfuzz.storage import disk_store
-from pytest_promptfuzz.storage.disk_store import Kept, kept_answers, remove
+from pytest_promptfuzz.storage.disk_store import StoredEntry, kept_answers, remove
 from pytest_promptfuzz.storage.recordings.files import RecordingFile, module_of, recording_of, without_tests
 
 if TYPE_CHECKING:
@@ -365,7 +365,7 @@ def _prune_cache(options: argparse.Namespace, output: Output) -> int:
     return 0
 
 
-def _old(entries: list[Kept], options: argparse.Namespace) -> list[Kept]:
+def _old(entries: list[StoredEntry], options: argparse.Namespace) -> list[StoredEntry]:
     """Those that go, the damaged ones first, then the oldest."""
     damaged = [each for each in entries if each.answer is None]
     aged = sorted(

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.history.changes import ChangesReport, Condition
-    from pytest_promptfuzz.history.entries import Entry
-    from pytest_promptfuzz.history.runs import Run
+    from pytest_promptfuzz.history.entries import HistoryEntry
+    from pytest_promptfuzz.history.runs import KeptRun
     from pytest_promptfuzz.reporting.document import Document
     from pytest_promptfuzz.reporting.terminal.changes import RunRow
 
@@ -61,7 +61,7 @@ def places_of(options: argparse.Namespace) -> Places:
     return Places(Runs(here / options.cache_dir), here, here, read_document)
 
 
-def newest(runs: Runs) -> Run:
+def newest(runs: Runs) -> KeptRun:
     """The newest run.
 
     Raises:
@@ -146,7 +146,7 @@ def execute_history(options: argparse.Namespace, output: Output) -> int:
     return 0
 
 
-def _row(each: Run, test: str | None) -> RunRow:
+def _row(each: KeptRun, test: str | None) -> RunRow:
     results = each.all_results()
     costs = [cost for _, _, cost in results.values() if cost is not None]
     score, verdict, _ = results[test] if test is not None else (None, "", None)
@@ -361,7 +361,7 @@ def _conditions(written: list[str]) -> list[Condition]:
         raise UsageError(f"--fail-on: {error}") from None
 
 
-def _now(named: str | None, places: Places) -> tuple[dict[str, Entry], list[Run], list[str]]:
+def _now(named: str | None, places: Places) -> tuple[dict[str, HistoryEntry], list[KeptRun], list[str]]:
     """The tests of the run that is compared, the runs of this machine that they are of, and what is to be said."""
     if named is None or named == LAST:
         run = newest(places.runs)

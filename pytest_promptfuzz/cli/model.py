@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.judging.installation import Offer
     from pytest_promptfuzz.judging.meaning import KindErrors
-    from pytest_promptfuzz.judging.models import Model
+    from pytest_promptfuzz.judging.models import MeaningModel
 
 
 _NAMES = ("minilm", "entailment")
@@ -325,7 +325,7 @@ def _show(options: argparse.Namespace, output: Output) -> int:
     return 0
 
 
-def _found(model: Model) -> dict[str, str | None]:
+def _found(model: MeaningModel) -> dict[str, str | None]:
     return {
         "model": model.name or None,
         "backend": model.backend,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.reporting.terminal.styled_text import Line
-    from pytest_promptfuzz.running.limits.limits import Limits
+    from pytest_promptfuzz.running.limits.limits import SessionLimits
     from pytest_promptfuzz.running.limits.settings import Given
 
 
@@ -119,17 +119,17 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def limits_of(options: argparse.Namespace) -> Limits:
+def limits_of(options: argparse.Namespace) -> SessionLimits:
     """The gate that they make, with limits and prices of pyproject.toml in the working folder.
 
     Raises:
         UsageError: That file cannot be read, or they are wrong in it.
     """
-    from pytest_promptfuzz.running.limits.limits import Limits
+    from pytest_promptfuzz.running.limits.limits import SessionLimits
 
     rules, prices = rules_and_prices(read_tool(Path.cwd()))
     settings = settings_of(vars(options), rules=rules, prices=prices, prefix=_PREFIX)
-    return Limits(settings, told=lambda text: print(f"promptfuzz: {safe(text)}", file=sys.stderr))
+    return SessionLimits(settings, told=lambda text: print(f"promptfuzz: {safe(text)}", file=sys.stderr))
 
 
 def named_profiles() -> dict[str, Profile]:

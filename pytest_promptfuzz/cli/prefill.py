@@ -11,7 +11,7 @@ from pytest_promptfuzz.text.safe_text import safe
 if TYPE_CHECKING:
     from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.plugin.dry_run import Planned
-    from pytest_promptfuzz.running.batches import Outcome, Wanted
+    from pytest_promptfuzz.running.batches import BatchCall, Outcome
 
 _SHOWN = 20
 
@@ -98,7 +98,9 @@ def _goes_on(options: argparse.Namespace) -> bool:
     return not (options.no_wait or options.resume or options.cancel)
 
 
-def _prefill(planned: Planned, wanted: list[Wanted], options: argparse.Namespace, output: Output) -> Outcome:
+def _prefill(
+    planned: Planned, wanted: list[BatchCall], options: argparse.Namespace, output: Output
+) -> Outcome:
     from pytest_promptfuzz.running.batches import Prefill
 
     store, redaction, folder = planned.shared

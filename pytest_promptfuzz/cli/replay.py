@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.reporting.terminal.failure import Replay
-    from pytest_promptfuzz.results.counterexamples import Known
+    from pytest_promptfuzz.results.counterexamples import KnownCounterexample
 
 _STORE = ".promptfuzz"
 _CODES = {"passes": 0, "elsewhere": 0, "breaks": 1}
@@ -66,7 +66,7 @@ class _Stored:
 
     id: str
     test: str
-    known: Known | None = None
+    known: KnownCounterexample | None = None
     places: list[str] = field(default_factory=list)
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # The searches of one command, one a prompt and input: made, kept, left out, interrupted.
 
 
-class Case(NamedTuple):
+class SearchCase(NamedTuple):
     """What one search is made of, and how it is named."""
 
     name: str
@@ -79,33 +79,33 @@ class Made:
         ]
 
 
-def cases_of(options: argparse.Namespace) -> tuple[list[Case], list[tuple[str, str]]]:
+def cases_of(options: argparse.Namespace) -> tuple[list[SearchCase], list[tuple[str, str]]]:
     """Each prompt with each input, and the inputs that do not fit, by name, with the reason.
 
     Raises:
         UsageError: A prompt or the inputs cannot be read, or none fits.
     """
     values = read_values(options.values)
-    cases: list[Case] = []
+    cases: list[SearchCase] = []
     unfit: list[tuple[str, str]] = []
     for file in options.files:
         prompt = read_prompt_or_text(file)
         called = (prompt.name if file == "-" else file) if prompt.name else "the prompt"
         if options.inputs is None:
-            cases.append(Case(called, filled(prompt, values)))
+            cases.append(SearchCase(called, filled(prompt, values)))
             continue
         for number, each in filled_by_each(prompt, values, options.inputs):
             name = number if len(options.files) == 1 else f"{called}, input {number}"
             if isinstance(each, UsageError):
                 unfit.append((name, str(each)))
             else:
-                cases.append(Case(name, each))
+                cases.append(SearchCase(name, each))
     if not cases:
         raise UsageError(unfit[0][1])
     return cases, unfit
 
 
-def search_all(cases: list[Case], options: argparse.Namespace, output: Output) -> Made:
+def search_all(cases: list[SearchCase], options: argparse.Namespace, output: Output) -> Made:
     """Search one after the other.
 
     Raises:

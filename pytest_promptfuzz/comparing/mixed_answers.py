@@ -168,7 +168,7 @@ _FIT = {"text": _KINDS, "json": ("data",)}
 """The kinds of parts that are looked for, by the kind of profile; the others compare whole answers."""
 
 
-class Rules(NamedTuple):
+class PartRules(NamedTuple):
     """How parts are compared.
 
     Attributes:
@@ -184,7 +184,7 @@ class Rules(NamedTuple):
     texts: Callable[[str, str], Comparison]
 
 
-def compare_mixed(first: str, second: str, rules: Rules) -> Comparison | None:
+def compare_mixed(first: str, second: str, rules: PartRules) -> Comparison | None:
     """Compare two answers of which each holds data, programs, queries or fields.
 
     Parts of a kind are compared in their order, then the prose around them; the worst outcome counts. Beside the JSON
@@ -201,7 +201,7 @@ def compare_mixed(first: str, second: str, rules: Rules) -> Comparison | None:
     return found
 
 
-def _by_parts(first: str, second: str, kinds: tuple[str, ...], rules: Rules) -> Comparison | None:
+def _by_parts(first: str, second: str, kinds: tuple[str, ...], rules: PartRules) -> Comparison | None:
     one, two = (segments(text) for text in (first, second))
     for kind in _KINDS:
         one, two = _fitting(one, two, kind, wanted=kind in kinds)
@@ -257,7 +257,7 @@ def _as_prose(parts: tuple[Segment, ...], kind: str) -> tuple[Segment, ...]:
     return tuple(part._replace(kind="prose") if part.kind == kind else part for part in parts)
 
 
-def _compared(one: Segment, two: Segment, rules: Rules) -> Comparison:
+def _compared(one: Segment, two: Segment, rules: PartRules) -> Comparison:
     if one.kind == "data":
         values = without(one.value, rules.ignored), without(two.value, rules.ignored)
         return compare_json(*values, rules.profile, semantic=rules.semantic)
@@ -274,7 +274,7 @@ def _rank(found: Comparison) -> int:
     return ("equivalent", "minor", "undecided", "deviation").index(found.outcome)
 
 
-def _fields(one: dict[str, str], two: dict[str, str], rules: Rules) -> Iterator[Comparison]:
+def _fields(one: dict[str, str], two: dict[str, str], rules: PartRules) -> Iterator[Comparison]:
     for key, value in one.items():
         found = rules.texts(value, two[key])
         change = f"{key}: {shown(value)} became {shown(two[key])}"
@@ -291,7 +291,7 @@ def _told(found: Comparison, part: Segment, number: int, of: int) -> Comparison:
     return replace(found, explanation=said)
 
 
-def _prose(first: str, second: str, rules: Rules) -> Comparison | None:
+def _prose(first: str, second: str, rules: PartRules) -> Comparison | None:
     """What is found of the prose around the parts; ``None`` where there is none but courtesies."""
     if not substance(first) and not substance(second):
         return None

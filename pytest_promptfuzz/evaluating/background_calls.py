@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
-    from pytest_promptfuzz.evaluating.evaluate import Asker, Cases, Input
+    from pytest_promptfuzz.evaluating.evaluate import Cases, Input, TargetAsker
     from pytest_promptfuzz.evaluating.job import Job
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.providers.requests import Response
@@ -35,7 +35,7 @@ NOW, BASELINES, MUTATIONS = range(3)
 
 
 @dataclass(slots=True, eq=False)
-class Call:
+class BackgroundCall:
     """A call that is made in the background.
 
     Attributes:
@@ -55,7 +55,7 @@ class Call:
         return self.watch.misses + len(failed)
 
 
-class Line:
+class BackgroundCaller:
     """What makes the calls of a session in the background. Nothing is started before there is a call to make.
 
     Args:
@@ -72,7 +72,7 @@ class Line:
         self._limit = limit
         self._pipeline: Pipeline | None = None
         self._watched: AbstractContextManager[None] | None = None
-        self._pending: dict[Call, None] = {}
+        self._pending: dict[BackgroundCall, None] = {}
         self._keys: set[str] = set()
         self._unused = 0
 
@@ -82,8 +82,8 @@ class Line:
         return self._unused + sum(call.made for call in self._pending)
 
     def call(
-        self, asker: Asker, sent: Prompt, watch: Watch, order: tuple[int, ...], run: Watch
-    ) -> Call | None:
+        self, asker: TargetAsker, sent: Prompt, watch: Watch, order: tuple[int, ...], run: Watch
+    ) -> BackgroundCall | None:
         """A call, not yet begun; ``None`` for one that is answered without: in the process, or from the store.
 
         Args:
@@ -115,9 +115,9 @@ class Line:
             self._keys.add(key)
         from pytest_promptfuzz.running.run import Work
 
-        return Call(watch, sent, Work(order, lambda: aask(target, request, watch)))
+        return BackgroundCall(watch, sent, Work(order, lambda: aask(target, request, watch)))
 
-    def begin(self, calls: Sequence[Call], after: Call | None = None) -> None:
+    def begin(self, calls: Sequence[BackgroundCall], after: BackgroundCall | None = None) -> None:
         """Make calls; those that have to wait until another was answered are not made if it was not."""
         if not calls:
             return
@@ -138,7 +138,7 @@ class Line:
 
         after.work.done.add_done_callback(answered)
 
-    def taken(self, call: Call) -> Response:
+    def taken(self, call: BackgroundCall) -> Response:
         """The response of a call, waited for.
 
         Raises:
@@ -148,14 +148,14 @@ class Line:
         self._pending.pop(call, None)
         return self._running().result(call.work)
 
-    async def ataken(self, call: Call) -> Response:
+    async def ataken(self, call: BackgroundCall) -> Response:
         """As ``taken``, without blocking an event loop."""
         import asyncio
 
         self._pending.pop(call, None)
         return await asyncio.wrap_future(call.work.done)
 
-    def drop(self, calls: Sequence[Call]) -> None:
+    def drop(self, calls: Sequence[BackgroundCall]) -> None:
         """Calls that no run will take: those not yet begun are not made."""
         for call in calls:
             if call in self._pending:
@@ -213,12 +213,12 @@ class Calls:
 
     job: Job
     cases: Cases
-    asker: Asker
-    line: Line | None
+    asker: TargetAsker
+    line: BackgroundCaller | None
     mutations_asked: bool = False
     in_turn: bool = False
-    _calls: dict[tuple[int, Prompt, int], Call] = field(default_factory=dict)
-    _baselines: dict[int, Call | None] = field(default_factory=dict)
+    _calls: dict[tuple[int, Prompt, int], BackgroundCall] = field(default_factory=dict)
+    _baselines: dict[int, BackgroundCall | None] = field(default_factory=dict)
     _running: dict[Watch, int] = field(default_factory=dict)
 
     def ask_baselines(self, *order: int) -> None:
@@ -259,7 +259,7 @@ class Calls:
 
     def begin(self, batch: Sequence[Step]) -> None:
         """A batch of runs is about to be made, one after the other: make all their calls at once."""
-        found: list[Call] = []
+        found: list[BackgroundCall] = []
         for step in batch:
             self._running[step.watch] = step.case
             known = self._calls.get((step.case, step.prompt, step.watch.repeat))
@@ -303,7 +303,7 @@ class Calls:
         if self.line is not None:
             self.line.drop([*self._calls.values()])
 
-    def _taken(self, prompt: Prompt, watch: Watch) -> tuple[Call | None, Input, Prompt]:
+    def _taken(self, prompt: Prompt, watch: Watch) -> tuple[BackgroundCall | None, Input, Prompt]:
         number = self._running.pop(watch)
         given = self.cases.inputs[number]
         call = None if watch.sealed else self._calls.pop((number, prompt, watch.repeat), None)
@@ -313,7 +313,7 @@ class Calls:
 
     def _call(
         self, number: int, prompt: Prompt, order: tuple[int, ...], run: Watch | None = None
-    ) -> Call | None:
+    ) -> BackgroundCall | None:
         if self.line is None or self.job.session.mode == "replay":
             return None  # a replay asks nobody
         repeat, read = (run.repeat, run.read) if run is not None else (0, True)

@@ -193,7 +193,7 @@ def said_of_matching(comparisons: Iterable[Comparison | None]) -> list[str]:
     return [note]
 
 
-class _Request:
+class _CallRequest:
     """What one call asks, read when somebody wants to know.
 
     Attributes:
@@ -239,8 +239,8 @@ class _Made(NamedTuple):
         ends: Those of them whose answers no other request holds.
     """
 
-    tails: list[_Request]
-    ends: list[_Request]
+    tails: list[_CallRequest]
+    ends: list[_CallRequest]
 
 
 _known: weakref.WeakKeyDictionary[Watch, _Made] = weakref.WeakKeyDictionary()
@@ -252,7 +252,7 @@ def _made(run: Run) -> _Made:
         tails = [call for call in calls if not any(_follows(other, call) for other in calls)]
         steps = _steps(calls, tails) if len(tails) > 1 else set()
         ends = [call for call in tails if id(call) not in steps] or tails
-        requests = [_Request(call, run) for call in tails]
+        requests = [_CallRequest(call, run) for call in tails]
         if len(requests) > 1:
             requests.sort(key=lambda each: (each.key, json.dumps(plain(each.call.response), sort_keys=True)))
         _known[run.watch] = _Made(
@@ -336,7 +336,9 @@ def _repeats(call: Call) -> bool:
     return not text or any(text in each for each in call.texts)
 
 
-def _pairs(mine: Sequence[_Request], its: Sequence[_Request]) -> tuple[dict[_Request, _Request], bool]:
+def _pairs(
+    mine: Sequence[_CallRequest], its: Sequence[_CallRequest]
+) -> tuple[dict[_CallRequest, _CallRequest], bool]:
     """The baseline's requests that a run asks as well, each with that of the run; whether these are all of both."""
     ours, theirs = _groups(mine), _groups(its)
     matched: list[tuple[_Group, _Group]] = []
@@ -355,20 +357,20 @@ def _pairs(mine: Sequence[_Request], its: Sequence[_Request]) -> tuple[dict[_Req
     return dict(pair for group, other in matched for pair in _interchangeable(group, other)), complete
 
 
-def _groups(requests: Sequence[_Request]) -> list[list[_Request]]:
+def _groups(requests: Sequence[_CallRequest]) -> list[list[_CallRequest]]:
     """Identical requests together: which of them has which answer is not determined."""
-    found: dict[Any, list[_Request]] = {}
+    found: dict[Any, list[_CallRequest]] = {}
     for each in requests:
         found.setdefault(each.key, []).append(each)
     return [*found.values()]
 
 
-_Group: TypeAlias = "list[_Request]"
+_Group: TypeAlias = "list[_CallRequest]"
 _Nearness: TypeAlias = "tuple[bool, float, float, float]"
 
 
 def _alike(
-    ours: list[_Group], theirs: list[_Group], what: Callable[[_Request], Any]
+    ours: list[_Group], theirs: list[_Group], what: Callable[[_CallRequest], Any]
 ) -> list[tuple[_Group, _Group]]:
     """The groups that are the same by one measure, and by it differ from all others; they are taken out."""
     found = []
@@ -382,7 +384,7 @@ def _alike(
     return found
 
 
-def _by(what: Callable[[_Request], Any], groups: Sequence[_Group]) -> dict[Any, _Group | None]:
+def _by(what: Callable[[_CallRequest], Any], groups: Sequence[_Group]) -> dict[Any, _Group | None]:
     found: dict[Any, _Group | None] = {}
     for group in groups:
         value = what(group[0])
@@ -414,7 +416,7 @@ def _stands_out(pair: tuple[int, int], near: Mapping[tuple[int, int], _Nearness]
     return all(near[each] < near[pair] for each in {*lines} if each != pair and each in near)
 
 
-def _nearness(one: _Request, other: _Request, common: Sequence[Counter[str]]) -> _Nearness:
+def _nearness(one: _CallRequest, other: _CallRequest, common: Sequence[Counter[str]]) -> _Nearness:
     """How near two requests are: by model and parameters, the words by which calls differ, and all words."""
     first, second = Counter(one.words), Counter(other.words)
     return (
@@ -425,7 +427,7 @@ def _nearness(one: _Request, other: _Request, common: Sequence[Counter[str]]) ->
     )
 
 
-def _common(requests: Sequence[_Request]) -> Counter[str]:
+def _common(requests: Sequence[_CallRequest]) -> Counter[str]:
     """The words that all requests of a run hold."""
     first, *rest = (Counter(each.words) for each in requests)
     for each in rest:
@@ -438,7 +440,7 @@ def _shared(one: Counter[str], other: Counter[str]) -> float:
     return 2 * (one & other).total() / both if both else 1.0
 
 
-def _interchangeable(mine: _Group, its: _Group) -> Iterator[tuple[_Request, _Request]]:
+def _interchangeable(mine: _Group, its: _Group) -> Iterator[tuple[_CallRequest, _CallRequest]]:
     """Identical requests in pairs: first those that were answered the same, then the others by their answers.
 
     How often something was asked makes no difference: it may have been asked again because an answer was late.
@@ -457,7 +459,7 @@ def _interchangeable(mine: _Group, its: _Group) -> Iterator[tuple[_Request, _Req
         yield each, left[number] if number < len(left) else again
 
 
-def _answered(request: _Request, tails: Sequence[_Request]) -> ParallelAnswer:
+def _answered(request: _CallRequest, tails: Sequence[_CallRequest]) -> ParallelAnswer:
     call = request.call
     if call.response is None:
         msg = "a call that was not answered in words is compared with nothing"
@@ -465,7 +467,7 @@ def _answered(request: _Request, tails: Sequence[_Request]) -> ParallelAnswer:
     return ParallelAnswer(call.response, _name(request, tails), call.digest, "\n\n".join(call.texts))
 
 
-def _name(request: _Request, tails: Sequence[_Request]) -> str:
+def _name(request: _CallRequest, tails: Sequence[_CallRequest]) -> str:
     """What a request says that the others do not, in a few words; empty where it says nothing of its own."""
     others = [each for each in tails if each is not request and each.key != request.key]
     own = [text for text in request.texts if all(text not in each.texts for each in others)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import NotRecordedError, UsageError, nearest
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
 from pytest_promptfuzz.mutations.engine.selection import wanted
-from pytest_promptfuzz.prompts.messages import TEMPLATE, Part, parse_part
+from pytest_promptfuzz.prompts.messages import TEMPLATE, MutatedPart, parse_part
 from pytest_promptfuzz.prompts.prompt import as_prompt
 from pytest_promptfuzz.results.counterexamples import PINNED
 from pytest_promptfuzz.stats.regressions import POLICIES
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.formats.data_text import Schema
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.judging.ratings import Judge
-    from pytest_promptfuzz.mutations.engine.selection import Wanted
+    from pytest_promptfuzz.mutations.engine.selection import PlanRequest
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.storage.redaction import Redaction
@@ -86,8 +86,8 @@ class Contract:
     threshold: Fraction = Fraction(85, 100)
     gate: GateName = "point"
     seed: int = 0
-    part: Part = TEMPLATE
-    operators: Sequence[str] | Mapping[str, float] | Wanted | None = None
+    part: MutatedPart = TEMPLATE
+    operators: Sequence[str] | Mapping[str, float] | PlanRequest | None = None
     task: str | None = None
     equivalent_at: float | None = None
     minor_at: float | None = None
@@ -264,7 +264,7 @@ def _schema(_: str, value: Any, where: str) -> Schema:
         raise UsageError(f"{where}: {error}") from None
 
 
-def _mutations(name: str, value: Any, where: str) -> int | Wanted:
+def _mutations(name: str, value: Any, where: str) -> int | PlanRequest:
     from collections.abc import Mapping
 
     if isinstance(value, str):
@@ -310,7 +310,7 @@ def _operators(_: str, value: Any, where: str) -> Any:
     return value
 
 
-def _part(_: str, value: Any, where: str) -> Part:
+def _part(_: str, value: Any, where: str) -> MutatedPart:
     try:
         return parse_part(value)
     except UsageError as error:

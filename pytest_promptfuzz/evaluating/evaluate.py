@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class TargetAsker:
     """Asks a target.
 
     Attributes:
@@ -97,7 +97,7 @@ def watch_of_the_run() -> Watch:
 # Whether the calls of a job's sync body may be made before it asks, and what that took.
 
 
-class Told(NamedTuple):
+class JobListener(NamedTuple):
     """What ``running.drive.drive`` tells of a job: of each batch before it is made, and of each run after it."""
 
     begin: Callable[[list[Step]], None] = nothing
@@ -105,7 +105,7 @@ class Told(NamedTuple):
 
 
 @contextmanager
-def speculating(job: Job) -> Iterator[Told]:
+def speculating(job: Job) -> Iterator[JobListener]:
     """Have the calls of a sync body made early for the length of a job, where that is wanted and can help.
 
     One trial alone, a replay and the simulated model have nothing to gain; a job that was mistaken once stops.
@@ -113,7 +113,7 @@ def speculating(job: Job) -> Iterator[Told]:
     session = job.session
     useful = session.mode != "replay" and job.simulated is None and job.only is None
     if not (useful and session.speculate and session.concurrency > 1 and not job.mistaken):
-        yield Told()
+        yield JobListener()
         return
     speculations: dict[int, Speculation] = {}
     try:
@@ -127,7 +127,7 @@ def speculating(job: Job) -> Iterator[Told]:
             job.spent += Spent(speculated=speculation.made, unused=len(speculation.unused))
 
 
-def _told(job: Job, speculations: dict[int, Speculation]) -> Told:
+def _told(job: Job, speculations: dict[int, Speculation]) -> JobListener:
     """Each case is told of its own runs: what follows from its prompt is learned from them."""
     from pytest_promptfuzz.running.speculation import Speculation
 
@@ -151,7 +151,7 @@ def _told(job: Job, speculations: dict[int, Speculation]) -> Told:
         if speculation is not None:
             speculation.ran(step, run, [each for each in rest if each.case == step.case])
 
-    return Told(begin, ran)
+    return JobListener(begin, ran)
 
 
 # The inputs of a declarative evaluation: what is put into a prompt's slots, one case after the other.
@@ -476,7 +476,7 @@ class Evaluation:
                 self.prompt.limited(contract.part)
             except UsageError as error:  # said before anything is asked
                 raise UsageError(f"{where}: {error}") from None
-        self._asker = Asker(self.target, dict(parameters or {}))
+        self._asker = TargetAsker(self.target, dict(parameters or {}))
         self._progress = progress
         self._runs = 0
         self._inputs: dict[Watch, Input] = {}

@@ -48,7 +48,7 @@ class Forecast(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ForecastCall:
     """One call: whether the store has its answer, its tokens, and its cost at the least and at the most."""
 
     stored: bool
@@ -125,7 +125,7 @@ def unknown(test: str, calls: int, *, most: bool = False) -> Forecast:
 
 def _asked(
     prompt: Prompt, repeat: int, target: Target, session: Session, prices: Prices, ignore: Sequence[str]
-) -> _Asked:
+) -> _ForecastCall:
     wire = target.prepare(as_request(prompt))
     watches = session.test()
     exchange = Exchange(watches.watch(repeat=repeat, ignore=ignore), wire, parse=target.parse)
@@ -134,8 +134,8 @@ def _asked(
     except PromptfuzzError:  # only the recording may be used, and does not hold it
         stored = False
     if wire.url.startswith(IN_PROCESS):
-        return _Asked(stored, sum(map(tokens_of, request_texts(wire.body))), 0.0, 0.0)
-    return _Asked(stored, *estimate(wire, prices))
+        return _ForecastCall(stored, sum(map(tokens_of, request_texts(wire.body))), 0.0, 0.0)
+    return _ForecastCall(stored, *estimate(wire, prices))
 
 
 # A test rehearsed to find out what it asks: each run goes up to the first answer that is not there yet.

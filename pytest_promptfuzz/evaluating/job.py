@@ -26,7 +26,7 @@ from pytest_promptfuzz.evaluating.phases.baseline import (
 )
 from pytest_promptfuzz.evaluating.phases.controls import controlled, controlling
 from pytest_promptfuzz.evaluating.phases.counterexamples import (
-    Pins,
+    KnownCounterexamples,
     counterexamples,
     replaying,
     with_replayed,
@@ -54,7 +54,7 @@ from pytest_promptfuzz.evaluating.phases.plan import (
     sole,
 )
 from pytest_promptfuzz.evaluating.phases.resampling import (
-    Asked,
+    CaseAnswers,
     asking_again,
     confirming,
     credited,
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.counterexamples import Counterexample
     from pytest_promptfuzz.results.robustness import Robustness
-    from pytest_promptfuzz.stats.repeats import Evidence
+    from pytest_promptfuzz.stats.repeats import RepeatEvidence
     from pytest_promptfuzz.stats.verdict import Judgement
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
     from pytest_promptfuzz.wire.network import Network
@@ -133,7 +133,7 @@ class Case:
     shown: Prompt | None = None
     planned: tuple[Mutation, ...] | None = None
     controls: tuple[Mutation, ...] = ()
-    asked: Asked | None = None
+    asked: CaseAnswers | None = None
     models: dict[str, set[str]] = field(default_factory=dict)
     renewed: bool = False
     calls: int = 0
@@ -259,10 +259,10 @@ def _repeated(job: Job, pace: Pace, alpha: float) -> Steps:
     """The runs that tell noise from change, if the test is about to fail."""
     waiting = pace.waiting if job.certain else 0
 
-    def brittle(evidence: Evidence) -> bool:
+    def brittle(evidence: RepeatEvidence) -> bool:
         return says_brittle(job.trials, job.contract, evidence, waiting=waiting, paired=paired_of(job))
 
-    def proves(evidence: Evidence) -> bool:
+    def proves(evidence: RepeatEvidence) -> bool:
         return brittle(evidence) and pace.settled(job.trials, evidence)
 
     if not brittle(job.evidence):
@@ -357,13 +357,13 @@ class Job:
     ended: list[Case] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     overruled: Judgement | None = None
-    evidence: Evidence = ALONE
+    evidence: RepeatEvidence = ALONE
     before: Before = NOTHING
     given: dict[Watch, Any] = field(default_factory=dict)
     certain: bool = True
     told: bool = False
     counterexamples: list[Counterexample] = field(default_factory=list)
-    pins: Pins = field(default_factory=Pins)
+    pins: KnownCounterexamples = field(default_factory=KnownCounterexamples)
     accepted: Accepted = field(default_factory=Accepted)
     compared_calls: int = 0
     _plans: dict[Prompt, tuple[tuple[Mutation, ...], tuple[Mutation, ...]]] = field(default_factory=dict)
@@ -484,13 +484,13 @@ class Job:
         if self.overruled is not None:
             return case.abandoned(self.overruled.reason, self.overruled.explanation)
         runs_before = max(self.session.baseline_runs, self.contract.baseline_runs) if self.only is None else 1
-        asked = case.asked = Asked(
+        asked = case.asked = CaseAnswers(
             case, prompt, baseline, judge, may_overlap(self, run), runs_before, self.contract.samples
         )
         case.calls = len(run.watch.calls) or int(self.counts_runs)
         return (yield from self.begin(asked))
 
-    def begin(self, asked: Asked) -> Epoch:
+    def begin(self, asked: CaseAnswers) -> Epoch:
         """What is asked once the baseline holds: known counterexamples, then the plan, or the first part of it."""
         known = yield from replaying(self, asked)
         if self.pins.has(self.only):

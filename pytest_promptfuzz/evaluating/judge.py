@@ -29,7 +29,7 @@ from pytest_promptfuzz.evaluating.call_matching import (
 from pytest_promptfuzz.evaluating.contract import refuse
 from pytest_promptfuzz.evaluating.role_prompts import not_found
 from pytest_promptfuzz.judging.compare import compare
-from pytest_promptfuzz.judging.meaning import CachedEmbedder, Wanted
+from pytest_promptfuzz.judging.meaning import CachedEmbedder, TextCollector
 from pytest_promptfuzz.judging.model_judge import rated
 from pytest_promptfuzz.judging.ratings import JudgedPair, Rating, by_judge, open_to_judge
 from pytest_promptfuzz.prompts.prompt import Prompt
@@ -336,7 +336,7 @@ class TrialJudge:
         own = self.contract.tiers or self.contract.guards
         if not isinstance(self.embedder, CachedEmbedder) or self.oracle_only or own:
             return
-        wanted = Wanted(self.embedder.name)
+        wanted = TextCollector(self.embedder.name)
         dry = replace(self, embedder=wanted, bench=None, entailment=None)
         for run, mutation in runs:
             dry.trial(run, mutation, mutation.prompt, baseline, case=0, caused=True)

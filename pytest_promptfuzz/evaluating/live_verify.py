@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.providers.requests import Response
     from pytest_promptfuzz.storage.answers import StoredAnswer
-    from pytest_promptfuzz.storage.recordings.entries import Entry
-    from pytest_promptfuzz.wire.calls import Gate
+    from pytest_promptfuzz.storage.recordings.entries import RecordedExchange
+    from pytest_promptfuzz.wire.calls import CallGate
 
 
 SECONDS = 60.0
@@ -48,14 +48,14 @@ class Reasked:
         model_now: The model as answered now.
     """
 
-    entry: Entry
+    entry: RecordedExchange
     outcome: Literal["equivalent", "minor", "deviation", "undecided", "error"]
     explanation: str
     model_before: str = ""
     model_now: str = ""
 
 
-def askable(entries: Iterable[Entry]) -> list[Entry]:
+def askable(entries: Iterable[RecordedExchange]) -> list[RecordedExchange]:
     """Those that a provider can be asked again: not in-process, not embeddings, no refusal, nothing hidden in them."""
     return [
         each
@@ -67,9 +67,9 @@ def askable(entries: Iterable[Entry]) -> list[Entry]:
     ]
 
 
-def sampled(entries: Iterable[Entry], count: int, seed: int) -> list[Entry]:
+def sampled(entries: Iterable[RecordedExchange], count: int, seed: int) -> list[RecordedExchange]:
     """At most ``count`` of the entries, each request once; the same for the same seed, whatever their order."""
-    requests: dict[str, Entry] = {}
+    requests: dict[str, RecordedExchange] = {}
     for each in entries:
         requests.setdefault(each.key.partition("-")[0], each)
     ranked = sorted(requests, key=lambda key: hashlib.sha256(f"{seed}\0{key}".encode()).digest())
@@ -77,7 +77,11 @@ def sampled(entries: Iterable[Entry], count: int, seed: int) -> list[Entry]:
 
 
 def reask(
-    entry: Entry, *, gate: Gate, allowed: frozenset[str] = frozenset(), embedder: Embedder | None = None
+    entry: RecordedExchange,
+    *,
+    gate: CallGate,
+    allowed: frozenset[str] = frozenset(),
+    embedder: Embedder | None = None,
 ) -> Reasked:
     """Ask once more, and compare with what is recorded.
 
@@ -110,7 +114,7 @@ def _read(url: str, body: bytes, *, streamed: bool) -> Response:
     return response
 
 
-def _asked(answer: StoredAnswer, credentials: dict[str, str], gate: Gate) -> Response:
+def _asked(answer: StoredAnswer, credentials: dict[str, str], gate: CallGate) -> Response:
     """What is answered now; made again as long as the gate lets it."""
     body = json.dumps(answer.request).encode("utf-8")
     model = answer.request.get("model")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.wire.cassettes import Tape
-    from pytest_promptfuzz.wire.exchange import Asked
+    from pytest_promptfuzz.wire.exchange import ApplicationRequest
     from pytest_promptfuzz.wire.network import Unseen
 
 
@@ -277,11 +277,11 @@ class OnWire:
             )
         return Judgement("inconclusive", "not-exercised", f"Run again on the same prompt, {why}")
 
-    def _meant(self, asked: Sequence[Asked]) -> Sequence[Asked]:
+    def _meant(self, asked: Sequence[ApplicationRequest]) -> Sequence[ApplicationRequest]:
         """The calls whose texts may be meant."""
         return asked if self.call is None else asked[self.call : self.call + 1]
 
-    def _left_out(self, asked: Sequence[Asked]) -> list[str]:
+    def _left_out(self, asked: Sequence[ApplicationRequest]) -> list[str]:
         """The JSON paths of texts that would be meant if ``ignore=`` did not leave them out."""
         said = [each for call in self._meant(asked) for each in call.left_out if each.role == self.role]
         return list(
@@ -312,7 +312,7 @@ def not_found(run: Run) -> str:
     )
 
 
-def _asked(run: Run) -> Sequence[Asked]:
+def _asked(run: Run) -> Sequence[ApplicationRequest]:
     return run.watch.in_flight.asked if run.watch.in_flight is not None else ()
 
 
@@ -343,7 +343,7 @@ def _listed(run: Run) -> str:
     return (" Seen:" + "".join(lines) + more) if lines else " No request was seen."
 
 
-def _described(run: Run, call: Asked) -> str:
+def _described(run: Run, call: ApplicationRequest) -> str:
     model = f" ({call.model})" if call.model else ""
     said = [
         f"{each.role} {_short(run.watch.redaction.text(text))!r}"

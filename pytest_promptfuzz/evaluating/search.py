@@ -25,7 +25,7 @@ from pytest_promptfuzz.results.counterexamples import Counterexample
 from pytest_promptfuzz.running.run import adrive, drive
 from pytest_promptfuzz.searching.methods import DEFAULT
 from pytest_promptfuzz.searching.search_result import Search, Transfer, measured, measures_of
-from pytest_promptfuzz.searching.space import Choice, Place, Space
+from pytest_promptfuzz.searching.space import Choice, SearchPlace, Space
 from pytest_promptfuzz.targets.resolution import resolve
 from pytest_promptfuzz.wire.transports import intercepting
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.evaluate import AnyPrompt, AnyTarget
     from pytest_promptfuzz.evaluating.job import Epoch, Steps
-    from pytest_promptfuzz.evaluating.phases.resampling import Asked
+    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
     from pytest_promptfuzz.evaluating.search_settings import Objective
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.mutations.engine.operator import Operator
@@ -71,7 +71,7 @@ class SearchJob(Job):
         del prompt
         return ()
 
-    def begin(self, asked: Asked) -> Epoch:
+    def begin(self, asked: CaseAnswers) -> Epoch:
         """Search, once the baseline holds."""
         assert self.hunt is not None
         assert self.changed is not None  # `plan` is asked before
@@ -383,7 +383,7 @@ class _Carried(Space):
 
     def __init__(self, mutation: Mutation) -> None:
         # Whose operator made it matters only for what `mutation` says, which is known.
-        place = Place((), (Choice(mutation.edits, cast("Operator", None)),))
+        place = SearchPlace((), (Choice(mutation.edits, cast("Operator", None)),))
         super().__init__(mutation.original, [place], source=mutation.source)
         self._carried = mutation
 

@@ -15,7 +15,7 @@ from pytest_promptfuzz.evaluating.phases.baseline import in_one_line
 from pytest_promptfuzz.evaluating.phases.resampling import confirming
 from pytest_promptfuzz.evaluating.search_settings import (
     NEAR,
-    Answer,
+    ObservedAnswer,
     Tried,
     answer_of,
     ended_by,
@@ -29,15 +29,15 @@ from pytest_promptfuzz.searching.failures import kind_of, same_failure
 from pytest_promptfuzz.searching.search_loop import Seen, searching
 from pytest_promptfuzz.searching.search_result import Search
 from pytest_promptfuzz.searching.shrinker import BudgetSpent, shrunk
-from pytest_promptfuzz.searching.space import Limits, space_of
+from pytest_promptfuzz.searching.space import SearchLimits, space_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
 
     from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.evaluating.job import Epoch, Job
-    from pytest_promptfuzz.evaluating.phases.resampling import Asked
-    from pytest_promptfuzz.evaluating.search_settings import Hunting, Known
+    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
+    from pytest_promptfuzz.evaluating.search_settings import Hunting, TriedPrompt
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.trials import Spent, Trial, TrialError
@@ -177,7 +177,7 @@ def alike(
 
 
 def smaller(
-    known: Known,
+    known: TriedPrompt,
     ask: Callable[[Sequence[Mutation]], Answering],
     *,
     allows: Callable[[Mutation], bool],
@@ -232,7 +232,9 @@ def smaller(
 # The unmutated prompt asked once more: whether it reaches the goal by itself.
 
 
-def steady(asked: Asked, runs: Iterable[Run], where: str, reached: Callable[[Answer], bool]) -> int:
+def steady(
+    asked: CaseAnswers, runs: Iterable[Run], where: str, reached: Callable[[ObservedAnswer], bool]
+) -> int:
     """How many of the runs were answered; none may reach the goal.
 
     Args:
@@ -261,18 +263,18 @@ def steady(asked: Asked, runs: Iterable[Run], where: str, reached: Callable[[Ans
     return told
 
 
-def _answer(asked: Asked, run: Run, where: str) -> Answer | None:
+def _answer(asked: CaseAnswers, run: Run, where: str) -> ObservedAnswer | None:
     """What the unmutated prompt was answered this time; ``None`` where nothing can be told of it."""
     error, judge = run.exception, asked.judge
     if infrastructure_error(run) or (error is not None and judge.skips(error)):
         return None
     subject = subject_of(run, where, asked.baseline.run)
     if error is not None:  # the test's own check fails on the unmutated prompt
-        return Answer(shown(subject), "deviation", 0.0, in_one_line(error))
+        return ObservedAnswer(shown(subject), "deviation", 0.0, in_one_line(error))
     if subject is None or judge.oracle_only:  # its own checks passed, and that is all there is to see
-        return Answer(shown(subject))
+        return ObservedAnswer(shown(subject))
     found = judge.compare(asked.baseline.subject, subject)
-    return Answer(shown(subject), found.outcome, found.similarity, found.explanation)
+    return ObservedAnswer(shown(subject), found.outcome, found.similarity, found.explanation)
 
 
 @dataclass(slots=True)
@@ -310,7 +312,7 @@ class Hunt:
     lost: TrialError | None = None
     case: int = 0
     places: int = 0
-    baseline: Answer | None = None
+    baseline: ObservedAnswer | None = None
     found: Found | None = None
     notes: list[str] = field(default_factory=list)
     tried: Tried = field(default_factory=Tried)
@@ -324,7 +326,7 @@ class Hunt:
     def __post_init__(self) -> None:
         self._allowance = Allowance(self.settings, self.where, self.clock)
 
-    def epoch(self, job: Job, asked: Asked, prompt: Prompt) -> Epoch:
+    def epoch(self, job: Job, asked: CaseAnswers, prompt: Prompt) -> Epoch:
         """Ask what the search wants to know; what reached the goal, if anything did, is a trial in the end.
 
         Args:
@@ -338,7 +340,7 @@ class Hunt:
             ConfigurationError: A budget in money is set, and a call has no known price.
         """
         self._allowance.begin()
-        self.baseline = Answer(asked.baseline.value)
+        self.baseline = ObservedAnswer(asked.baseline.value)
         self.tried.start = start = self.settings.objective(self.baseline, self.baseline)
         self.queries, self.case = 1, asked.case.number
         if start.reached:
@@ -368,7 +370,7 @@ class Hunt:
         smallest = self.smallest()
         return [] if smallest is None else [smallest.trial]
 
-    def _unmutated(self, job: Job, asked: Asked, times: int) -> Generator[list[Step], list[Run], int]:
+    def _unmutated(self, job: Job, asked: CaseAnswers, times: int) -> Generator[list[Step], list[Run], int]:
         """Ask the unmutated prompt again: where it reaches the goal by itself, no change can be blamed.
 
         Returns:
@@ -394,14 +396,16 @@ class Hunt:
             prompt,
             operators=settings.operators,
             part=job.contract.part,
-            limits=Limits(settings.change_rate, settings.words, allows),
+            limits=SearchLimits(settings.change_rate, settings.words, allows),
             top=settings.top,
             any_sense=settings.any_sense,
             seed=settings.seed,
             where=self.where,
         )
 
-    def _searched(self, job: Job, asked: Asked, space: Space) -> Generator[list[Step], list[Run], Found]:
+    def _searched(
+        self, job: Job, asked: CaseAnswers, space: Space
+    ) -> Generator[list[Step], list[Run], Found]:
         settings = self.settings
         steps = searching(
             space,
@@ -429,7 +433,7 @@ class Hunt:
         finally:
             steps.close()
 
-    def _made_smaller(self, job: Job, asked: Asked, space: Space) -> Asking:
+    def _made_smaller(self, job: Job, asked: CaseAnswers, space: Space) -> Asking:
         known = self.smallest()
         assert known is not None
         left = self.settings.queries + self.spare - self.queries
@@ -445,7 +449,7 @@ class Hunt:
         self._text, self._minimal = text, self._minimal and minimal and self.errors == errors
         return []
 
-    def _runs(self, job: Job, asked: Asked, mutations: Sequence[Mutation | None]) -> Asking:
+    def _runs(self, job: Job, asked: CaseAnswers, mutations: Sequence[Mutation | None]) -> Asking:
         """Make runs, if the budget holds them; what a model refuses is asked again, out of the same budget."""
         most = self.settings.queries + self.spare
         if self.queries + len(mutations) > most:
@@ -473,7 +477,7 @@ class Hunt:
         )
         return runs
 
-    def _seen(self, job: Job, asked: Asked, mutation: Mutation, run: Run) -> Seen:
+    def _seen(self, job: Job, asked: CaseAnswers, mutation: Mutation, run: Run) -> Seen:
         """What a run shows; a query without an answer shows nothing."""
         trial = asked.trial(mutation, run)
         if trial.error is not None:
@@ -495,7 +499,7 @@ class Hunt:
             job.failures[trial.id] = run.exception
         return seen
 
-    def _rated(self, answer: Answer) -> Seen:
+    def _rated(self, answer: ObservedAnswer) -> Seen:
         assert self.baseline is not None
         return self.settings.objective(self.baseline, answer)
 
@@ -505,7 +509,7 @@ class Hunt:
                 self.queries, self.settings.queries, self.tried.best_loss, self.smallest() is not None
             )
 
-    def smallest(self) -> Known | None:
+    def smallest(self) -> TriedPrompt | None:
         """What reached the goal with the fewest words changed, as far as is known."""
         if self.ended == "noisy":
             return None
@@ -574,7 +578,7 @@ class Hunt:
             repeats=(known.reached, known.asked),
         )
 
-    def _explained(self, smallest: Known | None) -> str:
+    def _explained(self, smallest: TriedPrompt | None) -> str:
         """Why the search ended, in a sentence."""
         if smallest is not None:
             more = "" if self.ended == "found" else f"; before it was as small as can be, {self.explanation}"

@@ -38,7 +38,7 @@ NEAR = 0.999
 _SPELLED = {"bleu": "BLEU", "chrf": "chrF", "rouge-l": "ROUGE-L"}
 
 
-class Answer(NamedTuple):
+class ObservedAnswer(NamedTuple):
     """What an objective sees of an answer.
 
     Attributes:
@@ -62,7 +62,7 @@ class Objective(Protocol):
     def name(self) -> str:
         """How reports name it."""
 
-    def __call__(self, baseline: Answer, answer: Answer) -> Seen:
+    def __call__(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> Seen:
         """How near an answer is to the goal, in [0, 1], and whether it is there.
 
         Raises:
@@ -70,19 +70,21 @@ class Objective(Protocol):
         """
 
 
-def said(objective: Objective, baseline: Answer, answer: Answer) -> str:
+def said(objective: Objective, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:
     """Why an answer that reaches an objective's goal does, in one line."""
-    told: Callable[[Answer, Answer], str] | None = getattr(objective, "said", None)
+    told: Callable[[ObservedAnswer, ObservedAnswer], str] | None = getattr(objective, "said", None)
     return (told(baseline, answer) if callable(told) else "") or f"{objective.name} is reached"
 
 
-def answer_of(trial: Trial) -> Answer:
+def answer_of(trial: Trial) -> ObservedAnswer:
     """A trial as objectives see it."""
     comparison = trial.comparison
     if trial.failure is not None:
         first = (trial.failure.message.strip().splitlines() or [""])[0]
-        return Answer(trial.value, trial.outcome, 0.0, f"{trial.failure.type}: {first}".removesuffix(": "))
-    return Answer(
+        return ObservedAnswer(
+            trial.value, trial.outcome, 0.0, f"{trial.failure.type}: {first}".removesuffix(": ")
+        )
+    return ObservedAnswer(
         trial.value,
         trial.outcome,
         None if comparison is None else comparison.similarity,
@@ -109,7 +111,7 @@ class Deviation:
             return "judge"
         return "minor" if self.minor else "deviation"
 
-    def __call__(self, baseline: Answer, answer: Answer) -> Seen:  # noqa: ARG002 (the outcome compares them)
+    def __call__(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> Seen:  # noqa: ARG002 (the outcome compares them)
         """See ``Objective``."""
         if answer.outcome == "deviation" or (self.minor and answer.outcome == "minor"):
             return Seen(1.0, reached=True)
@@ -117,7 +119,7 @@ class Deviation:
             return Seen(0.5 if answer.outcome == "undecided" else 0.0, reached=False)
         return Seen(min(NEAR, 1.0 - answer.similarity), reached=False)
 
-    def said(self, baseline: Answer, answer: Answer) -> str:  # noqa: ARG002 (as the others)
+    def said(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:  # noqa: ARG002 (as the others)
         """Why an answer is there: what fails, or how the comparison puts it."""
         return answer.why
 
@@ -128,7 +130,7 @@ class LabelFlip:
 
     name: str = "label"
 
-    def __call__(self, baseline: Answer, answer: Answer) -> Seen:
+    def __call__(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> Seen:
         """See ``Objective``."""
         found = compare(
             _label(baseline.value),
@@ -140,7 +142,7 @@ class LabelFlip:
         reached = found.outcome == "deviation"
         return Seen(float(reached), reached)
 
-    def said(self, baseline: Answer, answer: Answer) -> str:
+    def said(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:
         """Why an answer is there."""
         return f"label {_label(baseline.value)!r:.80} became {_label(answer.value)!r:.80}"
 
@@ -154,7 +156,7 @@ class Confidence:
 
     name: str = "confidence"
 
-    def __call__(self, baseline: Answer, answer: Answer) -> Seen:
+    def __call__(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> Seen:
         """See ``Objective``."""
         right, _ = _surest(baseline.value)
         likeliest, _ = _surest(answer.value)
@@ -164,7 +166,7 @@ class Confidence:
             sure = 1.0 - max(now.values())
         return Seen(min(1.0, max(0.0, 1.0 - sure)), likeliest != right)
 
-    def said(self, baseline: Answer, answer: Answer) -> str:
+    def said(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:
         """Why an answer is there."""
         before, now = (_surest(each.value) for each in (baseline, answer))
         return f"label {before[0]!r:.80} ({before[1]:.2g} sure) became {now[0]!r:.80} ({now[1]:.2g} sure)"
@@ -195,17 +197,17 @@ class Unlike:
         """How reports name it."""
         return f"{self.tier} below {self.below:g}"
 
-    def __call__(self, baseline: Answer, answer: Answer) -> Seen:
+    def __call__(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> Seen:
         """See ``Objective``."""
         likeness = self._likeness(baseline, answer)
         return Seen(min(1.0, max(0.0, 1.0 - likeness)), likeness < self.below)
 
-    def said(self, baseline: Answer, answer: Answer) -> str:
+    def said(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:
         """Why an answer is there."""
         likeness = floor(1000 * self._likeness(baseline, answer)) / 1000  # rounded up it might not be below
         return f"{_SPELLED.get(self.tier, self.tier)} {likeness:g} is below {self.below:g}"
 
-    def _likeness(self, baseline: Answer, answer: Answer) -> float:
+    def _likeness(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> float:
         reference = text_of(baseline.value) if self.reference is None else self.reference
         likeness = measure(self.tier)(reference, text_of(answer.value))
         return 1.0 if likeness is None else likeness  # too long to be measured
@@ -225,7 +227,7 @@ class Own:
         """How reports name it."""
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
-    def __call__(self, baseline: Answer, answer: Answer) -> Seen:
+    def __call__(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> Seen:
         """See ``Objective``."""
         said = self.function(baseline.value, answer.value)
         if isinstance(said, bool):
@@ -237,7 +239,7 @@ class Own:
             "near it is, from 0 to 1."
         )
 
-    def said(self, baseline: Answer, answer: Answer) -> str:  # noqa: ARG002 (the function is not called twice)
+    def said(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:  # noqa: ARG002 (the function is not called twice)
         """Why an answer is there."""
         return f"{self.name} says that it is what must not happen"
 
@@ -501,7 +503,7 @@ _FEW = 5  # so few answers may all be alike by chance
 
 
 @dataclass(slots=True)
-class Known:
+class TriedPrompt:
     """A changed prompt that was asked, and what came of it.
 
     Attributes:
@@ -532,7 +534,7 @@ class Tried:
     """
 
     start: Seen = field(default_factory=lambda: Seen(0.0, reached=False))
-    known: dict[str, Known] = field(default_factory=dict)
+    known: dict[str, TriedPrompt] = field(default_factory=dict)
     trace: list[Better] = field(default_factory=list)
     first: Mutation | None = None
     first_at: int = 0
@@ -547,11 +549,11 @@ class Tried:
         """Whether every answer was as far from the goal as the unmutated prompt's."""
         return len(self.known) >= _FEW and all(each.loss == self.start.loss for each in self.known.values())
 
-    def take(self, mutation: Mutation, trial: Trial, seen: Seen, query: int) -> Known | None:
+    def take(self, mutation: Mutation, trial: Trial, seen: Seen, query: int) -> TriedPrompt | None:
         """Take down what came of a query; what masks words is a question, and is not kept."""
         if MASKED_BY in mutation.operators:
             return None
-        known = self.known.setdefault(mutation.text, Known(mutation, trial, seen.loss))
+        known = self.known.setdefault(mutation.text, TriedPrompt(mutation, trial, seen.loss))
         known.asked += 1
         if seen.loss > self.best_loss:
             self.trace.append(Better(query, seen.loss, seen.reached))
@@ -562,12 +564,12 @@ class Tried:
                 self.first, self.first_at = mutation, query
         return known
 
-    def smallest(self, repeats: int) -> Known | None:
+    def smallest(self, repeats: int) -> TriedPrompt | None:
         """What reached the goal with the fewest words changed, of what was asked again so often that it is believed."""
         there = [each for each in self.known.values() if 2 * each.reached - each.asked > repeats]
         return min(there, key=lambda each: each.mutation.change_rate, default=None)
 
-    def nearest(self) -> Known | None:
+    def nearest(self) -> TriedPrompt | None:
         """What came nearest; ``None`` where nothing came nearer than the unmutated prompt."""
         best = max(self.known.values(), key=lambda each: each.loss, default=None)
         return best if best is not None and best.loss > self.start.loss else None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from pytest_promptfuzz.evaluating.job import Epoch, Steps
-    from pytest_promptfuzz.evaluating.phases.resampling import Asked
+    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
     from pytest_promptfuzz.evaluating.search_settings import Hunting
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -60,7 +60,7 @@ class SearchedTest(SearchJob):
             return
         yield from Job.case(self, prompt, name, expected)
 
-    def begin(self, asked: Asked) -> Epoch:
+    def begin(self, asked: CaseAnswers) -> Epoch:
         """Search this input; what it finds is no trial of a plan.
 
         Raises:
@@ -80,7 +80,7 @@ class SearchedTest(SearchJob):
             raise UsageError(str(error)) from None
         return []
 
-    def _known_breaks(self, asked: Asked, prompt: Prompt) -> Generator[list[Step], list[Run], bool]:
+    def _known_breaks(self, asked: CaseAnswers, prompt: Prompt) -> Generator[list[Step], list[Run], bool]:
         """Ask what is known to break the test, in its own sense; a recording holds a whole search, which needs none."""
         assert self.hunting is not None
         if self.session.mode in {"record", "replay"} or not isinstance(self.hunting.objective, Deviation):

@@ -12,7 +12,7 @@ from pytest_promptfuzz.judging.models import find_entailment, find_model
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.running.run import Crew
 from pytest_promptfuzz.storage.answers import MemoryStore
-from pytest_promptfuzz.storage.recordings.entries import EMBEDDER, SHRINKING, Part
+from pytest_promptfuzz.storage.recordings.entries import EMBEDDER, SHRINKING, RecordedRun
 from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
 from pytest_promptfuzz.wire.calls import LateGate
 from pytest_promptfuzz.wire.network import Network
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.storage.answers import AnswerStore
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
-    from pytest_promptfuzz.wire.calls import Gate
+    from pytest_promptfuzz.wire.calls import CallGate
     from pytest_promptfuzz.wire.cassettes import Tape
     from pytest_promptfuzz.wire.exchange import InFlight
     from pytest_promptfuzz.wire.network import AllowedHosts, Unfollowed
@@ -78,7 +78,7 @@ class Session:
     embedder: Embedder | None = None
     entailment: Entailment | None = None
     concurrency: int = CONCURRENCY
-    gate: Gate | None = field(default_factory=lambda: LateGate(_limits))
+    gate: CallGate | None = field(default_factory=lambda: LateGate(_limits))
     tape: Tape | None = None
     redaction: Redaction = DEFAULT
     secrets: set[str] = field(default_factory=set)
@@ -185,8 +185,12 @@ class TestWatches:
             spare: Whether the verdict does without it.
         """
         session, tape = self.session, None if control else self.session.tape
-        part = Part(self.case) if mutation is None else Part(self.case, mutation.id, mutation.operators)
-        part = Part(self.case, SHRINKING) if spare else part
+        part = (
+            RecordedRun(self.case)
+            if mutation is None
+            else RecordedRun(self.case, mutation.id, mutation.operators)
+        )
+        part = RecordedRun(self.case, SHRINKING) if spare else part
         watch = Watch(
             store=None if control else session.store,
             fresh=self.fresh,
@@ -216,7 +220,7 @@ class TestWatches:
             name: Who is asked, one of ``part.BESIDE``.
         """
         watch = self.watch()
-        watch.part, watch.apart, watch.network = Part(self.case, name), True, self.session.network()
+        watch.part, watch.apart, watch.network = RecordedRun(self.case, name), True, self.session.network()
         return watch
 
     def embedder(self) -> Embedder | None:
@@ -243,10 +247,10 @@ class TestWatches:
             self.session.tape.done(self.case, plan, failed=failed)
 
 
-def _limits() -> Gate:
-    from pytest_promptfuzz.running.limits.limits import Limits
+def _limits() -> CallGate:
+    from pytest_promptfuzz.running.limits.limits import SessionLimits
 
-    return Limits()
+    return SessionLimits()
 
 
 def simulated_of(target: object) -> SimulatedTarget | None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_promptfuzz.errors import StoreError, UsageError, nearest, unstopped
 from pytest_promptfuzz.files import open_file
 from pytest_promptfuzz.history.changes import BaseReport
-from pytest_promptfuzz.history.entries import Entry, digest, entry, kept_answer, whole
-from pytest_promptfuzz.history.runs import LAST, Run, Runs, read_run
+from pytest_promptfuzz.history.entries import HistoryEntry, digest, entry, kept_answer, whole
+from pytest_promptfuzz.history.runs import LAST, KeptRun, Runs, read_run
 from pytest_promptfuzz.history.snapshots import ENDING, module_of_snapshots, parsed
 from pytest_promptfuzz.storage.recordings.files import FOLDER
 
@@ -176,9 +176,9 @@ class Base:
     """
 
     report: BaseReport
-    tests: dict[str, Entry]
+    tests: dict[str, HistoryEntry]
     notes: list[str] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
+    runs: list[KeptRun] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +259,9 @@ def last(
     """
     known = targets or {}
     missing = None if tests is None else set(tests)
-    found: dict[str, Entry] = {}
-    others: dict[str, Entry] = {}
-    made_of: dict[str, Run] = {}
+    found: dict[str, HistoryEntry] = {}
+    others: dict[str, HistoryEntry] = {}
+    made_of: dict[str, KeptRun] = {}
     for each in runs.every(results=True):
         if missing is not None and not missing:
             break
@@ -283,11 +283,11 @@ def last(
     return Base(_report(LAST, LAST, one_run), {**others, **found}, runs=used)
 
 
-def _distinct(runs: Iterable[Run]) -> list[Run]:
+def _distinct(runs: Iterable[KeptRun]) -> list[KeptRun]:
     return list({each.path: each for each in runs}.values())
 
 
-def _of_run(run: Run, label: str, kind: str) -> Base:
+def _of_run(run: KeptRun, label: str, kind: str) -> Base:
     tests = run.tests()
     notes = [] if run.complete else [f"run {run.id} ended before its last test; what it has is compared"]
     if run.aside:
@@ -311,15 +311,15 @@ def _of_file(path: Path, label: str, places: Places) -> Base:
     return Base(_report(label, "file", document["run"]), entries(document["tests"]))
 
 
-def entries(tests: Iterable[Mapping[str, Any]]) -> dict[str, Entry]:
+def entries(tests: Iterable[Mapping[str, Any]]) -> dict[str, HistoryEntry]:
     """What is compared of the tests of a report."""
     return {each["test"]: entry(each) for each in tests}
 
 
 def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path]) -> Base:
     """For each test the newest whole run of that very commit that judged it; of the rest what its snapshots say."""
-    found: dict[str, Entry] = {}
-    used: list[Run] = []
+    found: dict[str, HistoryEntry] = {}
+    used: list[KeptRun] = []
     for each in places.runs.every(results=True):
         clean = each.run.get("commit") == commit and each.run.get("dirty") is False
         if not clean or not each.complete or each.aside or each.path in besides:
@@ -363,7 +363,7 @@ def _report(label: str, kind: str, run: Mapping[str, Any]) -> BaseReport:
 # What tests were by the snapshots of an earlier commit, for comparisons with it where none of its runs is kept.
 
 
-def tests_at(commit: str, root: Path) -> tuple[dict[str, Entry], list[str]]:
+def tests_at(commit: str, root: Path) -> tuple[dict[str, HistoryEntry], list[str]]:
     """The tests of the snapshots that a commit holds, by node ID, and a sentence for each that cannot be read.
 
     Args:
@@ -374,7 +374,7 @@ def tests_at(commit: str, root: Path) -> tuple[dict[str, Entry], list[str]]:
         UsageError: Git cannot tell.
     """
     names = [each for each in names_at(commit, root) if _is_snapshot(each)]
-    tests: dict[str, Entry] = {}
+    tests: dict[str, HistoryEntry] = {}
     problems: list[str] = []
     for name, content in zip(names, contents_at(commit, names, root) if names else (), strict=True):
         path = root / name
@@ -393,7 +393,7 @@ def _is_snapshot(name: str) -> bool:
     return len(parts) >= 3 and parts[-3] == FOLDER and parts[-2].endswith(ENDING) and name.endswith(".json")
 
 
-def _entry(test: str, found: Snapshot) -> Entry:
+def _entry(test: str, found: Snapshot) -> HistoryEntry:
     compared = [each for each in found.inputs if each.answers]
     known: dict[str, Any] = {
         "test": test,

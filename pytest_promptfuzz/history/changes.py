@@ -12,7 +12,7 @@ from pytest_promptfuzz.text.expressions import expression
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pytest_promptfuzz.history.entries import Entry
+    from pytest_promptfuzz.history.entries import HistoryEntry
 
 
 Status = Literal["worse", "lower", "same", "higher", "better", "unpaired", "new", "gone"]
@@ -136,7 +136,7 @@ _FIRST = ("any", "score", "new", "cost", "drift", *_KINDS, "gone")
 _COMPARED: Mapping[str, Callable[[float, float], bool]] = {">": operator.gt, ">=": operator.ge}
 
 
-class _Token(NamedTuple):
+class _ConditionToken(NamedTuple):
     kind: str
     text: str
     at: int
@@ -164,7 +164,7 @@ class Condition:
     bound: float = 0.0
     percent: bool = False
 
-    def is_met(self, change: ChangeReport, entry: Entry | None) -> bool:
+    def is_met(self, change: ChangeReport, entry: HistoryEntry | None) -> bool:
         """Whether a test meets it.
 
         Args:
@@ -196,7 +196,7 @@ class Condition:
 
 
 def met(
-    conditions: Iterable[Condition], changes: ChangesReport, now: Mapping[str, Entry]
+    conditions: Iterable[Condition], changes: ChangesReport, now: Mapping[str, HistoryEntry]
 ) -> list[ConditionReport]:
     """The conditions that any test meets, and which do.
 
@@ -226,19 +226,19 @@ def read_conditions(text: str) -> list[Condition]:
     """
     tokens = _tokens(text)
     found: list[Condition] = []
-    part: list[_Token] = []
-    for each in [*tokens, _Token("sign", ",", len(text))]:
+    part: list[_ConditionToken] = []
+    for each in [*tokens, _ConditionToken("sign", ",", len(text))]:
         if each.text != ",":
             part.append(each)
             continue
         if not part:
             raise _wrong(text, each.at, "a condition is missing. Write one such as score drop > 0.05")
-        found.append(_Reader(text, part, each.at).condition())
+        found.append(_ConditionReader(text, part, each.at).condition())
         part = []
     return found
 
 
-class _Reader:
+class _ConditionReader:
     """Reads one condition.
 
     Args:
@@ -247,7 +247,7 @@ class _Reader:
         end: Where it ends.
     """
 
-    def __init__(self, text: str, tokens: Sequence[_Token], end: int) -> None:
+    def __init__(self, text: str, tokens: Sequence[_ConditionToken], end: int) -> None:
         self._text, self._tokens, self._end = text, list(tokens), end
         self._written = " ".join(each.text for each in tokens).replace(" %", "%")
 
@@ -313,15 +313,15 @@ class _Reader:
         return _wrong(self._text, each.at, f"{each.text!r} stands in the place of {what}")
 
 
-def _tokens(text: str) -> list[_Token]:
-    found: list[_Token] = []
+def _tokens(text: str) -> list[_ConditionToken]:
+    found: list[_ConditionToken] = []
     for each in _TOKEN.finditer(text):
         kind = str(each.lastgroup)
         if kind == "other":
             raise _wrong(
                 text, each.start(kind), f"{each[kind]!r} means nothing here. Conditions are parted by commas"
             )
-        found.append(_Token(kind, each[kind], each.start(kind)))
+        found.append(_ConditionToken(kind, each[kind], each.start(kind)))
     return found
 
 

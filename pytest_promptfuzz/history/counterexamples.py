@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.files import encoded, make_directory, read_text
-from pytest_promptfuzz.results.counterexamples import Known
+from pytest_promptfuzz.results.counterexamples import KnownCounterexample
 from pytest_promptfuzz.storage.recordings.files import write_whole
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MOST = 20
 
 
 @dataclass(slots=True)
-class Kept:
+class KeptTest:
     """What a run has kept of a test.
 
     Attributes:
@@ -38,7 +38,7 @@ class Kept:
     """
 
     test: str
-    found: list[Known] = field(default_factory=list)
+    found: list[KnownCounterexample] = field(default_factory=list)
     trials: list[str] = field(default_factory=list)
 
 
@@ -57,18 +57,18 @@ class LocalCounterexamples:
         """The file of a test, whether or not it exists."""
         return self.folder / f"{hashlib.sha256(test.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}.json"
 
-    def read(self, test: str) -> Kept:
+    def read(self, test: str) -> KeptTest:
         """What is kept of a test.
 
         Raises:
             StoreError: Its file cannot be read, is damaged, or of a newer version.
         """
         path = self.path_of(test)
-        return _read_local(path) or Kept(test)
+        return _read_local(path) or KeptTest(test)
 
-    def every(self) -> Iterator[Kept | StoreError]:
+    def every(self) -> Iterator[KeptTest | StoreError]:
         """What is wrong with files that cannot be read; then what is kept of each test, in the order of their names."""
-        kept: list[Kept] = []
+        kept: list[KeptTest] = []
         for path in sorted(self.folder.glob("*.json")):
             try:
                 each = _read_local(path)
@@ -79,7 +79,7 @@ class LocalCounterexamples:
                 kept.append(each)
         yield from sorted(kept, key=lambda each: each.test)
 
-    def write(self, kept: Kept) -> str:
+    def write(self, kept: KeptTest) -> str:
         """Keep this of a test in the place of what was kept; nothing leaves no file.
 
         Returns:
@@ -121,7 +121,7 @@ class LocalCounterexamples:
         return note
 
 
-def _read_local(path: Path) -> Kept | None:
+def _read_local(path: Path) -> KeptTest | None:
     mend = "Delete it: what breaks the test is found anew."
     try:
         content = json.loads(read_text(path))
@@ -140,7 +140,7 @@ def _read_local(path: Path) -> Kept | None:
     if not isinstance(test, str) or not isinstance(found, list) or not _are_texts(trials):
         raise StoreError(f"{path} is damaged. {mend}")
     try:
-        return Kept(test, [Known.from_json(each) for each in found], list(trials or ()))
+        return KeptTest(test, [KnownCounterexample.from_json(each) for each in found], list(trials or ()))
     except UsageError as error:
         raise StoreError(f"{path} is damaged ({error}) {mend}") from None
 

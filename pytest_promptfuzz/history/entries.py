@@ -76,7 +76,7 @@ DIGEST = "promptfuzz-digest"
 LETTERS = frozenset("EMD?")
 
 
-class Entry(TypedDict):
+class HistoryEntry(TypedDict):
     """One test of one run.
 
     ``operators`` names those of the trials that deviated, by ID. ``unconfirmed`` are trials that deviated, and did not
@@ -111,7 +111,7 @@ class Entry(TypedDict):
     drift: list[str]
 
 
-def entry(test: Mapping[str, Any]) -> Entry:
+def entry(test: Mapping[str, Any]) -> HistoryEntry:
     """What is kept of a test.
 
     Args:
@@ -124,7 +124,7 @@ def entry(test: Mapping[str, Any]) -> Entry:
         for each in sorted(trials, key=lambda each: each["sample"])
     ]
     interval, spent = test["interval"], test["spent"]
-    return Entry(
+    return HistoryEntry(
         test=test["test"],
         outcome=test.get("outcome", ""),
         verdict=test["verdict"],
@@ -190,9 +190,9 @@ def _is_of_kind(value: Any, default: Any) -> bool:
     return isinstance(value, type(default))
 
 
-def whole(found: Mapping[str, Any]) -> Entry:
+def whole(found: Mapping[str, Any]) -> HistoryEntry:
     """An entry with what it lacks filled in."""
-    return cast("Entry", {**_EMPTY, **found})
+    return cast("HistoryEntry", {**_EMPTY, **found})
 
 
 def named(case: int, names: Sequence[str]) -> str:
@@ -225,7 +225,7 @@ def _rounded(score: float | None) -> float | None:
     return None if score is None else round(score, 4)
 
 
-_EMPTY: Entry = Entry(
+_EMPTY: HistoryEntry = HistoryEntry(
     test="",
     outcome="",
     verdict="",

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.history.changes import BaseReport, Status
-    from pytest_promptfuzz.history.entries import Entry
-    from pytest_promptfuzz.stats.regressions import Difference
+    from pytest_promptfuzz.history.entries import HistoryEntry
+    from pytest_promptfuzz.stats.regressions import CreditDifference
 
     Semantic = Callable[[], Embedder | None]
 
@@ -52,7 +52,7 @@ class _Pairs:
     worse: int = 0
     better: int = 0
     count: int = 0
-    difference: Difference | None = None
+    difference: CreditDifference | None = None
     new: list[str] = field(default_factory=list)
     mended: list[str] = field(default_factory=list)
     baseline: str = UNKNOWN
@@ -61,8 +61,8 @@ class _Pairs:
 
 def changes(
     base: BaseReport,
-    before: Mapping[str, Entry],
-    now: Mapping[str, Entry],
+    before: Mapping[str, HistoryEntry],
+    now: Mapping[str, HistoryEntry],
     *,
     gone: Collection[str] = (),
     semantic: Semantic | None = None,
@@ -89,7 +89,7 @@ def changes(
     return ChangesReport(base=base, tests=rows, conditions=[])
 
 
-def _apart(base: BaseReport, before: Entry, now: Entry) -> bool:
+def _apart(base: BaseReport, before: HistoryEntry, now: HistoryEntry) -> bool:
     """Whether nobody asked for a comparison of two targets, and these are."""
     return base["kind"] == "last" and _is_other(before["target"], now["target"])
 
@@ -98,7 +98,7 @@ def _is_other(before: str, now: str) -> bool:
     return bool(before and now) and before != now
 
 
-def _pairs(before: Entry, now: Entry, semantic: Semantic | None) -> _Pairs:
+def _pairs(before: HistoryEntry, now: HistoryEntry, semantic: Semantic | None) -> _Pairs:
     found = _Pairs()
     agreement = {
         name: _ALIKE  # no trial was compared with an answer
@@ -128,7 +128,7 @@ def _pairs(before: Entry, now: Entry, semantic: Semantic | None) -> _Pairs:
     return found
 
 
-def _tell(found: _Pairs, trial: str, was: str, is_now: str, agreed: int, now: Entry) -> int:
+def _tell(found: _Pairs, trial: str, was: str, is_now: str, agreed: int, now: HistoryEntry) -> int:
     """Count a pair; how its credits differ."""
     difference = _credit(is_now, agreed) - _credit(was, agreed)
     found.count += 1
@@ -177,7 +177,10 @@ def _agreement(
 
 
 def _row(
-    before: Entry | None, now: Entry, found: _Pairs | None, p: Mapping[bool, Mapping[str, float]]
+    before: HistoryEntry | None,
+    now: HistoryEntry,
+    found: _Pairs | None,
+    p: Mapping[bool, Mapping[str, float]],
 ) -> ChangeReport:
     row = _plain(now["test"], before, now)
     if before is None or found is None:
@@ -210,13 +213,13 @@ def _alike(before: str, now: str) -> Status:
     return "same" if before == now else "higher" if now == "pass" else "lower"
 
 
-def _gone(before: Entry) -> ChangeReport:
+def _gone(before: HistoryEntry) -> ChangeReport:
     row = _plain(before["test"], before, None)
     row["status"], row["explanation"] = "gone", "in the base, and no longer there"
     return row
 
 
-def _plain(test: str, before: Entry | None, now: Entry | None) -> ChangeReport:
+def _plain(test: str, before: HistoryEntry | None, now: HistoryEntry | None) -> ChangeReport:
     score_before, score = before and before["score"], now and now["score"]
     known = score is not None and score_before is not None
     return ChangeReport(
@@ -245,7 +248,7 @@ def _plain(test: str, before: Entry | None, now: Entry | None) -> ChangeReport:
     )
 
 
-def _explained(row: ChangeReport, found: _Pairs, before: Entry, now: Entry) -> str:
+def _explained(row: ChangeReport, found: _Pairs, before: HistoryEntry, now: HistoryEntry) -> str:
     said: list[str] = []
     if found.count and found.worse + found.better:
         said.append(
@@ -283,7 +286,7 @@ def _explained(row: ChangeReport, found: _Pairs, before: Entry, now: Entry) -> s
     return "; ".join(said)
 
 
-def _why_unpaired(found: _Pairs, before: Entry, now: Entry) -> str:
+def _why_unpaired(found: _Pairs, before: HistoryEntry, now: HistoryEntry) -> str:
     if found.baseline == UNKNOWN and _is_other(before["target"], now["target"]):
         return f"this run asks {now['target']}, the last one asked {before['target']}: name a base to compare them"
     if found.baseline == CHANGED:
@@ -299,7 +302,7 @@ def _why_unpaired(found: _Pairs, before: Entry, now: Entry) -> str:
     return "no installed comparison can tell whether the baseline answer changed"
 
 
-def _decided(entry: Entry) -> bool:
+def _decided(entry: HistoryEntry) -> bool:
     return any(
         letter in _CREDITS
         for trials in entry["trials"].values()

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.files import encoded, make_directory, open_file, read_bytes
 from pytest_promptfuzz.history.changes import PastRunReport, PointReport, TrendsReport
-from pytest_promptfuzz.history.entries import Entry, is_entry, is_number, whole
+from pytest_promptfuzz.history.entries import HistoryEntry, is_entry, is_number, whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -45,7 +45,7 @@ Result = tuple["float | None", str, "float | None"]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class KeptRun:
     """A run that is kept.
 
     Attributes:
@@ -77,7 +77,7 @@ class Run:
         """Whether its last test had ended when it did."""
         return self.ended and bool(self.run.get("complete"))
 
-    def tests(self) -> dict[str, Entry]:
+    def tests(self) -> dict[str, HistoryEntry]:
         """What is kept of each of its tests, read now; a line that is damaged or was cut off is left out.
 
         Raises:
@@ -87,7 +87,7 @@ class Run:
             lines = read_bytes(self.path).split(b"\n")
         except OSError as error:
             raise StoreError(f"{self.path} cannot be read ({error.strerror or error}).") from None
-        found: dict[str, Entry] = {}
+        found: dict[str, HistoryEntry] = {}
         for line in lines[1:]:
             each = _json(line)
             if is_entry(each):
@@ -143,7 +143,7 @@ class Runs:
         """The files, the newest first."""
         return sorted(self.folder.glob(f"*{_ENDING}"), reverse=True)
 
-    def every(self, *, results: bool = False) -> Iterator[Run]:
+    def every(self, *, results: bool = False) -> Iterator[KeptRun]:
         """The runs, the newest first; files that hold none are left out, and named in :attr:`damaged`.
 
         Args:
@@ -166,9 +166,9 @@ class Runs:
         said = f"{len(empty)} files in {self.folder} hold no run. They stay as they are and are not used: {names}"
         return [said, *(each for each in every if not each.endswith(_NO_RUN))]
 
-    def saved(self) -> dict[str, Run]:
+    def saved(self) -> dict[str, KeptRun]:
         """The runs with a name; where two have one, the newer."""
-        found: dict[str, Run] = {}
+        found: dict[str, KeptRun] = {}
         for each in self.every():
             if each.name:
                 found.setdefault(each.name, each)
@@ -184,10 +184,10 @@ class Runs:
             if each.name == name and each.path != taker:
                 _unname(each.path)
 
-    def disposable(self, keep: int) -> list[Run]:
+    def disposable(self, keep: int) -> list[KeptRun]:
         """Runs that are more than ``keep`` without a name, the oldest first."""
         names: set[str] = set()
-        unnamed: list[Run] = []
+        unnamed: list[KeptRun] = []
         for each in self.every():
             if each.name and each.name not in names:
                 names.add(each.name)
@@ -195,13 +195,13 @@ class Runs:
                 unnamed.append(each)
         return unnamed[keep:][::-1]
 
-    def forget(self, keep: int) -> list[Run]:
+    def forget(self, keep: int) -> list[KeptRun]:
         """Delete what is disposable; what cannot be deleted stays.
 
         Returns:
             What was deleted.
         """
-        gone: list[Run] = []
+        gone: list[KeptRun] = []
         if len(self.paths()) <= keep:
             return gone
         for each in self.disposable(keep):
@@ -224,7 +224,7 @@ class Writing:
         self._file = file
         self._results: dict[str, Result] = {}
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: HistoryEntry) -> None:
         """A test has ended; one that ended before is replaced.
 
         Raises:
@@ -260,7 +260,7 @@ class Writing:
             raise StoreError(f"{self.path} cannot be written ({error}).") from None
 
 
-def read_run(path: Path, *, results: bool = False) -> Run:
+def read_run(path: Path, *, results: bool = False) -> KeptRun:
     """A run's file.
 
     Args:
@@ -303,7 +303,7 @@ def read_run(path: Path, *, results: bool = False) -> Run:
     }
     if not is_number(run.get("seconds", 0.0)):
         run["seconds"] = None
-    return Run(path, run, str(header.get("aside") or ""), ended, every)
+    return KeptRun(path, run, str(header.get("aside") or ""), ended, every)
 
 
 def check_name(name: str) -> str:
@@ -386,7 +386,7 @@ def trends(
         most: How many runs there are at most.
     """
     wanted = None if tests is None else frozenset(tests)
-    found: list[tuple[Run, dict[str, PointReport]]] = []
+    found: list[tuple[KeptRun, dict[str, PointReport]]] = []
     for each in runs.every(results=True):
         if len(found) == most:
             break
@@ -412,7 +412,7 @@ def trends(
     return report
 
 
-def _past(each: Run) -> PastRunReport:
+def _past(each: KeptRun) -> PastRunReport:
     run = each.run
     return PastRunReport(
         id=each.id,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.files import check_inside, encoded, read_text
 from pytest_promptfuzz.history.entries import Letters, are_letters
-from pytest_promptfuzz.results.counterexamples import Known
+from pytest_promptfuzz.results.counterexamples import KnownCounterexample
 from pytest_promptfuzz.storage.recordings.files import FOLDER, write_whole
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SnapshotInput:
     """An input, or the only one.
 
     Attributes:
@@ -137,11 +137,11 @@ class Snapshot:
     target: str
     model: str
     prompt: str
-    inputs: tuple[Asked, ...]
+    inputs: tuple[SnapshotInput, ...]
     compared: Mapping[str, Any] = field(default_factory=dict)
     operators: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     trials: Letters = field(default_factory=dict)
-    counterexamples: tuple[Known, ...] = ()
+    counterexamples: tuple[KnownCounterexample, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON-able data, as files hold it; :meth:`from_json` is its inverse."""
@@ -201,7 +201,7 @@ class Snapshot:
         return tuple(f"{each.name}={each.prompt}" for each in self.inputs)
 
 
-def _input_to_json(each: Asked) -> dict[str, Any]:
+def _input_to_json(each: SnapshotInput) -> dict[str, Any]:
     text = {} if each.text is None else {"text": folded(each.text)}
     return {
         "name": each.name,
@@ -219,7 +219,7 @@ def _input_to_json(each: Asked) -> dict[str, Any]:
     }
 
 
-def _input_of(data: Any) -> Asked:
+def _input_of(data: Any) -> SnapshotInput:
     answers = []
     for each in data["answers"]:
         times = each["times"]
@@ -227,7 +227,9 @@ def _input_of(data: Any) -> Asked:
             raise ValueError(f"an answer came a whole number of times, not {times!r:.40}")
         answers.append(Sample(unfolded(each["answer"]), times, bool(each.get("failed", False))))
     text = _text(data, "text") if "text" in data else None
-    return Asked(_text(data, "name"), _text(data, "prompt"), _text(data, "sent"), tuple(answers), text)
+    return SnapshotInput(
+        _text(data, "name"), _text(data, "prompt"), _text(data, "sent"), tuple(answers), text
+    )
 
 
 def _without(prompt: str, known: dict[str, Any]) -> dict[str, Any]:
@@ -238,12 +240,12 @@ def _without(prompt: str, known: dict[str, Any]) -> dict[str, Any]:
     return {**known, "mutation": {key: each for key, each in mutation.items() if key != "original"}}
 
 
-def _known(data: Any, prompt: str) -> Known:
+def _known(data: Any, prompt: str) -> KnownCounterexample:
     found = unfolded({key: value for key, value in data.items() if key != "id"})
     mutation = found.get("mutation")
     if isinstance(mutation, dict):
         found["mutation"] = {"original": prompt, **mutation}
-    return Known.from_json(found)
+    return KnownCounterexample.from_json(found)
 
 
 def _verdict(value: Any) -> str:

@@ -17,7 +17,7 @@ from pytest_promptfuzz.comparing.formats.data_text import Schema, held_to, plain
 from pytest_promptfuzz.comparing.formats.format_changes import How, compare_formats
 from pytest_promptfuzz.comparing.formats.json_values import compare_json, compare_json_texts, worst
 from pytest_promptfuzz.comparing.formats.sql import compare_sql
-from pytest_promptfuzz.comparing.mixed_answers import Rules, compare_mixed
+from pytest_promptfuzz.comparing.mixed_answers import PartRules, compare_mixed
 from pytest_promptfuzz.comparing.profiles import (
     OTHER_NAMES,
     TASKS,
@@ -323,7 +323,7 @@ def _strings(
         return compare_texts(one, by_formula or two, profile, semantic=semantic, named=named)
 
     if max(len(first), len(second)) <= LIMIT:
-        rules = Rules(profile, semantic, ignored, texts)
+        rules = PartRules(profile, semantic, ignored, texts)
         found = compare_mixed(first, second, rules) if "structure" in profile.tiers else None
         return found or texts(first, second)
     parts = where_they_differ(first, second)

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.judging.meaning import VectorFile
-    from pytest_promptfuzz.judging.models import Configured, Model
+    from pytest_promptfuzz.judging.models import Configured, MeaningModel
 
 
 @lru_cache(maxsize=8)
-def embedder_of(model: Model) -> Embedder | None:
+def embedder_of(model: MeaningModel) -> Embedder | None:
     """What embeds with a model, the same for this process and not yet loaded; ``None`` for no model."""
     if model.folder is None:
         return None
@@ -58,7 +58,7 @@ def embedder_of(model: Model) -> Embedder | None:
 
 
 @lru_cache(maxsize=8)
-def entailment_of(model: Model) -> CrossEncoder | None:
+def entailment_of(model: MeaningModel) -> CrossEncoder | None:
     """What tells entailment with a model, the same for this process and not yet loaded; ``None`` for no model."""
     if model.folder is None:
         return None
@@ -68,13 +68,13 @@ def entailment_of(model: Model) -> CrossEncoder | None:
 
 
 @lru_cache(maxsize=8)
-def _embedding(model: Model, folder: Path | None) -> CachedEmbedder | None:
+def _embedding(model: MeaningModel, folder: Path | None) -> CachedEmbedder | None:
     embedder = embedder_of(model)
     return None if embedder is None else CachedEmbedder(embedder, _kept(folder))
 
 
 @lru_cache(maxsize=8)
-def _entailing(model: Model, folder: Path | None) -> CachedEntailment | None:
+def _entailing(model: MeaningModel, folder: Path | None) -> CachedEntailment | None:
     entailment = entailment_of(model)
     return None if entailment is None else CachedEntailment(entailment, _kept(folder))
 
@@ -114,12 +114,12 @@ def _installed_in(_variables: tuple[str | None, ...]) -> Path:
 
 
 @lru_cache(maxsize=8)
-def _found_model(_variables: tuple[str | None, ...], _changed: int, _run: Configured) -> Model:
+def _found_model(_variables: tuple[str | None, ...], _changed: int, _run: Configured) -> MeaningModel:
     return find_model()
 
 
 @lru_cache(maxsize=8)
-def _found_entailment(_variables: tuple[str | None, ...], _changed: int, _run: Configured) -> Model:
+def _found_entailment(_variables: tuple[str | None, ...], _changed: int, _run: Configured) -> MeaningModel:
     return find_entailment()
 
 

@@ -263,7 +263,7 @@ class CachedEmbedder:
 # Which texts a comparison would embed: found by comparing without a model, to embed them all at once.
 
 
-class Wanted:
+class TextCollector:
     """Stands in for an embedder, and takes down what it is asked for. Its vectors say nothing.
 
     Args:

@@ -169,17 +169,17 @@ _GRADE = "You rate an answer to a task by one measure, and by nothing else."
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class JudgeQuestion:
     """What a judge is asked: ``orders`` as the system's message, ``material`` as the user's."""
 
     orders: str
     material: str
 
 
-def alignment(pair: JudgedPair, *, swapped: bool = False) -> Question:
+def alignment(pair: JudgedPair, *, swapped: bool = False) -> JudgeQuestion:
     """How far two answers agree: 3, 2 or 1."""
     relation = _RELATIONS.get(pair.relation)
-    return Question(
+    return JudgeQuestion(
         _orders(
             "alignment",
             _ALIGNMENT if relation is None else f"{_ALIGNMENT}\n{relation}",
@@ -189,13 +189,15 @@ def alignment(pair: JudgedPair, *, swapped: bool = False) -> Question:
     )
 
 
-def pairwise(pair: JudgedPair, *, swapped: bool = False) -> Question:
+def pairwise(pair: JudgedPair, *, swapped: bool = False) -> JudgeQuestion:
     """Which of two answers is better: the first, the second or neither."""
     shape = '{"explanation": "what makes it better, in one sentence", "better": "first"}'
-    return Question(_orders("pairwise", _PAIRWISE, shape), _two_answers(pair, swapped=swapped, task=True))
+    return JudgeQuestion(
+        _orders("pairwise", _PAIRWISE, shape), _two_answers(pair, swapped=swapped, task=True)
+    )
 
 
-def grading(measure: str, prompt: str, answer: str) -> Question:
+def grading(measure: str, prompt: str, answer: str) -> JudgeQuestion:
     """How good one answer is by one measure: 3, 2 or 1.
 
     Raises:
@@ -203,7 +205,7 @@ def grading(measure: str, prompt: str, answer: str) -> Question:
     """
     shape = '{"explanation": "what the rating rests on, in one sentence", "rating": 3}'
     orders = _orders(measure, f"{_GRADE} {MEASURES[check_measure(measure)]}", shape)
-    return Question(orders, _tagged((("task", prompt), ("answer", answer))))
+    return JudgeQuestion(orders, _tagged((("task", prompt), ("answer", answer))))
 
 
 def check_measure(name: object) -> str:
@@ -256,7 +258,7 @@ _MENDS = {
 }
 
 
-class Asker:
+class JudgeAsker:
     """Asks a model, or a function that stands for one.
 
     Args:
@@ -282,7 +284,7 @@ class Asker:
         """The target's name."""
         return self._target.name
 
-    def ask(self, question: Question, read: Callable[[str], Read]) -> Read:
+    def ask(self, question: JudgeQuestion, read: Callable[[str], Read]) -> Read:
         """What is read of the answer to a question.
 
         The call is seen by the watch that goes on, so that store, recordings, limits and budget serve it; without one
@@ -395,7 +397,7 @@ class ModelJudge:
                 f"a judge's repeats={repeats!r} must be a whole number from 1 to {MOST_REPEATS}."
             )
         self.repeats = repeats
-        self._asker = Asker(target, parameters)
+        self._asker = JudgeAsker(target, parameters)
 
     def __repr__(self) -> str:
         return f"ModelJudge({self.name!r}, repeats={self.repeats})"
@@ -467,7 +469,7 @@ class ModelJudge:
     def _both(
         self,
         pair: JudgedPair,
-        question: Callable[..., Question],
+        question: Callable[..., JudgeQuestion],
         read: Callable[[str], tuple[_Said, str]],
     ) -> tuple[_Order[_Said], _Order[_Said]]:
         first, second = (

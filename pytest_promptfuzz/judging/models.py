@@ -71,7 +71,7 @@ def configure(named: Configured) -> Configured:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class MeaningModel:
     """The embedding or entailment model that a run uses.
 
     Attributes:
@@ -130,7 +130,7 @@ def has_torch() -> bool:
     return _installed("sentence_transformers")
 
 
-def find_model(folder: str | None = None) -> Model:
+def find_model(folder: str | None = None) -> MeaningModel:
     """The model that a run uses. An exported one comes first: it loads in less than a second.
 
     Looks at the disk only: a model is never downloaded by a test run.
@@ -145,36 +145,38 @@ def find_model(folder: str | None = None) -> Model:
     installed, snapshot = model_folder() / MINILM, trained_minilm()
     for each in (installed, snapshot):
         if each is not None and has_onnx() and onnx_file(each):
-            return Model("onnx", each, name=MINILM)
+            return MeaningModel("onnx", each, name=MINILM)
     if snapshot is not None and has_torch():
-        return Model("torch", snapshot, name=MINILM)
+        return MeaningModel("torch", snapshot, name=MINILM)
     if onnx_file(installed) or (snapshot is not None and onnx_file(snapshot)):
-        return Model(None, None, f"onnxruntime and tokenizers are not installed ({ONNX_EXTRA})")
+        return MeaningModel(None, None, f"onnxruntime and tokenizers are not installed ({ONNX_EXTRA})")
     if has_torch():
-        return Model(
+        return MeaningModel(
             None, None, f"the model is not on this machine ({_DOWNLOAD}, or promptfuzz_model=FOLDER)"
         )
     if has_onnx():
-        return Model(None, None, "the model is not on this machine (promptfuzz model install minilm)")
-    return Model(None, None, f"no model is installed ({SEMANTIC_EXTRA}, or [onnx] without torch)")
+        return MeaningModel(None, None, "the model is not on this machine (promptfuzz model install minilm)")
+    return MeaningModel(None, None, f"no model is installed ({SEMANTIC_EXTRA}, or [onnx] without torch)")
 
 
-def _in_folder(folder: Path) -> Model:
+def _in_folder(folder: Path) -> MeaningModel:
     if not folder.is_dir():
-        return Model(None, None, f"there is no folder {folder} (promptfuzz_model)")
+        return MeaningModel(None, None, f"there is no folder {folder} (promptfuzz_model)")
     exported, trained = onnx_file(folder) is not None, (folder / "modules.json").is_file()
     if exported and has_onnx():
-        return Model("onnx", folder, name=str(read_manifest(folder).get("name") or folder.name))
+        return MeaningModel("onnx", folder, name=str(read_manifest(folder).get("name") or folder.name))
     if trained and has_torch():
-        return Model("torch", folder, name=folder.name)
+        return MeaningModel("torch", folder, name=folder.name)
     if exported or trained:
-        return Model(
+        return MeaningModel(
             None,
             None,
             f"the library that runs the model is not installed ({ONNX_EXTRA if exported else SEMANTIC_EXTRA})",
         )
     wanted = f"{MODEL_FILE} with {TOKENIZER_FILE}, or modules.json"
-    return Model(None, None, f"the folder {folder} (promptfuzz_model) holds no model: neither {wanted}")
+    return MeaningModel(
+        None, None, f"the folder {folder} (promptfuzz_model) holds no model: neither {wanted}"
+    )
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -251,7 +253,7 @@ def installed_entailment_folder() -> Path:
     return model_folder() / ENTAILMENT_FOLDER
 
 
-def find_entailment(folder: str | None = None) -> Model:
+def find_entailment(folder: str | None = None) -> MeaningModel:
     """The entailment model that a run uses. An exported one comes first: it loads in a second.
 
     Looks at the disk only: a model is never downloaded by a test run.
@@ -267,7 +269,7 @@ def find_entailment(folder: str | None = None) -> Model:
     if folder is not None:
         return _entailment_in_folder(Path(folder).expanduser(), " (promptfuzz_entailment)")
     installed = installed_entailment_folder()
-    return _entailment_in_folder(installed, "") if installed.is_dir() else Model(None, None)
+    return _entailment_in_folder(installed, "") if installed.is_dir() else MeaningModel(None, None)
 
 
 def check_entailment_folder(named: str) -> str:
@@ -288,27 +290,27 @@ def check_entailment_folder(named: str) -> str:
     return named
 
 
-def _entailment_in_folder(folder: Path, source: str) -> Model:
+def _entailment_in_folder(folder: Path, source: str) -> MeaningModel:
     if not folder.is_dir():
-        return Model(None, None, f"there is no folder {folder}{source}")
+        return MeaningModel(None, None, f"there is no folder {folder}{source}")
     exported, trained = onnx_file(folder) is not None, (folder / WEIGHTS_FILE).is_file()
     if not exported and not trained:
         wanted = f"neither {MODEL_FILE} with {TOKENIZER_FILE}, nor {WEIGHTS_FILE}"
         found = f"the folder {folder}{source} holds no model: {wanted}"
         if (folder / _PICKLE).is_file():
             found += f". {_PICKLE} is a pickle, which is not read"
-        return Model(None, None, found)
+        return MeaningModel(None, None, found)
     try:
         label_order(folder)
     except ConfigurationError as problem:
-        return Model(None, None, unstopped(problem))
+        return MeaningModel(None, None, unstopped(problem))
     name = str(read_manifest(folder).get("name") or folder.resolve().name)
     if exported and has_onnx():
-        return Model("onnx", folder, name=name)
+        return MeaningModel("onnx", folder, name=name)
     if trained and has_torch():
-        return Model("torch", folder, name=name)
+        return MeaningModel("torch", folder, name=name)
     extra = ONNX_EXTRA if exported else SEMANTIC_EXTRA
-    return Model(None, None, f"the library that runs the model is not installed ({extra})", name=name)
+    return MeaningModel(None, None, f"the library that runs the model is not installed ({extra})", name=name)
 
 
 def read_config(folder: Path) -> dict[str, Any]:

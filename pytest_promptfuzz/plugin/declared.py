@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.comparison import Comparison
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
-    from pytest_promptfuzz.prompts.messages import Part
+    from pytest_promptfuzz.prompts.messages import MutatedPart
     from pytest_promptfuzz.providers.requests import Response, Target
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.wire.watch import Watch
@@ -315,7 +315,7 @@ class Declared:
         direct = "prompt" in parameters and _made_by(self._item, "prompt") == "_pytest.python"
         return as_prompt(parameters["prompt"]) if direct else None
 
-    def cases(self, arguments: Mapping[str, Any], part: Part = TEMPLATE) -> Cases:
+    def cases(self, arguments: Mapping[str, Any], part: MutatedPart = TEMPLATE) -> Cases:
         """The prompt and its inputs.
 
         Args:

@@ -22,7 +22,7 @@ from pytest_promptfuzz.plugin.marks import is_robust, merged
 from pytest_promptfuzz.plugin.output.progress import ItemProgress
 from pytest_promptfuzz.plugin.state import State, prices_of
 from pytest_promptfuzz.reporting.terminal.styled_text import named
-from pytest_promptfuzz.running.batches import Wanted
+from pytest_promptfuzz.running.batches import BatchCall
 from pytest_promptfuzz.storage.answers import exchange_key
 from pytest_promptfuzz.targets.resolution import CallableTarget, as_request
 from pytest_promptfuzz.wire.exchange import IN_PROCESS
@@ -68,10 +68,10 @@ class Planned:
     prices: Prices | None = None
     session: Session | None = None
     folder: Path | None = None
-    _wanted: dict[str, Wanted] = field(default_factory=dict)
+    _wanted: dict[str, BatchCall] = field(default_factory=dict)
 
     @property
-    def wanted(self) -> list[Wanted]:
+    def wanted(self) -> list[BatchCall]:
         """The calls that the store does not answer, each once."""
         return list(self._wanted.values())
 
@@ -115,7 +115,7 @@ class Planned:
             wire = target.prepare(as_request(prompt))
             if wire.url.startswith(IN_PROCESS):
                 continue
-            each = Wanted(wire, tuple(engine.job.contract.ignore), engine.where)
+            each = BatchCall(wire, tuple(engine.job.contract.ignore), engine.where)
             if session.store is not None and each.is_stored(session.store, session.redaction):
                 self.answers[each.key(session.redaction)] = None
             else:
@@ -130,7 +130,7 @@ class Planned:
         for digest, nth in rehearsal.found:
             self.answers[exchange_key(digest, 0, nth)] = None
         for each in rehearsal.missing:
-            self._want(Wanted(each.wire, tuple(engine.job.contract.ignore), engine.where, each.nth))
+            self._want(BatchCall(each.wire, tuple(engine.job.contract.ignore), engine.where, each.nth))
             self.going_on = True
 
     def unplanned(self, test: str, why: str) -> None:
@@ -142,7 +142,7 @@ class Planned:
         self.prices = prices_of(engine.state)
         return self.session
 
-    def _want(self, wanted: Wanted) -> None:
+    def _want(self, wanted: BatchCall) -> None:
         if self.session is not None:
             self._wanted.setdefault(wanted.key(self.session.redaction), wanted)
 

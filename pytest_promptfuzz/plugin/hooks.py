@@ -47,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_promptfuzz.plugin.output.test_reports import register
 
         register(config)
-    config.pluginmanager.register(Results(State.of(config)), "promptfuzz-results")
+    config.pluginmanager.register(ReportCollector(State.of(config)), "promptfuzz-results")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -182,7 +182,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
-class Results:
+class ReportCollector:
     """Gathers finished tests' reports on the process that prints them."""
 
     def __init__(self, state: State) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError
-from pytest_promptfuzz.evaluating.background_calls import BASELINES, MUTATIONS, NOW, Calls, Line
-from pytest_promptfuzz.evaluating.evaluate import Asker
+from pytest_promptfuzz.evaluating.background_calls import BASELINES, MUTATIONS, NOW, BackgroundCaller, Calls
+from pytest_promptfuzz.evaluating.evaluate import TargetAsker
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.plugin.declared import is_declarative
 from pytest_promptfuzz.plugin.engine import Engine
@@ -41,7 +41,7 @@ class LookAhead:
         self._window = window
         self._engines: dict[pytest.Item, Engine | None] = {}
         self._places: dict[pytest.Item, int] = {}
-        self.line = Line(session.concurrency, store=session.store)
+        self.line = BackgroundCaller(session.concurrency, store=session.store)
 
     def reached(self, item: pytest.Item) -> None:
         """The run has come to an item, which may be of any kind."""
@@ -80,7 +80,7 @@ class LookAhead:
         if calls is None:
             line = None if target is None else self.line
             calls = engine.calls = Calls(
-                engine.job, cases, Asker(target or declared.target), line, in_turn=_in_turn(engine)
+                engine.job, cases, TargetAsker(target or declared.target), line, in_turn=_in_turn(engine)
             )
             if self._window and engine.job.only is None:
                 # Before the first call: to load all operators takes the processor that calls under way need.
@@ -144,7 +144,7 @@ class LookAhead:
             return None  # said when its turn comes
         if own is None:
             return None
-        engine.calls = Calls(engine.job, cases, Asker(own), self.line, in_turn=_in_turn(engine))
+        engine.calls = Calls(engine.job, cases, TargetAsker(own), self.line, in_turn=_in_turn(engine))
         self._engines[item] = engine
         engine.calls.ask_baselines(BASELINES, place)
         return engine.calls

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 import pytest
 
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.plugin.options import OVERRIDE, Written, places, read_value
+from pytest_promptfuzz.plugin.options import OVERRIDE, GivenSetting, places, read_value
 from pytest_promptfuzz.plugin.settings import CHOICES, MUTATIONS
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ class Chosen(NamedTuple):
 
 
 @dataclass(slots=True)
-class Choice:
+class PlanChoice:
     """The run's mutations and operators.
 
     Attributes:
@@ -379,7 +379,7 @@ def laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
     return both  # one place contradicts itself: whoever reads it says so
 
 
-def read_choice(config: pytest.Config, table: Mapping[str, Any], overrides: Mapping[str, Any]) -> Choice:
+def read_choice(config: pytest.Config, table: Mapping[str, Any], overrides: Mapping[str, Any]) -> PlanChoice:
     """What the run says: on the command line, in the environment, in the ini file or in ``[tool.promptfuzz]``.
 
     Args:
@@ -407,14 +407,14 @@ def read_choice(config: pytest.Config, table: Mapping[str, Any], overrides: Mapp
                 f"{level['mutations'].place} names what to draw on, and so does {level['operators'].place}; keep one of"
                 " them."
             )
-    return Choice(
+    return PlanChoice(
         config,
         [each for level in ranks.values() for each in level.values()],
         [Chosen(f"{OVERRIDE} {key}", key, overrides[key]) for key in _DEFAULT if key in overrides],
     )
 
 
-def _read(setting: Setting, written: Written) -> Any:
+def _read(setting: Setting, written: GivenSetting) -> Any:
     """The value of a setting as a mark would have it; what it names is not looked up."""
     from pytest_promptfuzz.mutations.engine.selection import count_of, weights_of
 

@@ -154,7 +154,7 @@ def place_of(name: str, config: pytest.Config) -> str:
     return "" if written is None else written.place
 
 
-class Written(NamedTuple):
+class GivenSetting(NamedTuple):
     """What stands in one place, not read yet; of the places, the one of the highest rank wins."""
 
     rank: int
@@ -168,7 +168,7 @@ IN_FILE = 0
 
 def places(
     setting: Setting, config: pytest.Config, table: Mapping[str, Any] = MappingProxyType({})
-) -> Iterator[Written]:
+) -> Iterator[GivenSetting]:
     """Where a setting is given, the place that wins first.
 
     Args:
@@ -181,18 +181,20 @@ def places(
     """
     value = config.getoption(setting.ini)
     if value is not None:
-        yield Written(2, setting.option, ",".join(value) if setting.several else value)
+        yield GivenSetting(2, setting.option, ",".join(value) if setting.several else value)
     if value := os.environ.get(setting.environment):
-        yield Written(1, f"the environment variable {setting.environment}", value)
+        yield GivenSetting(1, f"the environment variable {setting.environment}", value)
     source = f"the ini value {setting.ini}"
     try:
         value = config.getini(setting.ini)
     except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9.2 makes one of the other
         raise pytest.UsageError(f"{source} is not {_expected(setting)}: {error}") from None
     if value is not None:
-        yield Written(IN_FILE, source, _unquoted(value) if isinstance(value, str) else value)
+        yield GivenSetting(IN_FILE, source, _unquoted(value) if isinstance(value, str) else value)
     if setting.name in table:
-        yield Written(IN_FILE, f"{setting.name} in [tool.promptfuzz] of pyproject.toml", table[setting.name])
+        yield GivenSetting(
+            IN_FILE, f"{setting.name} in [tool.promptfuzz] of pyproject.toml", table[setting.name]
+        )
 
 
 def _unquoted(text: str) -> str:
@@ -215,7 +217,7 @@ def _value(setting: Setting, config: pytest.Config, table: Mapping[str, Any]) ->
     return setting.default if written is None or written.value == "" else read_value(setting, written)
 
 
-def read_value(setting: Setting, written: Written) -> Any:
+def read_value(setting: Setting, written: GivenSetting) -> Any:
     """A setting, read.
 
     Raises:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_promptfuzz.evaluating.job import Job
-    from pytest_promptfuzz.history.counterexamples import Kept
+    from pytest_promptfuzz.history.counterexamples import KeptTest
     from pytest_promptfuzz.plugin.state import State
     from pytest_promptfuzz.reporting.model import TestReport
-    from pytest_promptfuzz.results.counterexamples import Known
+    from pytest_promptfuzz.results.counterexamples import KnownCounterexample
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.storage.redaction import Redaction
 
@@ -41,7 +41,7 @@ NOTHING_STORED = f"{_MOST_CALLS} is 0"
 
 
 @dataclass(slots=True, eq=False)
-class Results:
+class RunResults:
     """The results of a run, for whoever runs pytest in this process.
 
     Attributes:
@@ -73,7 +73,7 @@ class Results:
             self.failed.setdefault(report.nodeid, said)
 
 
-def run_stored(arguments: Sequence[str]) -> Results:
+def run_stored(arguments: Sequence[str]) -> RunResults:
     """Run the robust tests of a suite with stored answers, and none else, with pytest in this process.
 
     Their bodies run. What is not stored is an error of its trial; the stored answers are left as they are.
@@ -93,11 +93,11 @@ def run_stored(arguments: Sequence[str]) -> Results:
             _NO_CONTROL,
             "--promptfuzz-mode=auto",
         ],
-        Results(),
+        RunResults(),
     )
 
 
-def run_one(test: str, trial: str, arguments: Sequence[str]) -> Results:
+def run_one(test: str, trial: str, arguments: Sequence[str]) -> RunResults:
     """Run one trial of one test, with pytest in this process; what is not stored is asked.
 
     Args:
@@ -108,10 +108,10 @@ def run_one(test: str, trial: str, arguments: Sequence[str]) -> Results:
     Raises:
         UsageError: pytest cannot collect or run it; the message holds what it printed.
     """
-    return _run([test, *arguments, f"--promptfuzz-trial={trial}"], Results(replays=True))
+    return _run([test, *arguments, f"--promptfuzz-trial={trial}"], RunResults(replays=True))
 
 
-def _run(arguments: Sequence[str], results: Results) -> Results:
+def _run(arguments: Sequence[str], results: RunResults) -> RunResults:
     printed = io.StringIO()
     workers = ["-n0"] if find_spec("xdist") is not None else []
     with tempfile.TemporaryDirectory() as folder:
@@ -130,7 +130,7 @@ def _run(arguments: Sequence[str], results: Results) -> Results:
     return results
 
 
-RESULTS = pytest.StashKey[Results]()
+RESULTS = pytest.StashKey[RunResults]()
 
 
 _LOCAL = "counterexamples"  # as the store calls its folder; it is not loaded to find that there is none
@@ -165,13 +165,13 @@ def pin(job: Job, item: pytest.Item, state: State) -> None:
 class _Seen:
     """What a run has shown of a test's counterexamples: those that hold, as they are today, and those that do not."""
 
-    held: dict[str, Known] = field(default_factory=dict)
+    held: dict[str, KnownCounterexample] = field(default_factory=dict)
     retired: dict[str, str] = field(default_factory=dict)
-    found: list[Known] = field(default_factory=list)
+    found: list[KnownCounterexample] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Pins:
+class PinKeeper:
     """Keeps what a run finds, on the process that has seen every report.
 
     Attributes:
@@ -200,14 +200,14 @@ class Pins:
         trials = list(dict.fromkeys(each["id"] for each in broke))
         if not (trials or data["replayed"] or data["counterexamples"] or (folder / _LOCAL).is_dir()):
             return
-        from pytest_promptfuzz.history.counterexamples import Kept, LocalCounterexamples
+        from pytest_promptfuzz.history.counterexamples import KeptTest, LocalCounterexamples
 
         seen = self.tests[report.nodeid] = self._seen(data, report.nodeid)
         local = LocalCounterexamples(folder)
         try:
             before = local.read(report.nodeid)
         except StoreError:
-            before = Kept(report.nodeid)  # writing says so, and puts it aside
+            before = KeptTest(report.nodeid)  # writing says so, and puts it aside
         kept = _kept(before, seen, trials)
         if kept == before and local.path_of(report.nodeid).exists() == bool(kept.found or kept.trials):
             return
@@ -236,7 +236,7 @@ class Pins:
                 seen.found.append(found)
         return seen
 
-    def pinned(self, test: str, before: tuple[Known, ...]) -> tuple[Known, ...]:
+    def pinned(self, test: str, before: tuple[KnownCounterexample, ...]) -> tuple[KnownCounterexample, ...]:
         """What is to be pinned of a test: what was and holds, as it is today, and what else is known to break it.
 
         Args:
@@ -275,19 +275,19 @@ class Pins:
                 yield f"removed here, but still pinned in git: {named} of {nodeid}; {UPDATE} removes {them} there too"
 
 
-def _read(report: Any, target: str) -> Known | None:
+def _read(report: Any, target: str) -> KnownCounterexample | None:
     """A counterexample of a report; ``None`` where what was hidden in the report made another of it."""
-    from pytest_promptfuzz.results.counterexamples import Counterexample, Known
+    from pytest_promptfuzz.results.counterexamples import Counterexample, KnownCounterexample
 
     try:
         found = Counterexample.from_json(report)
     except UsageError:
         return None
-    return Known(found, target) if found.id == report["id"] else None
+    return KnownCounterexample(found, target) if found.id == report["id"] else None
 
 
-def _kept(before: Kept, seen: _Seen, trials: list[str]) -> Kept:
-    from pytest_promptfuzz.history.counterexamples import Kept
+def _kept(before: KeptTest, seen: _Seen, trials: list[str]) -> KeptTest:
+    from pytest_promptfuzz.history.counterexamples import KeptTest
 
     found = {
         now.id: now
@@ -296,7 +296,7 @@ def _kept(before: Kept, seen: _Seen, trials: list[str]) -> Kept:
         for now in [seen.held.get(each.id, each)]
     }
     found |= {each.id: each for each in seen.found}
-    return Kept(before.test, list(found.values()), trials)
+    return KeptTest(before.test, list(found.values()), trials)
 
 
 # The command that reproduces one trial, to be copied into the shell that pytest was started from.

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.plugin.engine import Engine
     from pytest_promptfuzz.plugin.state import State
     from pytest_promptfuzz.reporting.model import TestReport
-    from pytest_promptfuzz.results.counterexamples import Known
+    from pytest_promptfuzz.results.counterexamples import KnownCounterexample
     from pytest_promptfuzz.results.robustness import Robustness
 
-    Pinned = Callable[[str, tuple[Known, ...]], tuple[Known, ...]]
+    Pinned = Callable[[str, tuple[KnownCounterexample, ...]], tuple[KnownCounterexample, ...]]
 
 
 _NAMED = 3
@@ -210,7 +210,9 @@ def _worse(new: Snapshot, before: Snapshot) -> bool:
     )
 
 
-def _settled(pinned: tuple[Known, ...], before: tuple[Known, ...]) -> tuple[Known, ...]:
+def _settled(
+    pinned: tuple[KnownCounterexample, ...], before: tuple[KnownCounterexample, ...]
+) -> tuple[KnownCounterexample, ...]:
     """The same, as they were pinned before where they break in the same way: how often they were asked is no news."""
     old = {each.id: each for each in before}
     return tuple(
@@ -218,7 +220,7 @@ def _settled(pinned: tuple[Known, ...], before: tuple[Known, ...]) -> tuple[Know
     )
 
 
-def _shown(known: Known) -> dict[str, Any]:
+def _shown(known: KnownCounterexample) -> dict[str, Any]:
     return {key: value for key, value in known.to_json().items() if key not in {"calls", "repeats"}}
 
 

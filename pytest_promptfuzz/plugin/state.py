@@ -17,7 +17,7 @@ import pytest
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, UsageError, unstopped
 from pytest_promptfuzz.judging.models import Configured
 from pytest_promptfuzz.judging.models import configure as configure_models
-from pytest_promptfuzz.plugin.marks import Choice, read_choice
+from pytest_promptfuzz.plugin.marks import PlanChoice, read_choice
 from pytest_promptfuzz.plugin.options import (
     check_mode,
     check_overrides,
@@ -28,7 +28,7 @@ from pytest_promptfuzz.plugin.options import (
     read_settings,
 )
 from pytest_promptfuzz.plugin.output.session_finish import Ending
-from pytest_promptfuzz.plugin.replays import RESULTS, Pins
+from pytest_promptfuzz.plugin.replays import RESULTS, PinKeeper
 from pytest_promptfuzz.plugin.snapshots import Gone, Updates, check_update
 from pytest_promptfuzz.running.limits.settings import PROFILES, read_tool, rules_and_prices
 from pytest_promptfuzz.text.safe_text import safe
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.providers.requests import Target
     from pytest_promptfuzz.reporting.model import TestReport, TestSummary
     from pytest_promptfuzz.running.limits.budget import Prices
-    from pytest_promptfuzz.running.limits.limits import Limits
+    from pytest_promptfuzz.running.limits.limits import SessionLimits
     from pytest_promptfuzz.storage.redaction import Redaction
     from pytest_promptfuzz.targets.resolution import CallableTarget
     from pytest_promptfuzz.wire.cassettes import Recordings
@@ -86,19 +86,19 @@ def read_profiles(tables: Mapping[str, Any]) -> dict[str, Profile]:
         raise pytest.UsageError(str(error)) from None
 
 
-def make_limits(state: State) -> Limits:
+def make_limits(state: State) -> SessionLimits:
     """The gate of this process; the workers of one run share what they count."""
-    from pytest_promptfuzz.running.limits.limits import Limits
+    from pytest_promptfuzz.running.limits.limits import SessionLimits
     from pytest_promptfuzz.running.limits.settings import settings_of
 
     rules, prices = rules_and_prices(state.tables)
     settings = settings_of(state.settings, rules=rules, prices=prices, prefix="--promptfuzz-", dry=state.dry)
     run = getattr(state.config, "workerinput", {}).get(RUN)
     if run is None:
-        return Limits(settings, told=_line(state))
+        return SessionLimits(settings, told=_line(state))
     from pytest_promptfuzz.running.limits.budget import SharedLedger
 
-    return Limits(settings, ledger=SharedLedger(shared_file(state, run), state.warnings.append))
+    return SessionLimits(settings, ledger=SharedLedger(shared_file(state, run), state.warnings.append))
 
 
 def _line(state: State) -> Callable[[str], None] | None:
@@ -182,7 +182,7 @@ class ItemSessions:
 
 
 @dataclass(slots=True)
-class Written:
+class RecordingSummary:
     """What a recording run has to say at its end.
 
     Attributes:
@@ -276,19 +276,19 @@ class State:
     settings: dict[str, Any]
     overrides: dict[str, Any]
     patterns: tuple[str, ...]
-    choice: Choice
+    choice: PlanChoice
     reports: dict[str, TestSummary] = field(default_factory=dict)
     expected: dict[str, TestReport] = field(default_factory=dict)
     let_through: dict[str, str] = field(default_factory=dict)
     accepted: Updates = field(default_factory=Updates)
     gone: Gone = field(default_factory=Gone)
-    pins: Pins = field(default_factory=Pins)
+    pins: PinKeeper = field(default_factory=PinKeeper)
     ending: Ending = field(default_factory=Ending)
     unmutated: dict[str, None] = field(default_factory=dict)
     interrupted: dict[str, TestReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     mode_reason: str = ""
-    written: Written = field(default_factory=Written)
+    written: RecordingSummary = field(default_factory=RecordingSummary)
     tables: dict[str, Any] = field(default_factory=dict)
     profiles: dict[str, Profile] = field(default_factory=dict)
     run: str | None = None

@@ -12,10 +12,10 @@ import pytest
 from _pytest.tmpdir import tmppath_result_key
 
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.evaluating.evaluate import Asker, watch_of_the_run
+from pytest_promptfuzz.evaluating.evaluate import TargetAsker, watch_of_the_run
 from pytest_promptfuzz.evaluating.search_settings import Hunting
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
-from pytest_promptfuzz.mutations.engine.selection import Wanted
+from pytest_promptfuzz.mutations.engine.selection import PlanRequest
 from pytest_promptfuzz.plugin.declared import Declared, checked
 from pytest_promptfuzz.plugin.marks import MARK, SEARCH_KEYS
 from pytest_promptfuzz.running.run import adrive, drive, ends_everything
@@ -287,7 +287,7 @@ def hunting_of(keys: Mapping[str, Any], contract: Contract, queries: int, where:
 
 def _operators(contract: Contract) -> Any:
     """What may be done to the prompt; of a plan that says how much of each, the operators that keep the answer."""
-    if not isinstance(contract.operators, Wanted):
+    if not isinstance(contract.operators, PlanRequest):
         return contract.operators
     drawn = [each for stratum in contract.operators.strata for each in stratum.operators]
     return [*dict.fromkeys(each for each in drawn if each.relation == "invariance")] or None
@@ -400,7 +400,7 @@ def baselines_of(
     """The body of a declarative test for the unmutated prompt alone, once for every input."""
     original: Callable[..., Any] = item.obj  # type: ignore[attr-defined]  # a test function has one
     declared = Declared(item, keys, target)  # type: ignore[arg-type]  # as above
-    asker = Asker(declared.target)
+    asker = TargetAsker(declared.target)
 
     @functools.wraps(original)
     def body(**arguments: Any) -> None:

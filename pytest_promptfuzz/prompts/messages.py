@@ -120,7 +120,7 @@ ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 MUTABLE_ROLES = frozenset({"system", "developer", "user"})
 
 
-class Piece(NamedTuple):
+class MessageText(NamedTuple):
     """One text of a message: part ``part`` of message ``message`` (``None`` where the content is a str)."""
 
     message: int
@@ -168,23 +168,25 @@ def _check_message(message: Any, where: str) -> None:
             )
 
 
-def layout(messages: Sequence[Message]) -> tuple[str, tuple[Piece, ...]]:
+def layout(messages: Sequence[Message]) -> tuple[str, tuple[MessageText, ...]]:
     """All texts of ``messages`` joined by `SEPARATOR`, and where each stands in that."""
     texts: list[str] = []
-    pieces: list[Piece] = []
+    pieces: list[MessageText] = []
     position = 0
     for index, message in enumerate(messages):
         mutable = message["role"] in MUTABLE_ROLES
         for part, text in _texts(message):
             if texts:
                 position += len(SEPARATOR)
-            pieces.append(Piece(index, part, position, position + len(text), mutable))
+            pieces.append(MessageText(index, part, position, position + len(text), mutable))
             texts.append(text)
             position += len(text)
     return SEPARATOR.join(texts), tuple(pieces)
 
 
-def replaced(messages: Sequence[Message], pieces: Sequence[Piece], texts: Sequence[str]) -> list[Message]:
+def replaced(
+    messages: Sequence[Message], pieces: Sequence[MessageText], texts: Sequence[str]
+) -> list[Message]:
     """A deep copy of ``messages`` with the text of each piece replaced by the one of ``texts``."""
     copies = [copy.deepcopy(message) for message in messages]
     for piece, text in zip(pieces, texts, strict=True):
@@ -212,7 +214,7 @@ _ROLES = tuple(role for role in ROLES if role in MUTABLE_ROLES)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MutatedPart:
     """The text that mutations may touch.
 
     Attributes:
@@ -240,10 +242,10 @@ class Part:
         return self.everywhere or dict(self.roles).get(role)
 
 
-TEMPLATE = Part()
+TEMPLATE = MutatedPart()
 
 
-def parse_part(value: Any) -> Part:
+def parse_part(value: Any) -> MutatedPart:
     """What ``part=`` says.
 
     Args:
@@ -254,8 +256,8 @@ def parse_part(value: Any) -> Part:
         UsageError: It is none of these.
     """
     if value is None or value in WHAT:
-        return Part(cast("What | None", value) or "template")
-    if isinstance(value, Part):
+        return MutatedPart(cast("What | None", value) or "template")
+    if isinstance(value, MutatedPart):
         return value
     named = [value] if isinstance(value, str) else value
     if not isinstance(named, Sequence) or not named or not all(isinstance(each, str) for each in named):
@@ -274,7 +276,7 @@ def parse_part(value: Any) -> Part:
                 f"part={value!r} names the role {role!r} twice; write {role + ':both'!r} for all of it."
             )
         chosen[role] = cast("What", what or "template")
-    return Part(None, tuple(chosen.items()))
+    return MutatedPart(None, tuple(chosen.items()))
 
 
 def _hint(given: str) -> str:
@@ -284,7 +286,9 @@ def _hint(given: str) -> str:
     return "write 'template', 'input' or 'both', or name roles: ['system', 'user:input']."
 
 
-def check_part(part: Part, roles: set[str] | None, *, filled: bool, slots: Sequence[str], where: str) -> None:
+def check_part(
+    part: MutatedPart, roles: set[str] | None, *, filled: bool, slots: Sequence[str], where: str
+) -> None:
     """Refuse a part that a prompt does not have.
 
     Args:
@@ -315,8 +319,8 @@ def check_part(part: Part, roles: set[str] | None, *, filled: bool, slots: Seque
 
 
 def outside(
-    part: Part,
-    pieces: Sequence[Piece],
+    part: MutatedPart,
+    pieces: Sequence[MessageText],
     messages: Sequence[Message] | None,
     inputs: Sequence[tuple[int, int]],
 ) -> list[Found]:
@@ -346,8 +350,8 @@ def outside(
 
 
 def bounds(
-    part: Part,
-    pieces: Sequence[Piece],
+    part: MutatedPart,
+    pieces: Sequence[MessageText],
     messages: Sequence[Message] | None,
     inputs: Sequence[tuple[int, int]],
 ) -> tuple[tuple[int, int], ...] | None:

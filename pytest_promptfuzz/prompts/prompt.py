@@ -13,8 +13,8 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.prompts.messages import (
     TEMPLATE,
     Message,
-    Part,
-    Piece,
+    MessageText,
+    MutatedPart,
     article,
     bounds,
     chat_in,
@@ -106,11 +106,11 @@ class Prompt(Frozen):
     name: str | None
     _text: str
     _messages: tuple[Message, ...] | None
-    _pieces: tuple[Piece, ...]
+    _pieces: tuple[MessageText, ...]
     _protect: tuple[Protect, ...]
     _observer: Callable[[Values | None], None] | None
     _filling: Filling | None
-    _part: Part
+    _part: MutatedPart
     _slots: Slots | None
     _spans: tuple[Span, ...] | None
 
@@ -171,7 +171,7 @@ class Prompt(Frozen):
         messages = values.get("_messages")
         if messages is None:
             text = values["_text"]
-            pieces: tuple[Piece, ...] = (Piece(0, None, 0, len(text), mutable=True),)
+            pieces: tuple[MessageText, ...] = (MessageText(0, None, 0, len(text), mutable=True),)
         else:
             text, pieces = layout(messages)
         for name, value in {**_UNSET, **values, "_text": text, "_pieces": pieces}.items():
@@ -269,7 +269,7 @@ class Prompt(Frozen):
         check_texts(texts, where)
         return self._with_texts(texts, _filling=Filling(self.slots, values, placed(texts, marks)))
 
-    def limited(self, part: str | Sequence[str] | Part | None) -> Prompt:
+    def limited(self, part: str | Sequence[str] | MutatedPart | None) -> Prompt:
         """A copy of which mutations may touch one part only.
 
         Args:

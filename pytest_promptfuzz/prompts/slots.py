@@ -21,7 +21,7 @@ from pytest_promptfuzz.text.expressions import expression
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_promptfuzz.prompts.messages import Piece
+    from pytest_promptfuzz.prompts.messages import MessageText
 
 
 _SPEC = r"(?:[^{}\n]?[<>=^])?[-+ ]?z?#?0?\d{0,4}[,_]?(?:\.\d{1,3})?[bcdeEfFgGnosxX%]?|%[^{}\n]{1,40}"
@@ -262,7 +262,7 @@ class Filling:
 
 
 def filled(
-    template: Slots, text: str, pieces: Iterable[Piece], values: Values, prompt: str
+    template: Slots, text: str, pieces: Iterable[MessageText], values: Values, prompt: str
 ) -> tuple[list[str], list[list[tuple[int, int]]]]:
     """The text of each piece with its slots filled, and where the values stand in it.
 

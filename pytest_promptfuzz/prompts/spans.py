@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_promptfuzz.prompts.cues import Found
-    from pytest_promptfuzz.prompts.messages import Piece
+    from pytest_promptfuzz.prompts.messages import MessageText
 
 
 # Spans between delimiters: slots, tags, placeholders, quotes, code, marked-up mathematics.
@@ -601,7 +601,7 @@ def protected_spans(text: str, extra: Iterable[Protect] = ()) -> tuple[Span, ...
     return merge(found)
 
 
-def chat_spans(text: str, pieces: Iterable[Piece], extra: Iterable[Protect]) -> list[Found]:
+def chat_spans(text: str, pieces: Iterable[MessageText], extra: Iterable[Protect]) -> list[Found]:
     """The spans of a chat's texts, unsorted: what stands between them and those not ours to change included.
 
     Each text by itself, so that a quote left open in one message does not reach into the next; but a label announced

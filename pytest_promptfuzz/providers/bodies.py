@@ -377,7 +377,7 @@ def parts_of(content: Any) -> list[dict[str, Any]]:
 PIECE = re.compile(r"\s*\S+\s*\Z|\s*\S+")
 
 
-class Model(Protocol):
+class AnsweringModel(Protocol):
     """Anything that answers a request; ``SimulatedModel`` does."""
 
     def answer(self, request: Request, *, sample: int = 0) -> Response:
@@ -385,7 +385,7 @@ class Model(Protocol):
         ...
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     """An HTTP answer: status, headers, and a payload, whole (bytes) or streamed (an iterator of bytes)."""
 
     status: int

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.providers import anthropic_messages, openai_chat, openai_responses
 from pytest_promptfuzz.providers.bodies import (
-    Answer,
+    AnsweringModel,
+    HttpAnswer,
     InvalidBodyError,
-    Model,
     compact,
     digest,
     event_body,
@@ -288,7 +288,7 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _BodyText:
     """A text in a body: ``owner[key]``."""
 
     owner: Any
@@ -344,9 +344,9 @@ def respoken(
     return changed, frozenset(found)
 
 
-def _messages(body: dict[str, Any], more: Places | None) -> Iterator[tuple[str, list[_Place]]]:
+def _messages(body: dict[str, Any], more: Places | None) -> Iterator[tuple[str, list[_BodyText]]]:
     for role, owner, key, path in more(body) if more is not None else ():
-        yield role, [_Place(owner, key, path)]
+        yield role, [_BodyText(owner, key, path)]
     for key, role in (("system", "system"), ("instructions", "system"), ("input", "user")):
         places = _places(body, key, f"$.{key}") if key != "input" or isinstance(body.get(key), str) else []
         if places:
@@ -361,12 +361,12 @@ def _messages(body: dict[str, Any], more: Places | None) -> Iterator[tuple[str, 
                 yield role_of, places
 
 
-def _places(owner: Mapping[str, Any], key: str, path: str) -> list[_Place]:
+def _places(owner: Mapping[str, Any], key: str, path: str) -> list[_BodyText]:
     content = owner.get(key)
     if isinstance(content, str):
-        return [_Place(owner, key, path)] if content.strip() else []
+        return [_BodyText(owner, key, path)] if content.strip() else []
     return [
-        _Place(part, "text", f"{path}[{index}].text")
+        _BodyText(part, "text", f"{path}[{index}].text")
         for index, part in enumerate(content if isinstance(content, list) else ())
         if isinstance(part, dict) and part.get("type") in _TEXT_PARTS
         if isinstance(part.get("text"), str) and part["text"].strip()
@@ -475,12 +475,12 @@ def answer_http(
     method: str,
     path: str,
     body: bytes,
-    model: Model,
+    model: AnsweringModel,
     *,
     headers: Mapping[str, str] | None = None,
     key: str | None = None,
     sample: int = 0,
-) -> Answer:
+) -> HttpAnswer:
     """Answer one HTTP request from ``model``. Never raises for a bad request: that is an answer as well.
 
     Args:
@@ -514,7 +514,7 @@ def answer_http(
         return error_answer(400, str(error), anthropic=anthropic, param=error.param)
 
 
-def error_answer(status: int, message: str, *, anthropic: bool, param: str | None = None) -> Answer:
+def error_answer(status: int, message: str, *, anthropic: bool, param: str | None = None) -> HttpAnswer:
     """An error in the shape of the OpenAI or the Anthropic API."""
     request_id = f"req_{digest({'status': status, 'message': message})}"
     shape: dict[str, Any]
@@ -529,7 +529,7 @@ def error_answer(status: int, message: str, *, anthropic: bool, param: str | Non
     return _json(status, shape, request_id)
 
 
-def _answer(name: Endpoint, body: dict[str, Any], model: Model, sample: int) -> Answer:
+def _answer(name: Endpoint, body: dict[str, Any], model: AnsweringModel, sample: int) -> HttpAnswer:
     if name == "embeddings":
         return _json(200, answer_embeddings(body, _version(model)))
     if name == "count_tokens":
@@ -545,7 +545,7 @@ def _answer(name: Endpoint, body: dict[str, Any], model: Model, sample: int) -> 
     if body.get("stream"):
         headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
         headers["x-request-id"] = f"req_{digest(body)}"
-        return Answer(200, headers, form.stream_answer(response, body))
+        return HttpAnswer(200, headers, form.stream_answer(response, body))
     return _json(200, form.encode_answer(response, body), f"req_{digest(body)}")
 
 
@@ -568,7 +568,7 @@ def _let_in(headers: Mapping[str, str], key: str) -> bool:
     return hmac.compare_digest(given.encode(), key.encode())
 
 
-def _models(method: str, path: str, model: Model, *, anthropic: bool) -> Answer:
+def _models(method: str, path: str, model: AnsweringModel, *, anthropic: bool) -> HttpAnswer:
     if method != "GET":
         return error_answer(405, f"Method {method} is not allowed here, use GET.", anthropic=anthropic)
     name = _version(model) or "model"
@@ -591,13 +591,13 @@ def _models(method: str, path: str, model: Model, *, anthropic: bool) -> Answer:
     return _json(200, entry)
 
 
-def _version(model: Model) -> str:
+def _version(model: AnsweringModel) -> str:
     return str(getattr(model, "version", ""))
 
 
-def _json(status: int, value: object, request_id: str = "") -> Answer:
+def _json(status: int, value: object, request_id: str = "") -> HttpAnswer:
     headers = {"content-type": "application/json"}
     if request_id:
         headers["x-request-id"] = request_id
         headers["request-id"] = request_id
-    return Answer(status, headers, compact(value).encode())
+    return HttpAnswer(status, headers, compact(value).encode())

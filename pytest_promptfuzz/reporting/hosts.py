@@ -130,7 +130,7 @@ _MOST_LONG = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReportFinding:
     """One finding. ``message`` is safe for a terminal, ``line`` from 1; ``path`` is empty where no line is known.
 
     ``about`` is what tells it from other findings of its test and kind, the same in every run.
@@ -151,7 +151,7 @@ class Finding:
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def findings(document: Document) -> list[Finding]:
+def findings(document: Document) -> list[ReportFinding]:
     """The findings of a run, errors first, each level in the order of rules and the worst test first.
 
     A test that is expected to fail, or that was let through, makes a note.
@@ -165,13 +165,13 @@ def findings(document: Document) -> list[Finding]:
     for lost in document["unjudged"]:
         path, line = lost["location"] or ("", 1)
         level: Level = "error" if lost["outcome"] in {"failed", "error"} else "note"
-        found.append(Finding("unjudged", level, lost["test"], path, line, _short(lost["message"])))
+        found.append(ReportFinding("unjudged", level, lost["test"], path, line, _short(lost["message"])))
     found += _compared(document)
     kinds = list(RULES)
     return sorted(found, key=lambda each: (_LEVELS[each.level], kinds.index(each.kind)))
 
 
-def _of_test(test: DocumentTest, target: str, conditions: list[str]) -> list[Finding]:
+def _of_test(test: DocumentTest, target: str, conditions: list[str]) -> list[ReportFinding]:
     """Of one test, which meets ``conditions``; ``target`` tells it from others of its name, in a report of several."""
     path, line = test["location"] or ("", 1)
     lost = is_lost(test)
@@ -180,7 +180,9 @@ def _of_test(test: DocumentTest, target: str, conditions: list[str]) -> list[Fin
     if test["verdict"] in ("brittle", "noisy", "inconclusive"):
         kind: Kind = test["verdict"]  # type: ignore[assignment]  # one of them
         level: Level = "note" if not lost else "error" if kind == "brittle" else "warning"
-        found.append(Finding(kind, level, test["test"], path, line, _short(of + one_line(test)), target))
+        found.append(
+            ReportFinding(kind, level, test["test"], path, line, _short(of + one_line(test)), target)
+        )
     for each in drifts(test):
         condition = next((text for text in conditions if _is_of(text, each)), "")
         level = "error" if each["policy"] == "fail" or condition else "warning"
@@ -188,14 +190,14 @@ def _of_test(test: DocumentTest, target: str, conditions: list[str]) -> list[Fin
         said = f"{of}drift: {each['message']}"
         if condition:
             said += f" ({_meets(condition)})"
-        found.append(Finding("drift", level, test["test"], path, line, _short(said), about))
+        found.append(ReportFinding("drift", level, test["test"], path, line, _short(said), about))
     if fails_otherwise(test):
         said = f"{of}the test failed, though its prompt passed"
-        found.append(Finding("failed", "error", test["test"], path, line, _short(said), target))
+        found.append(ReportFinding("failed", "error", test["test"], path, line, _short(said), target))
     return found
 
 
-def _compared(document: Document) -> list[Finding]:
+def _compared(document: Document) -> list[ReportFinding]:
     """Tests that meet a condition, and those that are worse by more than noise."""
     places = {test["test"]: test["location"] or ("", 1) for test in document["tests"]}
     drifted: dict[str, list[DriftReport]] = {}
@@ -210,13 +212,15 @@ def _compared(document: Document) -> list[Finding]:
             failing.add(test)
             said = _meets(condition)
             found.append(
-                Finding("condition", "error", test, *places.get(test, ("", 1)), _short(said), condition)
+                ReportFinding("condition", "error", test, *places.get(test, ("", 1)), _short(said), condition)
             )
     for each in changed(document, "worse"):
         if each["test"] not in failing:
             said = each["explanation"] or "worse than its base by more than noise"
             found.append(
-                Finding("worse", "warning", each["test"], *places.get(each["test"], ("", 1)), _short(said))
+                ReportFinding(
+                    "worse", "warning", each["test"], *places.get(each["test"], ("", 1)), _short(said)
+                )
             )
     return found
 
@@ -278,7 +282,7 @@ def github_report(document: Document, *, summary_limit: int = SUMMARY_LIMIT) -> 
     )
 
 
-def annotation_lines(found: Sequence[Finding]) -> list[str]:
+def annotation_lines(found: Sequence[ReportFinding]) -> list[str]:
     """Workflow commands, one a finding: the worst first, ten of each level, of which the last says how many more."""
     lines = []
     for level, command in _COMMANDS.items():
@@ -291,7 +295,7 @@ def annotation_lines(found: Sequence[Finding]) -> list[str]:
     return lines
 
 
-def _command(found: Finding) -> str:
+def _command(found: ReportFinding) -> str:
     where = f"file={_property(found.path)},line={found.line}," if found.path else ""
     title = _property(f"{_TITLES[found.kind]}: {safe(found.test)}")
     return f"::{_COMMANDS[found.level]} {where}title={title}::{_data(found.message)}"
@@ -374,7 +378,7 @@ def gitlab_report(document: Document) -> str:
     return json.dumps([_issue(each) for each in findings(document)], ensure_ascii=True, indent=1) + "\n"
 
 
-def _issue(found: Finding) -> dict[str, Any]:
+def _issue(found: ReportFinding) -> dict[str, Any]:
     return {
         "type": "issue",
         "check_name": f"promptfuzz-{found.kind}",
@@ -391,7 +395,7 @@ def _issue(found: Finding) -> dict[str, Any]:
     }
 
 
-def _severity(found: Finding) -> str:
+def _severity(found: ReportFinding) -> str:
     return "critical" if found.kind == "brittle" and found.level == "error" else _SEVERITIES[found.level]
 
 
@@ -440,7 +444,7 @@ def _rule(kind: Kind, said: str) -> dict[str, Any]:
     }
 
 
-def _result(found: Finding) -> dict[str, Any]:
+def _result(found: ReportFinding) -> dict[str, Any]:
     path = found.path or found.test.partition("::")[0]
     place = {
         "artifactLocation": {"uri": quote(path.replace("\\", "/"), errors="replace"), "uriBaseId": "SRCROOT"},

@@ -22,7 +22,7 @@ from pytest_promptfuzz.reporting.document import (
 from pytest_promptfuzz.reporting.model import scored, search_text
 from pytest_promptfuzz.reporting.terminal.changes import turned
 from pytest_promptfuzz.reporting.terminal.summary import one_line, seconds
-from pytest_promptfuzz.reporting.wording.diffs import Change, Move, answer_pair, explain
+from pytest_promptfuzz.reporting.wording.diffs import Move, ShownChange, answer_pair, explain
 from pytest_promptfuzz.reporting.wording.words import (
     MENDS,
     NEW_ORDER,
@@ -363,7 +363,7 @@ def edit_block(diff: Sequence[Sequence[str]]) -> str:
 
 
 def _rows(shown: Shown) -> list[tuple[str, str]]:
-    if isinstance(shown, Change):
+    if isinstance(shown, ShownChange):
         sides = {side: "".join(text for kind, text in shown.pieces if kind in f"={side}") for side in "-+"}
         return [(side, text.replace("\n", "⏎")) for side, text in sides.items() if text]
     if isinstance(shown, Move):

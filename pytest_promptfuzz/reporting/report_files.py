@@ -119,14 +119,14 @@ def _own() -> Mapping[str, Reporter]:
 REPORTERS: Registry[Reporter] = Registry("report format", "promptfuzz.reporters", _as_reporter, _own)
 
 
-class Wanted(NamedTuple):
+class ReportRequest(NamedTuple):
     """A report that was asked for: its format, and where it is to lie; of ``github`` the environment says where."""
 
     format: str
     path: str
 
 
-def read_wanted(text: str) -> list[Wanted]:
+def read_wanted(text: str) -> list[ReportRequest]:
     """Reports as options name them: ``json:PATH,html:PATH``, or ``github``.
 
     Raises:
@@ -135,7 +135,7 @@ def read_wanted(text: str) -> list[Wanted]:
     >>> read_wanted("json:a.json,html:b,c.html")
     [Wanted(format='json', path='a.json'), Wanted(format='html', path='b,c.html')]
     """
-    found: list[Wanted] = []
+    found: list[ReportRequest] = []
     for each in _NEXT.split(text):
         name, colon, path = (part.strip() for part in each.partition(":"))
         if name == GITHUB:
@@ -147,7 +147,7 @@ def read_wanted(text: str) -> list[Wanted]:
             raise UsageError(f"{each.strip()!r} names no path: write FORMAT:PATH, such as html:report.html.")
         if any(path == other.path for other in found):
             raise UsageError(f"{path or name} is asked for twice; give each report a path of its own.")
-        found.append(Wanted(name, os.path.expanduser(path)))  # noqa: PTH111 - the text stays as it was given
+        found.append(ReportRequest(name, os.path.expanduser(path)))  # noqa: PTH111 - the text stays as it was given
     return found
 
 

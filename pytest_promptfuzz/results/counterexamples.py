@@ -127,7 +127,7 @@ _DOUBT = 0.05  # that a change which broke so often passes by chance each time
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCounterexample:
     """A counterexample as it is kept, and the name of the target that it was last seen to break; empty for none."""
 
     found: Counterexample
@@ -170,7 +170,7 @@ class Replayed:
         trial: An answer of today that breaks; ``None`` where none did.
     """
 
-    known: Known
+    known: KnownCounterexample
     status: Now
     why: str = ""
     now: Counterexample | None = None

@@ -43,7 +43,7 @@ _MANY = 400  # trials from which half as many draws must do
 
 
 @dataclass(frozen=True, slots=True)
-class Told(Generic[Part]):
+class TouchedTrial(Generic[Part]):
     """A trial: what it touches, and how often it broke.
 
     Attributes:
@@ -82,7 +82,7 @@ class Share:
         return share_interval(self.broken / self.asked, self.trials) if self.trials else None
 
     @classmethod
-    def of(cls, trials: Iterable[Told[Part]]) -> Share:
+    def of(cls, trials: Iterable[TouchedTrial[Part]]) -> Share:
         """Over these trials."""
         chosen = list(trials)
         return cls(len(chosen), sum(each.broken for each in chosen), sum(each.asked for each in chosen))
@@ -111,7 +111,7 @@ class Cause(Generic[Part]):
 
 
 def causes(
-    trials: Sequence[Told[Part]], parts: Sequence[Part], *, seed: int = 0, alpha: float = ALPHA
+    trials: Sequence[TouchedTrial[Part]], parts: Sequence[Part], *, seed: int = 0, alpha: float = ALPHA
 ) -> list[Cause[Part]]:
     """The parts, those that matter first, then those that trials touching them break most often.
 
@@ -150,7 +150,7 @@ def smallest_p(values: Sequence[int], touching: int) -> float:
     return ways / math.comb(len(ranked), touching)
 
 
-def _values(trials: Sequence[Told[Part]]) -> list[int]:
+def _values(trials: Sequence[TouchedTrial[Part]]) -> list[int]:
     """The share of each trial's answers that deviate, as whole numbers of one unit."""
     unit = math.lcm(*(each.asked for each in trials)) if trials else 1
     return [each.broken * (unit // each.asked) for each in trials]
@@ -208,7 +208,7 @@ def _levels(values: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _of_their_own(
-    found: list[Cause[Part]], trials: Sequence[Told[Part]], seed: int, alpha: float
+    found: list[Cause[Part]], trials: Sequence[TouchedTrial[Part]], seed: int, alpha: float
 ) -> list[Cause[Part]]:
     """Say ``beside`` of what shows nothing of its own in the trials that touch nothing which matters more."""
     ahead: set[Part] = set()
@@ -226,7 +226,7 @@ def _of_their_own(
     return sorted(told, key=worst_first)
 
 
-def _shows(cause: Cause[Part], trials: Sequence[Told[Part]], seed: int, alpha: float) -> bool:
+def _shows(cause: Cause[Part], trials: Sequence[TouchedTrial[Part]], seed: int, alpha: float) -> bool:
     values = _values(trials)
     mask = sum(1 << place for place, each in enumerate(trials) if cause.parts[0] in each.touched)
     if smallest_p(values, mask.bit_count()) > alpha:
@@ -300,7 +300,7 @@ class Explanation:
 
 
 @dataclass(slots=True)
-class _Asked:
+class _AskedTrial:
     mutation: Mutation
     inputs: dict[int, list[bool]] = field(default_factory=dict)
 
@@ -313,7 +313,7 @@ class _Asked:
 @dataclass(slots=True)
 class _Gathered:
     source: Prompt
-    asked: dict[str, _Asked] = field(default_factory=dict)
+    asked: dict[str, _AskedTrial] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
 
 
@@ -342,7 +342,7 @@ def explain(trials: Iterable[Trial], *, seed: int = 0) -> list[Explanation]:
         if not outcomes:
             found.left_out[_why(trial)] += 1
             continue
-        asked = found.asked.setdefault(trial.id, _Asked(mutation))
+        asked = found.asked.setdefault(trial.id, _AskedTrial(mutation))
         asked.inputs.setdefault(trial.case, []).extend(each == "deviation" for each in outcomes)
     return [_explained(text, found, seed) for text, found in prompts.items()]
 
@@ -362,15 +362,15 @@ def _explained(text: str, found: _Gathered, seed: int) -> Explanation:
     seen = {part for parts in touched for part in parts}
     half = sum(part in seen for part in words) / 2
     wide = [sum(part.kind == "word" for part in parts) > half for parts in touched]
-    narrow: list[Told[PromptPart]] = []
-    every: list[Told[PromptPart]] = []
+    narrow: list[TouchedTrial[PromptPart]] = []
+    every: list[TouchedTrial[PromptPart]] = []
     for each, parts, is_wide in zip(found.asked.values(), touched, wide, strict=True):
         extent = [_WIDE] if is_wide else []
         whole = frozenset([*extent, *(part for part in parts if part.kind in _AS_A_WHOLE)])
-        every.append(Told(whole, int(each.broken), 1))
+        every.append(TouchedTrial(whole, int(each.broken), 1))
         if not is_wide:
             here = frozenset(part for part in parts if part.kind in _IN_PLACE)
-            narrow.append(Told(here, int(each.broken), 1))
+            narrow.append(TouchedTrial(here, int(each.broken), 1))
     known = causes(narrow, _in_order(narrow, places), seed=seed, alpha=ALPHA / 2)
     known += causes(every, _in_order(every, ()), seed=seed, alpha=ALPHA / 2)
     known = [replace(each, p=min(1.0, 2 * each.p)) for each in known]
@@ -391,7 +391,7 @@ def _explained(text: str, found: _Gathered, seed: int) -> Explanation:
 _WIDE = PromptPart("extent", "more than half of the words")
 
 
-def _in_order(told: Sequence[Told[PromptPart]], places: Sequence[PromptPart]) -> list[PromptPart]:
+def _in_order(told: Sequence[TouchedTrial[PromptPart]], places: Sequence[PromptPart]) -> list[PromptPart]:
     """The parts that are touched: those with a place as they stand, the others by kind and name."""
     seen = {part for each in told for part in each.touched}
     order = ("added", *_AS_A_WHOLE)

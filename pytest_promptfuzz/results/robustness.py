@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.results.trials import Spent, cluster
-from pytest_promptfuzz.stats.repeats import ALONE, Evidence
+from pytest_promptfuzz.stats.repeats import ALONE, RepeatEvidence
 from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT, Counts, robustness, weighted
 from pytest_promptfuzz.stats.variance import effects_of, variance_of
 
@@ -112,7 +112,7 @@ class Robustness:
     spent: Spent = Spent()
     adjusted_score: float | None = None
     interval: Interval | None = None
-    noise: Evidence = ALONE
+    noise: RepeatEvidence = ALONE
     cost: float | None = None
     target: str = ""
     model: str = ""

@@ -367,7 +367,7 @@ def _unwritable(folder: Path, error: Exception) -> StoreError:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class BatchCall:
     """One call that a test will make, as the baseline's first sample or a mutation's.
 
     Attributes:
@@ -470,7 +470,7 @@ class Prefill:
 
     def __init__(
         self,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[BatchCall],
         folder: Path,
         store: AnswerStore,
         redaction: Redaction,
@@ -558,7 +558,7 @@ class Prefill:
         if part:
             yield part
 
-    def _place(self, wanted: Wanted) -> tuple[str, tuple[str, ...]] | None:
+    def _place(self, wanted: BatchCall) -> tuple[str, tuple[str, ...]] | None:
         for provider in self._providers.values():
             group = provider.group(wanted.wire)
             if group is not None:

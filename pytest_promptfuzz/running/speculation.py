@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.providers.requests import Response
     from pytest_promptfuzz.running.run import Crew, Run, Step
     from pytest_promptfuzz.wire.exchange import Exchange
-    from pytest_promptfuzz.wire.watch import Passed, Watch, Way
+    from pytest_promptfuzz.wire.watch import Passed, RequestRoute, Watch
 
 
 # What two values of one shape have in common: a template of the first, with places for what is known to vary.
@@ -275,24 +275,24 @@ class Foretold:
         digest: The ``request_digest`` of it.
     """
 
-    way: Way
+    way: RequestRoute
     url: str
     body: dict[str, Any]
     digest: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _FollowingRequest:
     """How one request follows: a template of its body, and the answers that it quotes."""
 
-    way: Way
+    way: RequestRoute
     url: str
     template: Any
     quotes: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RequestRule:
     """How the requests of a body follow.
 
     Attributes:
@@ -305,7 +305,7 @@ class Rule:
             end cannot be told from what comes behind it.
     """
 
-    requests: tuple[_Request, ...]
+    requests: tuple[_FollowingRequest, ...]
     whole: bool
     fillings: tuple[Mapping[str, Any], ...]
     seen: tuple[Mapping[int, Response], Mapping[int, Response]]
@@ -321,7 +321,7 @@ class Rule:
         """Whether it holds for a mutation, as far as is known."""
         return self.sure or ends_alike(self.prompt, prompt)
 
-    def confirmed(self, run: Shown) -> Rule:
+    def confirmed(self, run: Shown) -> RequestRule:
         """The rule, after a run of a mutation for which it was not known to hold."""
         if self.tells(run.prompt) or not run.passed:
             return self
@@ -356,7 +356,7 @@ class Rule:
         return bool(one != other or _said(answer) == one)
 
 
-def learn(baseline: Shown, run: Shown) -> Rule | None:
+def learn(baseline: Shown, run: Shown) -> RequestRule | None:
     """The rule by which the requests of ``run`` follow from those of the baseline.
 
     It holds for the first requests of ``run``, down to their canonical keys; ``None`` if for none that changed.
@@ -375,12 +375,12 @@ def learn(baseline: Shown, run: Shown) -> Rule | None:
     if all(old.exchange.digest == new.exchange.digest for _, old, new in asked):
         return None  # what did not change tells nothing
     whole = len(found) == len(baseline.passed) == len(run.passed)
-    return Rule(tuple(found), whole, fillings, (baseline.answers, run.answers), baseline.prompt, sure)
+    return RequestRule(tuple(found), whole, fillings, (baseline.answers, run.answers), baseline.prompt, sure)
 
 
-def _requests(baseline: Shown, run: Shown, fillings: Sequence[Mapping[str, Any]]) -> list[_Request]:
+def _requests(baseline: Shown, run: Shown, fillings: Sequence[Mapping[str, Any]]) -> list[_FollowingRequest]:
     """The first requests that follow, with the prompt's slots filled like this."""
-    found: list[_Request] = []
+    found: list[_FollowingRequest] = []
     for number, (old, new) in enumerate(zip(baseline.passed, run.passed, strict=False)):
         way = new.way or old.way
         url = new.exchange.wire.url
@@ -393,7 +393,7 @@ def _requests(baseline: Shown, run: Shown, fillings: Sequence[Mapping[str, Any]]
         except PromptfuzzError:
             break
         template = learned(old.body, new.body, _narrowed(was, now))
-        request = _Request(
+        request = _FollowingRequest(
             way, url, template, frozenset(n for kind, n, _ in sources(template) if kind == "answer")
         )
         if _foretold(way, url, told(template, now), run.watch).digest != new.exchange.digest:
@@ -431,7 +431,7 @@ def _narrowed(was: Wording, now: Wording) -> list[tuple[Wording, Wording]]:
     return [(only(was, kinds), only(now, kinds)) for kinds in order]
 
 
-def _foretold(way: Way, url: str, body: dict[str, Any], watch: Watch) -> Foretold:
+def _foretold(way: RequestRoute, url: str, body: dict[str, Any], watch: Watch) -> Foretold:
     if watch.in_flight is not None:
         body = watch.in_flight.anew().rewritten(body, url)
     wire = WireRequest(url, body, counted_headers(way.request.headers))
@@ -440,12 +440,12 @@ def _foretold(way: Way, url: str, body: dict[str, Any], watch: Watch) -> Foretol
     return Foretold(way, url, body, digest)
 
 
-def _alike(one: Way | None, other: Way | None) -> bool:
+def _alike(one: RequestRoute | None, other: RequestRoute | None) -> bool:
     """Whether two requests went out the same way, as far as both are known."""
     if one is None or other is None:
         return True
 
-    def headers(way: Way) -> list[tuple[str, str]]:
+    def headers(way: RequestRoute) -> list[tuple[str, str]]:
         pairs = [(name.lower(), value) for name, value in way.request.headers.multi_items()]
         return sorted(pair for pair in pairs if pair[0] not in _MAY_DIFFER)
 
@@ -503,7 +503,7 @@ class Speculation:
         self._apart = apart
         self._baseline: Shown | None = None
         self._repeats = False
-        self._rule: Rule | None = None
+        self._rule: RequestRule | None = None
         self._tries = 0
         self._trials: dict[Watch, _Trial] = {}
         self._keys: set[str] = set()
@@ -584,7 +584,7 @@ class Speculation:
             self._borrowing.give_back(rule.transports)
         self._foretell_trials(rule, rest)
 
-    def _foretell_trials(self, rule: Rule, steps: Sequence[Step]) -> None:
+    def _foretell_trials(self, rule: RequestRule, steps: Sequence[Step]) -> None:
         """Make the calls of runs to come that follow from the rule."""
         trials = [_Trial(step) for step in steps]
         with self._lock:
@@ -592,7 +592,7 @@ class Speculation:
             found = [each for trial in trials for each in self._next(trial, rule)]
             self._send(found)
 
-    def _confirm(self, rule: Rule, shown: Shown) -> None:
+    def _confirm(self, rule: RequestRule, shown: Shown) -> None:
         """Whether a run that was left to itself shows that the rule holds for such runs, too."""
         self._rule = rule.confirmed(shown)
         if self._rule.sure and not rule.sure:
@@ -615,7 +615,7 @@ class Speculation:
                     found += self._foretell(trial, 0, foretold)
                 self._send(found)
 
-    def _next(self, trial: _Trial, rule: Rule) -> list[Early]:
+    def _next(self, trial: _Trial, rule: RequestRule) -> list[Early]:
         """What can be foretold of a run by now, and has to be asked. The lock is held."""
         found: list[Early] = []
         if trial.over or self.wrong:

@@ -140,7 +140,7 @@ _NEAR = expression(r"\w+(?=\W*$)")
 _TELLS = 4  # letters from which a piece of text is known by itself
 
 
-class _Place(NamedTuple):
+class _EditPlace(NamedTuple):
     """Where an edit could go: how like its surroundings are, which edit, and the span."""
 
     likeness: float
@@ -177,7 +177,7 @@ def reanchored(mutation: Mutation, prompt: Prompt) -> Mutation | str:
         ),
         key=lambda place: (-place.likeness, place.edit, place.start),
     )
-    chosen: dict[int, _Place] = {}
+    chosen: dict[int, _EditPlace] = {}
     for place in places:
         if place.edit not in chosen and not any(_collide(place, other) for other in chosen.values()):
             chosen[place.edit] = place
@@ -205,7 +205,7 @@ def reanchored(mutation: Mutation, prompt: Prompt) -> Mutation | str:
     return made if made.text != new else "what it changes to stands in the prompt now"
 
 
-def _places(number: int, edit: Edit, old: str, new: str) -> Iterator[_Place]:
+def _places(number: int, edit: Edit, old: str, new: str) -> Iterator[_EditPlace]:
     """Where an edit could go, whatever is protected there."""
     piece = old[edit.start : edit.end]
     if any(
@@ -223,7 +223,7 @@ def _places(number: int, edit: Edit, old: str, new: str) -> Iterator[_Place]:
             continue  # a part of a word is no word
         if not alone and not _neighbours(before, after, here, there):
             continue
-        yield _Place(_likeness(before, after, here, there), number, start, end)
+        yield _EditPlace(_likeness(before, after, here, there), number, start, end)
         found += 1
         if found == _MOST:
             return
@@ -310,7 +310,7 @@ def _kinds(start: int, end: int, spans: Sequence[Span]) -> frozenset[str]:
     )
 
 
-def _collide(one: _Place, other: _Place) -> bool:
+def _collide(one: _EditPlace, other: _EditPlace) -> bool:
     if one.start == one.end or other.start == other.end:
         return (
             one[2:] == other[2:] or other.start < one.start < other.end or one.start < other.start < one.end

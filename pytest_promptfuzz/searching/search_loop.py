@@ -13,7 +13,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pytest_promptfuzz.randomness import Rng, root_key
-from pytest_promptfuzz.searching.shrinker import Asked, BudgetSpent, shrinking
+from pytest_promptfuzz.searching.shrinker import BudgetSpent, KnownFailures, shrinking
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
@@ -49,7 +49,7 @@ _NOISE = 0.5
 _GOAL = 1.0  # where the label flips, if answers say no more than the label
 
 
-class _Answer(NamedTuple):
+class _PromptAnswer(NamedTuple):
     """What a prompt was answered.
 
     Attributes:
@@ -84,7 +84,7 @@ class Additive:
         ends = list(accumulate((len(place.choices) for place in space.places), initial=0))
         self._ranges = list(pairwise(ends))  # of each place's choices in the list of all
         self._place_of = [place for place, (low, high) in enumerate(self._ranges) for _ in range(low, high)]
-        self._answers: list[_Answer] = []
+        self._answers: list[_PromptAnswer] = []
         self._factor: list[
             list[float]
         ] = []  # of the answers' covariance, the lower triangle by rows (Cholesky)
@@ -102,7 +102,7 @@ class Additive:
             for each in kept:
                 self._add(each)
         changed = [(place, number) for place, number in enumerate(state) if number > 0]
-        answer = _Answer(
+        answer = _PromptAnswer(
             frozenset(place for place, _ in changed),
             frozenset(self._ranges[place][0] + number - 1 for place, number in changed),
             seen,
@@ -112,7 +112,7 @@ class Additive:
         self._add(answer)
         self.telling = self.telling or (seen.loss != self._start.loss and not seen.reached)
 
-    def _add(self, answer: _Answer) -> None:
+    def _add(self, answer: _PromptAnswer) -> None:
         line = self._forward([_covariance(answer, other) for other in self._answers])
         line.append(math.sqrt(answer.spread + _NOISE**2 - sum(map(mul, line, line))))
         self._factor.append(line)
@@ -197,7 +197,7 @@ class Additive:
         return 1 + effects.index(most) if most > 0 else 0
 
 
-def _covariance(one: _Answer, other: _Answer) -> float:
+def _covariance(one: _PromptAnswer, other: _PromptAnswer) -> float:
     """How two prompts' distances from the start go together."""
     return (
         _ANY**2 * len(one.places) * len(other.places)
@@ -267,7 +267,7 @@ def _halved(state: State, learned: Additive) -> Tried:
     learned.draw(None)
     changed = [place for place, number in enumerate(state) if number]
     places = sorted(changed, key=lambda place: (-learned.effect(place, state[place]), place))
-    asked = Asked()
+    asked = KnownFailures()
     asked.learn(frozenset(range(len(places))), fails=True)
     steps = shrinking(len(places), asked=asked)
 

@@ -35,7 +35,7 @@ class BudgetSpent(Exception):  # noqa: N818 (ends a search, and is no error)
 
 
 @dataclass(slots=True)
-class Asked:
+class KnownFailures:
     """What is known of sets of parts.
 
     A set is held to fail, or not, by Wald's probability ratio test: an answer misleads with probability ``flip``.
@@ -129,7 +129,9 @@ class Shrunk:
     calls: int
 
 
-def shrinking(count: int, *, asked: Asked | None = None) -> Generator[list[Parts], list[bool], Shrunk]:
+def shrinking(
+    count: int, *, asked: KnownFailures | None = None
+) -> Generator[list[Parts], list[bool], Shrunk]:
     """Which of ``count`` edits a failure needs.
 
     Yields the sets to be tried, all that can be tried at once in a batch, some of them more than once where answers
@@ -139,7 +141,7 @@ def shrinking(count: int, *, asked: Asked | None = None) -> Generator[list[Parts
         count: How many edits the failing change has, 1 or more. That no edit at all passes is taken for granted.
         asked: What is known, how far answers vary, and how much may be asked; by default nothing varies.
     """
-    asked = Asked() if asked is None else asked
+    asked = KnownFailures() if asked is None else asked
     whole = frozenset(range(count))
     best = whole
     try:
@@ -163,7 +165,7 @@ def shrinking(count: int, *, asked: Asked | None = None) -> Generator[list[Parts
     return Shrunk(tuple(sorted(best)), minimal=False, calls=asked.calls)
 
 
-def _explained(asked: Asked, kept: Parts, rest: Sequence[int], *, grown: bool) -> Steps:
+def _explained(asked: KnownFailures, kept: Parts, rest: Sequence[int], *, grown: bool) -> Steps:
     """The parts of ``rest`` that are needed beside ``kept`` (QuickXplain). ``grown``: ``kept`` may suffice now."""
     if grown:
         (fails,) = yield from asked.ask([kept], _ON_THE_WAY)
@@ -177,14 +179,14 @@ def _explained(asked: Asked, kept: Parts, rest: Sequence[int], *, grown: bool) -
     return of_first | of_second
 
 
-def _smaller(asked: Asked, parts: Parts) -> Generator[list[Parts], list[bool], Parts | None]:
+def _smaller(asked: KnownFailures, parts: Parts) -> Generator[list[Parts], list[bool], Parts | None]:
     """The parts without one of them, if that fails as well; ``None`` where each is needed."""
     without = [parts - {each} for each in sorted(parts) if len(parts) > 1]
     told = yield from asked.ask(without, _AT_THE_END)
     return next((each for each, fails in zip(without, told, strict=True) if fails), None)
 
 
-def _ddmin(asked: Asked, parts: Parts) -> Steps:
+def _ddmin(asked: KnownFailures, parts: Parts) -> Steps:
     """A part of a failing set that fails and cannot do without any of its chunks, down to single edits."""
     chunks = 2
     while len(parts) > 1:
@@ -206,7 +208,7 @@ def _ddmin(asked: Asked, parts: Parts) -> Steps:
     return parts
 
 
-def _first(asked: Asked, sets: Sequence[Parts]) -> Generator[list[Parts], list[bool], Parts | None]:
+def _first(asked: KnownFailures, sets: Sequence[Parts]) -> Generator[list[Parts], list[bool], Parts | None]:
     """The first of these sets that fails."""
     for each in sets:
         (fails,) = yield from asked.ask([each], _ON_THE_WAY)
@@ -387,7 +389,7 @@ def shrunk(
     """
     original = mutation.original
     respells = mutation.dimension != "semantic"
-    asked = Asked(flip=flip, most=queries)
+    asked = KnownFailures(flip=flip, most=queries)
     atoms = by_words(mutation.edits, original)
     failed, times = known
     for each in range(times):
@@ -426,7 +428,7 @@ def _as_mutations(
 
 
 def _needed(
-    edits: Sequence[Edit], asked: Asked, before: Sequence[Edit] = (), after: Sequence[Edit] = ()
+    edits: Sequence[Edit], asked: KnownFailures, before: Sequence[Edit] = (), after: Sequence[Edit] = ()
 ) -> Edits:
     """Those of the edits that are needed between others, and whether each is known to be.
 
@@ -447,7 +449,7 @@ def _needed(
 
 
 def _made_smaller(
-    original: str, kept: list[Edit], place: int, queries: int | None, asked: Asked, *, respells: bool
+    original: str, kept: list[Edit], place: int, queries: int | None, asked: KnownFailures, *, respells: bool
 ) -> Edits:
     """The edits with a smaller one in the place of one, if the failure needs no more; whether there is none smaller.
 
@@ -462,7 +464,7 @@ def _made_smaller(
         atoms = by_characters(kept[place], original, respells=respells)
         if len(atoms) == 1:
             return kept, True
-        inner = Asked(flip=asked.flip, most=left)
+        inner = KnownFailures(flip=asked.flip, most=left)
         found, minimal = yield from _needed(atoms, inner, before, after)
         asked.calls += inner.calls
         # All of a word's characters are the word.
@@ -470,7 +472,7 @@ def _made_smaller(
         return [*before, *smaller, *after], minimal
     # Each move is a set of one of its own: what the others failed says nothing of it.
     for move in smaller_moves(kept[place]):
-        inner = Asked(flip=asked.flip, most=None if queries is None else queries - asked.calls)
+        inner = KnownFailures(flip=asked.flip, most=None if queries is None else queries - asked.calls)
         steps = inner.ask([frozenset([0])], 0.01)
         try:
             wanted = next(steps)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_promptfuzz.mutations.analysis.draft import Draft
-    from pytest_promptfuzz.mutations.analysis.lexicon import Reading
+    from pytest_promptfuzz.mutations.analysis.lexicon import WordReading
     from pytest_promptfuzz.mutations.analysis.word_context import Context
     from pytest_promptfuzz.mutations.engine.operator import Operator
     from pytest_promptfuzz.mutations.engine.selection import Selection
-    from pytest_promptfuzz.prompts.messages import Part
+    from pytest_promptfuzz.prompts.messages import MutatedPart
 
     Spans = tuple[tuple[int, int], ...]
 
@@ -50,7 +50,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SearchPlace:
     """Where a search may change a prompt.
 
     Attributes:
@@ -65,7 +65,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SearchLimits:
     """What a changed prompt must keep.
 
     Attributes:
@@ -92,14 +92,14 @@ class Space:
     def __init__(
         self,
         original: str,
-        places: Sequence[Place],
-        limits: Limits | None = None,
+        places: Sequence[SearchPlace],
+        limits: SearchLimits | None = None,
         source: Prompt | None = None,
     ) -> None:
         self.original = original
         self.places = tuple(places)
         self.source = source
-        self._limits = Limits() if limits is None else limits
+        self._limits = SearchLimits() if limits is None else limits
         self._tokens = Tokens(original)
         self._allowed: dict[State, bool] = {}
         self._states: dict[str, State] = {}
@@ -240,7 +240,7 @@ class Space:
         )
 
     @staticmethod
-    def _of(place: Place, number: int) -> tuple[Edit, ...]:
+    def _of(place: SearchPlace, number: int) -> tuple[Edit, ...]:
         if number > 0:
             return place.choices[number - 1].edits
         if not place.spans:
@@ -271,8 +271,8 @@ def space_of(
     prompt: str | Prompt,
     *,
     operators: Selection = None,
-    part: str | Sequence[str] | Part | None = None,
-    limits: Limits | None = None,
+    part: str | Sequence[str] | MutatedPart | None = None,
+    limits: SearchLimits | None = None,
     top: int = TOP,
     any_sense: bool = False,
     seed: int = 0,
@@ -317,7 +317,7 @@ def space_of(
                 if kept:
                     found.setdefault(spans, []).append(kept)
     places = [
-        Place(
+        SearchPlace(
             spans if _is_word(draft, spans) else (),
             _mixed(several, draft.text, top),
             wide=spans[0][0] == spans[0][1],
@@ -403,6 +403,6 @@ def _within(edits: Sequence[Edit], bounds: Sequence[tuple[int, int]] | None) -> 
     )
 
 
-def _any(reading: Reading, context: Context) -> int:  # noqa: ARG001 (as `fits`)
+def _any(reading: WordReading, context: Context) -> int:  # noqa: ARG001 (as `fits`)
     """Take every reading; only words for words, since a phrase seldom stands where a word did."""
     return 1

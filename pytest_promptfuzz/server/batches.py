@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.providers.bodies import Answer
+from pytest_promptfuzz.providers.bodies import HttpAnswer
 from pytest_promptfuzz.providers.formats import error_answer
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Batches:
         submitted: The number of requests of each batch that was taken, in order.
     """
 
-    def __init__(self, ask: Callable[[str, bytes], Answer]) -> None:
+    def __init__(self, ask: Callable[[str, bytes], HttpAnswer]) -> None:
         self.polls = 1
         self.fails = ""
         self.expires = ""
@@ -61,7 +61,7 @@ class Batches:
         self._files: dict[str, bytes] = {}
         self._batches: dict[str, _Batch] = {}
 
-    def answer(self, request: HttpRequest) -> Answer | None:
+    def answer(self, request: HttpRequest) -> HttpAnswer | None:
         """The answer to a request of the batch interfaces; ``None`` for any other."""
         path = request.path.partition("?")[0]
         anthropic = _ANTHROPIC.fullmatch(path)
@@ -89,7 +89,9 @@ class Batches:
 
     # OpenAI's
 
-    def _openai(self, request: HttpRequest, kind: str, identity: str | None, action: str | None) -> Answer:
+    def _openai(
+        self, request: HttpRequest, kind: str, identity: str | None, action: str | None
+    ) -> HttpAnswer:
         if kind == "files":
             return self._file(request, identity, action)
         if identity is None:
@@ -106,13 +108,15 @@ class Batches:
             self._advance(batch)
         return _ok(_openai_batch(batch))
 
-    def _file(self, request: HttpRequest, identity: str | None, action: str | None) -> Answer:
+    def _file(self, request: HttpRequest, identity: str | None, action: str | None) -> HttpAnswer:
         if identity is not None:
             data = self._files.get(identity)
             if data is None:
                 return error_answer(404, f"No such File object: {identity}", anthropic=False)
             return (
-                Answer(200, _LINES, data) if action == "content" else _ok({"id": identity, "object": "file"})
+                HttpAnswer(200, _LINES, data)
+                if action == "content"
+                else _ok({"id": identity, "object": "file"})
             )
         parts = _multipart(request)
         if len(parts.get("file", b"")) > self.most_bytes:
@@ -124,7 +128,7 @@ class Batches:
         more = {"filename": "batch.jsonl", "purpose": "batch", "status": "processed"}
         return _ok({"id": name, **about, **more})
 
-    def _create(self, request: HttpRequest) -> Answer:
+    def _create(self, request: HttpRequest) -> HttpAnswer:
         asked = json.loads(request.body)
         data = self._files.get(str(asked.get("input_file_id")))
         if data is None or asked.get("endpoint") not in _ENDPOINTS:
@@ -142,7 +146,7 @@ class Batches:
 
     # Anthropic's
 
-    def _anthropic(self, request: HttpRequest, identity: str | None, action: str | None) -> Answer:
+    def _anthropic(self, request: HttpRequest, identity: str | None, action: str | None) -> HttpAnswer:
         if identity is None:
             if request.method != "POST":
                 listed = [_anthropic_batch(each) for each in self._listed(anthropic=True)]
@@ -161,7 +165,7 @@ class Batches:
             if batch.done is None:
                 return error_answer(400, "The batch has not ended.", anthropic=True)
             lines = (json.dumps(_anthropic_result(name, *each)) for name, each in batch.done.items())
-            return Answer(200, _LINES, "".join(f"{line}\n" for line in lines).encode())
+            return HttpAnswer(200, _LINES, "".join(f"{line}\n" for line in lines).encode())
         if action == "cancel":
             batch.cancelled = True
         else:
@@ -292,11 +296,11 @@ def _at(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-def _ok(value: object) -> Answer:
-    return Answer(200, _JSON, json.dumps(value).encode())
+def _ok(value: object) -> HttpAnswer:
+    return HttpAnswer(200, _JSON, json.dumps(value).encode())
 
 
-def _whole(answer: Answer) -> bytes:
+def _whole(answer: HttpAnswer) -> bytes:
     return answer.payload if isinstance(answer.payload, bytes) else b"".join(answer.payload)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from pytest_promptfuzz.server.model_server import Recorded
+    from pytest_promptfuzz.server.model_server import RecordedRequest
 
 
 def serve(argv: Sequence[str]) -> int:
@@ -184,7 +184,7 @@ def _stopping(stopped: threading.Event) -> Iterator[None]:
             signal.signal(each, handler)
 
 
-def _log(record: Recorded, status: int) -> None:
+def _log(record: RecordedRequest, status: int) -> None:
     _say(log_line(record.method, record.path, status or "dropped"))
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.providers.bodies import Answer, compact, event
+from pytest_promptfuzz.providers.bodies import HttpAnswer, compact, event
 from pytest_promptfuzz.providers.formats import answer_http, endpoint, error_answer
 from pytest_promptfuzz.server.batches import Batches
 from pytest_promptfuzz.server.faults import (
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from pytest_promptfuzz.providers.bodies import Model
+    from pytest_promptfuzz.providers.bodies import AnsweringModel
 
 
 # Putting an answer on a connection: whole, streamed, or broken off as a fault wants it.
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 GARBAGE = b'{"id": "garbage", "choices": [{"message": {"content": "this JSON never en'
 
 
-async def send(answer: Answer, writer: asyncio.StreamWriter, *, keep_alive: bool) -> None:
+async def send(answer: HttpAnswer, writer: asyncio.StreamWriter, *, keep_alive: bool) -> None:
     """Send an answer whole; an iterator's pieces as chunks, each as it comes."""
     if isinstance(answer.payload, bytes):
         length = len(answer.payload)
@@ -72,7 +72,7 @@ async def send(answer: Answer, writer: asyncio.StreamWriter, *, keep_alive: bool
 
 
 async def deliver(
-    answer: Answer, fault: Fault | None, writer: asyncio.StreamWriter, *, path: str, keep_alive: bool
+    answer: HttpAnswer, fault: Fault | None, writer: asyncio.StreamWriter, *, path: str, keep_alive: bool
 ) -> bool:
     """Send an answer as the fault leaves it; returns whether the connection can go on."""
     if isinstance(fault, Dropped):
@@ -113,7 +113,7 @@ async def deliver(
     return False
 
 
-def _spoiled(answer: Answer, fault: Fault) -> Answer:
+def _spoiled(answer: HttpAnswer, fault: Fault) -> HttpAnswer:
     """An answer whose bytes are not what its headers or its format promise."""
     streamed = not isinstance(answer.payload, bytes)
     pieces = [answer.payload] if isinstance(answer.payload, bytes) else list(answer.payload)
@@ -151,7 +151,7 @@ SECRET_QUERY = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedRequest:
     """One request to a model endpoint.
 
     Attributes:
@@ -169,7 +169,7 @@ class Recorded:
     text: str
 
     @classmethod
-    def of(cls, request: HttpRequest) -> Recorded:
+    def of(cls, request: HttpRequest) -> RecordedRequest:
         """The record of a request."""
         text = request.body.decode("utf-8", "replace")
         try:
@@ -215,13 +215,13 @@ class ModelServer:
 
     def __init__(
         self,
-        model: Model | None = None,
+        model: AnsweringModel | None = None,
         *,
         latency: float = 0.0,
         faults: Iterable[Fault] = (),
         port: int = 0,
         key: str | None = None,
-        on_request: Callable[[Recorded, int], None] | None = None,
+        on_request: Callable[[RecordedRequest, int], None] | None = None,
     ) -> None:
         if (
             isinstance(latency, bool)
@@ -231,8 +231,8 @@ class ModelServer:
             raise UsageError(f"ModelServer(latency={latency!r}): give seconds, 0 or more.")
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
             raise UsageError(f"ModelServer(port={port!r}): give a TCP port, 0 to 65535.")
-        self.requests: list[Recorded] = []
-        self._model: Model = model if model is not None else SimulatedModel()
+        self.requests: list[RecordedRequest] = []
+        self._model: AnsweringModel = model if model is not None else SimulatedModel()
         self.batches = Batches(lambda path, body: answer_http("POST", path, body, self._model))
         self._latency = float(latency)
         self._asked_port = port
@@ -405,7 +405,7 @@ class ModelServer:
     async def _exchange(self, request: HttpRequest, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; returns whether the connection is still good."""
         arrived = asyncio.get_running_loop().time()
-        record = Recorded.of(request)
+        record = RecordedRequest.of(request)
         with self._lock:
             if endpoint(request.path) is not None:
                 self.requests.append(record)
@@ -427,7 +427,7 @@ class ModelServer:
 
     # What it answers
 
-    def _fault(self, record: Recorded) -> Fault | None:
+    def _fault(self, record: RecordedRequest) -> Fault | None:
         with self._lock:
             for entry in self._faults:
                 fault, seen, hits = entry
@@ -441,7 +441,7 @@ class ModelServer:
                     return fault
         return None
 
-    def _answer(self, request: HttpRequest, fault: Fault | None) -> Answer:
+    def _answer(self, request: HttpRequest, fault: Fault | None) -> HttpAnswer:
         anthropic = (
             endpoint(request.path) in {"messages", "count_tokens"} or "anthropic-version" in request.headers
         )
@@ -449,7 +449,7 @@ class ModelServer:
             answer = error_answer(fault.status, fault.message, anthropic=anthropic)
             return answer._replace(headers={**answer.headers, **fault.headers()})
         if isinstance(fault, ContentTypeHtml):
-            return Answer(200, HTML, fault.page.encode())
+            return HttpAnswer(200, HTML, fault.page.encode())
         batched = self.batches.answer(request)
         if batched is not None:
             return batched

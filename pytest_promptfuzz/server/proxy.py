@@ -66,7 +66,7 @@ TOKEN = "x-promptfuzz-token"  # noqa: S105 - a header's name
 _ATTACH_SECONDS = 10
 
 
-class Answer(NamedTuple):
+class ControlReply(NamedTuple):
     """What a run is told: a status, and a sentence for a person."""
 
     status: int
@@ -89,25 +89,25 @@ class Attachment:
         self._lock = threading.Lock()
         self._seen_there = contextlib.ExitStack()
 
-    def asked(self, method: str, token: str, body: bytes) -> Answer:
+    def asked(self, method: str, token: str, body: bytes) -> ControlReply:
         """A run asks for the requests (``PUT`` with ``{"to": URL}``), or gives them back (``DELETE``)."""
         if not hmac.compare_digest(token.encode(), self._token.encode()):
-            return Answer(403, "The token is not that of this proxy.")
+            return ControlReply(403, "The token is not that of this proxy.")
         to = _target(body)
         if to is None:
-            return Answer(400, "The body is no {'to': 'http://127.0.0.1:PORT/…'}.")
+            return ControlReply(400, "The body is no {'to': 'http://127.0.0.1:PORT/…'}.")
         if method == "DELETE":
             self.lost(to)
-            return Answer(200, "Detached.")
+            return ControlReply(200, "Detached.")
         if method != "PUT":
-            return Answer(405, "Use PUT or DELETE.")
+            return ControlReply(405, "Use PUT or DELETE.")
         with self._lock:
             if self.to not in {None, to}:
-                return Answer(409, "Another test run has its requests.")
+                return ControlReply(409, "Another test run has its requests.")
             self._seen_there.close()
             self._seen_there.enter_context(exempt(to.host, urlsplit(to.base).port or 0))
             self.to = to
-        return Answer(200, "Attached.")
+        return ControlReply(200, "Attached.")
 
     def lost(self, to: Address) -> None:
         """Who had the requests does not any more; another who has them keeps them."""

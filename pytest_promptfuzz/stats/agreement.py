@@ -292,7 +292,7 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class GoldMarks:
     """The answers of one input, held against the gold answer: ``None`` where no comparison could tell."""
 
     case: int
@@ -320,7 +320,7 @@ class Gold:
     wrong: tuple[Wrong, ...] = ()
 
     @classmethod
-    def of(cls, marked: Iterable[Marked]) -> Gold:
+    def of(cls, marked: Iterable[GoldMarks]) -> Gold:
         """Of the answers of all inputs."""
         every = list(marked)
         plain = [[right for right, _ in each.baseline] for each in every]

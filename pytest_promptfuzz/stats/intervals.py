@@ -151,7 +151,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class MeanEvidence:
     """What trials know of a mean.
 
     Attributes:
@@ -179,9 +179,9 @@ class Evidence:
         got = self.mean * size
         return beta_quantile(1 - level, got, size - got + 1) if got > 0 else 0.0
 
-    def times(self, factor: float) -> Evidence:
+    def times(self, factor: float) -> MeanEvidence:
         """What as many times the trials would know, had they the same credits and as many times the operators."""
-        return Evidence(self.mean, self.answers * factor, self.freedom * factor)
+        return MeanEvidence(self.mean, self.answers * factor, self.freedom * factor)
 
     def _at(self, tail: float) -> float:
         """``answers``, fewer where the design effect itself is uncertain: (z / t)² of them."""
@@ -244,7 +244,7 @@ def plan_interval(repeats: Sequence[Sequence[Credit]], *, level: float = LEVEL) 
     # One pair that disagrees enters unseen (it adds a half); and no mutation varies more than all of them together.
     noise = min((squares + UNSEEN) / within, smooth * (1 - smooth))
     variance = noise * sum(1 / len(cell) for cell in cells) / len(cells) ** 2
-    found = Evidence(mean, smooth * (1 - smooth) / variance, float(within))
+    found = MeanEvidence(mean, smooth * (1 - smooth) / variance, float(within))
     low, high = found.interval(_checked(level))
     return Interval(low, high, level, "plan")
 
@@ -309,7 +309,7 @@ def smallest_n(
     return high
 
 
-def evidence(credited: Credited) -> Evidence:
+def evidence(credited: Credited) -> MeanEvidence:
     """What the credits of mutations in clusters know of their mean.
 
     Args:
@@ -328,7 +328,7 @@ def evidence(credited: Credited) -> Evidence:
     middle, variance = _smooth(mean, square, count / effect)
     clustered = (effect - 1) / effect
     freedom = (len(groups) - 1) / clustered**2 if clustered else float("inf")
-    return Evidence(mean, count / effect * middle * (1 - middle) / variance, freedom)
+    return MeanEvidence(mean, count / effect * middle * (1 - middle) / variance, freedom)
 
 
 def design_effect(groups: Sequence[Sequence[float]]) -> float:

@@ -35,7 +35,7 @@ _MOST = 200  # pairs that differ whose signs are still counted exactly
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class CreditDifference:
     """The credits of two runs of one test, and how likely noise alone makes them differ so.
 
     Attributes:
@@ -64,7 +64,7 @@ class Difference:
         return self.levels[place - 1] if place else 0.0
 
 
-def paired(differences: Sequence[int]) -> Difference:
+def paired(differences: Sequence[int]) -> CreditDifference:
     """Trials that both runs made.
 
     Args:
@@ -78,7 +78,7 @@ def paired(differences: Sequence[int]) -> Difference:
     if len(sizes) > _MOST:
         spread = math.sqrt(sum(each * each for each in sizes))
         half = math.gcd(*sizes)  # of a step between two sums
-        return Difference(net, _below(net + half, spread), _below(half - net, spread))
+        return CreditDifference(net, _below(net + half, spread), _below(half - net, spread))
     ways = _signed(sizes)
     total = 2 ** len(sizes)
     levels: list[float] = []
@@ -90,10 +90,10 @@ def paired(differences: Sequence[int]) -> Difference:
         if reached <= net:
             worse = below
         levels.append(below / total)
-    return Difference(net, worse / total, better / total, tuple(levels), levels[0])
+    return CreditDifference(net, worse / total, better / total, tuple(levels), levels[0])
 
 
-def unpaired(before: Sequence[int], now: Sequence[int]) -> Difference | None:
+def unpaired(before: Sequence[int], now: Sequence[int]) -> CreditDifference | None:
     """Runs that made other trials: whether which run had which credits is chance.
 
     Args:
@@ -108,17 +108,17 @@ def unpaired(before: Sequence[int], now: Sequence[int]) -> Difference | None:
     net = sum(now) / len(now) - sum(before) / len(before)
     lost = [10 - each for each in (*before, *now)]
     if not any(lost):
-        return Difference(0.0, 1.0, 1.0, (1.0,), 1.0)
+        return CreditDifference(0.0, 1.0, 1.0, (1.0,), 1.0)
     tails = tails_of(lost, {len(before), len(now)})
     # As much lost in the earlier run is as little lost in the later one.
     p_worse = tails[len(now)](sum(10 - each for each in now))
     p_better = tails[len(before)](sum(10 - each for each in before))
     lost.sort(reverse=True)
     least = min(tails[size](sum(lost[:size])) for size in tails)
-    return Difference(net, min(1.0, p_worse), min(1.0, p_better), least=least)
+    return CreditDifference(net, min(1.0, p_worse), min(1.0, p_better), least=least)
 
 
-def adjusted(found: Mapping[str, Difference], *, worse: bool) -> dict[str, float]:
+def adjusted(found: Mapping[str, CreditDifference], *, worse: bool) -> dict[str, float]:
     """The p of each of several tests as it is among all of them: Holm's procedure, for p that come in steps.
 
     The probability that any test unchanged has so small a p is at most the sum of what each can reach. A test in which
@@ -302,7 +302,7 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunEvidence:
     """What the answers say.
 
     Attributes:
@@ -320,7 +320,7 @@ class Told:
 
 def compared(
     cases: Sequence[Beside], *, more: bool, made: int = 0, seed: int = 0, alpha: float = ALPHA
-) -> Generator[int, None, Told]:
+) -> Generator[int, None, RunEvidence]:
     """Say whether answers changed.
 
     Yields how many answers of today each input is to have; they are to be added before it goes on. A run that came to
@@ -335,8 +335,8 @@ def compared(
     """
     agree = [each.agrees() for each in cases]
     if all(agree):
-        return Told(changed=False)
-    blind = None if None not in agree else Told(None, case=agree.index(None), undecided=True)
+        return RunEvidence(changed=False)
+    blind = None if None not in agree else RunEvidence(None, case=agree.index(None), undecided=True)
     if blind is not None and False not in agree:
         return blind
     told = yield from _tested(cases, agree.index(False), more=more, made=made, seed=seed, alpha=alpha)
@@ -346,10 +346,10 @@ def compared(
 
 def _tested(
     cases: Sequence[Beside], worst: int, *, more: bool, made: int, seed: int, alpha: float
-) -> Generator[int, None, Told]:
+) -> Generator[int, None, RunEvidence]:
     """The same, where the first answer to an input, ``worst``, is none of those that were accepted."""
     if any(len(each.then) < 2 for each in cases):
-        return Told(None)
+        return RunEvidence(None)
     have = min(len(each.now) for each in cases)
     looks = _affordable(cases, made) if more else [min(have, LOOKS[-1])]
     shares = _shares(cases, looks, alpha)
@@ -358,14 +358,14 @@ def _tested(
         if min(len(each.now) for each in cases) < look:
             yield look
         if not all(each.now for each in cases):
-            return Told(None, p, worst)
+            return RunEvidence(None, p, worst)
         labelled = [Labelled(each.between, tuple(each.then), tuple(each.now[:look])) for each in cases]
         p = p_value(labelled, seed=seed, enough=share, both=True)
         if p <= share:
-            return Told(changed=True, p=p, case=worst)
+            return RunEvidence(changed=True, p=p, case=worst)
         if p > _HOPELESS:
-            return Told(changed=False, p=p, case=worst)
-    return Told(False if shares else None, p, worst)
+            return RunEvidence(changed=False, p=p, case=worst)
+    return RunEvidence(False if shares else None, p, worst)
 
 
 def _affordable(cases: Sequence[Beside], made: int) -> list[int]:

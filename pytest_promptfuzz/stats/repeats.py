@@ -38,7 +38,7 @@ _Z = 1.96
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RepeatRequest:
     """Runs to be made.
 
     Attributes:
@@ -53,7 +53,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class RepeatEvidence:
     """What the answers say beyond the raw score.
 
     Attributes:
@@ -93,13 +93,13 @@ class Evidence:
         return self.p is not None and self.p <= self.alpha
 
 
-ALONE = Evidence()
+ALONE = RepeatEvidence()
 """Every prompt was asked once."""
 
 
-def known(cases: Sequence[Matrix]) -> Evidence:
+def known(cases: Sequence[Matrix]) -> RepeatEvidence:
     """The evidence that is there without asking again."""
-    return Evidence(
+    return RepeatEvidence(
         floor_of(cases),
         _highest(cases),
         adjusted(cases),
@@ -110,13 +110,13 @@ def known(cases: Sequence[Matrix]) -> Evidence:
 
 def escalate(
     cases: Sequence[Matrix],
-    proves: Callable[[Evidence], bool],
+    proves: Callable[[RepeatEvidence], bool],
     *,
     alpha: float = ALPHA,
     most: int = LOOKS[-1],
     steady: bool = False,
     seed: int = 0,
-) -> Generator[list[Wanted], None, Evidence]:
+) -> Generator[list[RepeatRequest], None, RepeatEvidence]:
     """Ask again until that proves the test brittle, or the last look is done.
 
     Yields what is to be run; the answers are to be added to ``baseline`` and ``repeated`` of the matrices before it
@@ -167,9 +167,9 @@ def _tested(cases: Sequence[Matrix]) -> list[tuple[list[Labelled], float]]:
     return [(first, 1.0)]
 
 
-def _looked(cases: Sequence[Matrix], share: float, p: float) -> Evidence:
+def _looked(cases: Sequence[Matrix], share: float, p: float) -> RepeatEvidence:
     confirmed, lasting, later = _confirmed(cases)
-    return Evidence(
+    return RepeatEvidence(
         floor_of(cases),
         _highest(cases),
         adjusted(cases),
@@ -318,15 +318,15 @@ def _least(cases: Sequence[Matrix], chosen: Sequence[tuple[int, int]], look: int
     return math.exp(-logarithm)
 
 
-def _wanted(cases: Sequence[Matrix], chosen: Sequence[tuple[int, int]], look: int) -> list[Wanted]:
+def _wanted(cases: Sequence[Matrix], chosen: Sequence[tuple[int, int]], look: int) -> list[RepeatRequest]:
     wanted = [
-        Wanted(number, None, look - len(case.baseline))
+        RepeatRequest(number, None, look - len(case.baseline))
         for number, case in enumerate(cases)
         if len(case.baseline) < look
     ]
     times = _times(look, len(chosen))
     return wanted + [
-        Wanted(number, place, missing)
+        RepeatRequest(number, place, missing)
         for number, place in chosen
         if (missing := times - len(cases[number].repeated.get(place, ()))) > 0
     ]

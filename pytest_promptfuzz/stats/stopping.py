@@ -21,7 +21,7 @@ from pytest_promptfuzz.stats.verdict import decide
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_promptfuzz.stats.repeats import Evidence
+    from pytest_promptfuzz.stats.repeats import RepeatEvidence
 
 
 Ending = Literal["pass", "brittle"]
@@ -29,7 +29,7 @@ Stop = Literal["certain", "sprt", "sequential", "never"]
 STOPS: tuple[Stop, ...] = ("certain", "sprt", "sequential", "never")
 
 
-class Rule(Protocol):
+class StoppingRule(Protocol):
     """Says when evidence suffices, short of certainty."""
 
     def ending(self, counts: Counts) -> Ending | None:
@@ -38,7 +38,7 @@ class Rule(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class PlanGate:
     """What a whole plan is held against.
 
     Attributes:
@@ -107,8 +107,8 @@ class Stopping:
         waits: Whether each batch is a round of waiting that nothing else fills.
     """
 
-    gate: Gate
-    rule: Rule | None = None
+    gate: PlanGate
+    rule: StoppingRule | None = None
     waits: bool = False
 
     @property
@@ -302,7 +302,7 @@ _NEGLIGIBLE = 1e-13  # courses less likely than this are left out
 _MOST_SHOWN = 256  # trials of a plan whose courses are gone through in well under a second
 
 
-def stopping(stop: Stop, gate: Gate, *, waits: bool = False) -> Stopping | None:
+def stopping(stop: Stop, gate: PlanGate, *, waits: bool = False) -> Stopping | None:
     """What ``stop=`` means for a plan; ``None`` asks all of it.
 
     Args:
@@ -335,7 +335,7 @@ class Operating:
     batches: float
 
 
-def operating(how: Stopping | None, gate: Gate, share: float) -> Operating:
+def operating(how: Stopping | None, gate: PlanGate, share: float) -> Operating:
     """What becomes of prompts of which each mutation breaks with a probability of ``share``, the model else steady.
 
     Args:
@@ -438,7 +438,7 @@ def fair_order(labels: Sequence[Sequence[str]], ids: Sequence[str], *, seed: int
 # Whether a verdict on part of a plan is the verdict on all of it, with what is known of the model's noise.
 
 
-def settled(how: Stopping, counts: Counts, evidence: Evidence) -> bool:
+def settled(how: Stopping, counts: Counts, evidence: RepeatEvidence) -> bool:
     """Whether the rest of the plan need not be asked.
 
     It need not where the verdict stays the same were the rest as good, or as bad, as it can be: also when what was seen
@@ -475,7 +475,7 @@ def settled(how: Stopping, counts: Counts, evidence: Evidence) -> bool:
     return len(verdicts) == 1 and (gate.by_score or "pass" not in verdicts)
 
 
-def _with_rest(evidence: Evidence, part: Fraction, *, bad: int) -> Evidence:
+def _with_rest(evidence: RepeatEvidence, part: Fraction, *, bad: int) -> RepeatEvidence:
     """The evidence were the rest of the plan asked, and kept all or lost all.
 
     Args:

@@ -13,7 +13,7 @@ from pytest_promptfuzz.stats.intervals import (
     lower_bound,
     score_interval,
 )
-from pytest_promptfuzz.stats.repeats import ALONE, ENOUGH, Evidence
+from pytest_promptfuzz.stats.repeats import ALONE, ENOUGH, RepeatEvidence
 from pytest_promptfuzz.stats.scores import Counts, bounds, robustness
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def decide(
     threshold: Fraction,
     *,
     max_deviations: int | None = None,
-    evidence: Evidence = ALONE,
+    evidence: RepeatEvidence = ALONE,
 ) -> Judgement:
     """The verdict of one test from its outcomes, and from what is known of the model's noise.
 
@@ -100,7 +100,9 @@ def decide(
     return Judgement("inconclusive", "errors-decide" if counts.error else "undecided-decide", explanation)
 
 
-def _below(counts: Counts, threshold: Fraction, evidence: Evidence, *, few: bool, limit: int) -> Judgement:
+def _below(
+    counts: Counts, threshold: Fraction, evidence: RepeatEvidence, *, few: bool, limit: int
+) -> Judgement:
     """The verdict where the raw outcomes are too bad: are they more than noise?"""
     gate, adjusted, low = plain(threshold), evidence.adjusted, bounds(counts)[0]
     reason: Reason = "score-below-threshold" if few else "too-many-deviations"
@@ -186,19 +188,19 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _floor(evidence: Evidence) -> str:
+def _floor(evidence: RepeatEvidence) -> str:
     if evidence.floor is None:
         return "how far the unmutated prompt agrees with itself is not known"
     return f"the unmutated prompt agrees with itself {plain(evidence.floor)} ({evidence.baselines} answers)"
 
 
-def _asked(evidence: Evidence) -> str:
+def _asked(evidence: RepeatEvidence) -> str:
     more = f" and {evidence.repeats} more to the mutations that differed" if evidence.repeats else ""
     answers = _count(evidence.baselines, "answer")
     return f"The plugin asked again and has {answers} to the unmutated prompt{more}."
 
 
-def _too_few(evidence: Evidence) -> str:
+def _too_few(evidence: RepeatEvidence) -> str:
     """That no answers of this number could be significant, where that is so; p itself stands in the report."""
     if evidence.least is None or evidence.least <= evidence.alpha:
         return ""
@@ -229,7 +231,7 @@ def decide_at(
     threshold: Fraction,
     *,
     max_deviations: int | None = None,
-    evidence: Evidence = ALONE,
+    evidence: RepeatEvidence = ALONE,
     sampled: Sampled | None = None,
     paired: Paired | None = None,
 ) -> Judgement:
@@ -262,7 +264,7 @@ def tells(paired: Paired) -> bool:
     return paired.least <= paired.alpha
 
 
-def _no_worse(passed: Judgement, counts: Counts, evidence: Evidence, paired: Paired) -> Judgement:
+def _no_worse(passed: Judgement, counts: Counts, evidence: RepeatEvidence, paired: Paired) -> Judgement:
     """A pass, unless the trials came out worse than before: by more than chance, and today by more than noise."""
     said = _compared(paired)
     if not paired.is_worse:

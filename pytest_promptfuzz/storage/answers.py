@@ -326,7 +326,7 @@ def request_difference(
     return json_diff(first, second, exact=True)
 
 
-class Difference(NamedTuple):
+class RequestDifference(NamedTuple):
     """How a request differs from another.
 
     Attributes:
@@ -346,7 +346,7 @@ def nearest_difference(
     *,
     ignore: Sequence[str] = (),
     redaction: Redaction = DEFAULT,
-) -> Difference | None:
+) -> RequestDifference | None:
     """How a request differs from the answered one that it is most like; ``None`` without any."""
     asked = canonical_request(wire, ignore=ignore, redaction=redaction)
     answered = (
@@ -355,5 +355,5 @@ def nearest_difference(
         )
         for each in known
     )
-    found = (Difference(json_diff(each, asked, exact=True), each, asked) for each in answered)
+    found = (RequestDifference(json_diff(each, asked, exact=True), each, asked) for each in answered)
     return min(found, key=lambda each: len(each.paths), default=None)

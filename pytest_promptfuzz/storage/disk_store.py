@@ -496,7 +496,7 @@ _ROWS = "SELECT key, value FROM Cache ORDER BY rowid"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredEntry:
     """One entry of a local store.
 
     Attributes:
@@ -512,7 +512,7 @@ class Kept:
     why: str = ""
 
 
-def kept_answers(directory: Path) -> Iterator[Kept]:
+def kept_answers(directory: Path) -> Iterator[StoredEntry]:
     """Every entry of the store in a directory (``.promptfuzz``), the oldest first; none where there is no store.
 
     Raises:
@@ -525,12 +525,12 @@ def kept_answers(directory: Path) -> Iterator[Kept]:
         for key, value in _rows(database):
             size = len(value) if isinstance(value, bytes | str) else 0
             if not isinstance(key, str):
-                yield Kept(repr(key)[:80], size, None, "the key is not text")
+                yield StoredEntry(repr(key)[:80], size, None, "the key is not text")
                 continue
             try:
-                yield Kept(key, size, decode_answer(value))
+                yield StoredEntry(key, size, decode_answer(value))
             except (StoreError, ValueError) as error:
-                yield Kept(key, size, None, unstopped(error))
+                yield StoredEntry(key, size, None, unstopped(error))
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
             f"The response cache {database} cannot be read to its end ({unstopped(error)}). The next test run begins a "

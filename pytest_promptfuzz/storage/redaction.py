@@ -17,7 +17,7 @@ from pytest_promptfuzz.storage.secrets import (
     RULES,
     SECRET_HEADER,
     VERSIONS,
-    Rules,
+    SecretRules,
     way_to,
     ways_to_items,
 )
@@ -63,7 +63,7 @@ class Redaction:
     patterns: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
     redactors: tuple[Redactor, ...] = ()
-    rules: Rules = RULES
+    rules: SecretRules = RULES
     _compiled: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False, default=())
     _needles: tuple[str, ...] = field(init=False, repr=False, compare=False, default=())
 

@@ -682,13 +682,13 @@ _SHORT = 256  # characters: roles, names and labels, which most texts of a reque
 
 
 @lru_cache(maxsize=4096)
-def _worth(rules: Rules, text: str) -> tuple[Pass, ...]:
+def _worth(rules: SecretRules, text: str) -> tuple[Pass, ...]:
     lower = text.lower()
     return tuple(each for each in (*rules.shapes, *rules.passes) if each.may_be_in(lower))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rules:
+class SecretRules:
     """A version of the list.
 
     Attributes:
@@ -791,15 +791,15 @@ def _is_for_signing_in(way: tuple[str, ...]) -> bool:
     return not _TOOLS.isdisjoint(way[:-2]) and not _HARMLESS_HEADER.match(way[-1].lower())
 
 
-OLD = Rules(
+OLD = SecretRules(
     1,
     (Pass("a credential", re.compile("|".join(f"(?:{each})" for each in _OLD_SHAPES.values()))),),
     (Pass(_NAMED, re.compile(rf"(?i)\b(?:(?:bearer|basic)\s+|{_API_KEY}){_WORDY}(?P<value>{_AFTER})")),),
     fields=False,
     credentials=False,
 )
-RULES = Rules(2, _SHAPE_PASSES, _LATER_PASSES)
-VERSIONS: Mapping[int, Rules] = {each.version: each for each in (OLD, RULES)}
+RULES = SecretRules(2, _SHAPE_PASSES, _LATER_PASSES)
+VERSIONS: Mapping[int, SecretRules] = {each.version: each for each in (OLD, RULES)}
 
 
 class Secret(NamedTuple):

@@ -227,7 +227,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class WireFault:
     """Something that went wrong on the wire and says nothing about the prompt.
 
     Attributes:
@@ -326,7 +326,7 @@ class Passage(Protocol):
         ...
 
 
-class Gate(Protocol):
+class CallGate(Protocol):
     """Lets model calls out."""
 
     def enter(self, outgoing: Outgoing) -> Passage:
@@ -348,10 +348,10 @@ class LateGate:
         made: The gate, once there is one.
     """
 
-    def __init__(self, make: Callable[[], Gate]) -> None:
+    def __init__(self, make: Callable[[], CallGate]) -> None:
         self._make = make
         self._lock = threading.Lock()
-        self.made: Gate | None = None
+        self.made: CallGate | None = None
 
     def enter(self, outgoing: Outgoing) -> Passage:
         """The passage of one call."""
@@ -361,7 +361,7 @@ class LateGate:
         """Whether calls that may turn out to be needless can be made."""
         return self._gate().spares(calls)
 
-    def _gate(self) -> Gate:
+    def _gate(self) -> CallGate:
         with self._lock:
             if self.made is None:
                 self.made = self._make()
@@ -390,13 +390,13 @@ def _count(value: Any) -> int:
 helper_store: contextvars.ContextVar[AnswerStore | None] = contextvars.ContextVar(
     "promptfuzz_helper_store", default=None
 )
-helper_gate: contextvars.ContextVar[Gate | None] = contextvars.ContextVar(
+helper_gate: contextvars.ContextVar[CallGate | None] = contextvars.ContextVar(
     "promptfuzz_helper_gate", default=None
 )
 
 
 @contextmanager
-def answers_kept_in(store: AnswerStore | None, gate: Gate | None = None) -> Iterator[None]:
+def answers_kept_in(store: AnswerStore | None, gate: CallGate | None = None) -> Iterator[None]:
     """Have the models that help keep their answers in ``store`` inside the block, if it is one.
 
     Their calls pass ``gate`` on their way out.

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from pytest_promptfuzz.errors import StoreError, quoted
 from pytest_promptfuzz.storage.answers import exchange_key, nearest_difference
-from pytest_promptfuzz.storage.recordings.entries import Place, PlanEntry, to_time
-from pytest_promptfuzz.storage.recordings.files import Recorded, RecordingFile, recording_of
+from pytest_promptfuzz.storage.recordings.entries import CallPlace, PlanEntry, to_time
+from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile, recording_of
 from pytest_promptfuzz.storage.secrets import RULES
 from pytest_promptfuzz.text.json_paths import at
 from pytest_promptfuzz.wire.network import MEND, is_local, place
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_promptfuzz.providers.requests import WireRequest
-    from pytest_promptfuzz.storage.answers import AnswerStore, Difference, StoredAnswer
+    from pytest_promptfuzz.storage.answers import AnswerStore, RequestDifference, StoredAnswer
     from pytest_promptfuzz.storage.recordings.entries import Finished, Spool
     from pytest_promptfuzz.storage.redaction import Redaction
     from pytest_promptfuzz.wire.watch import Watch
@@ -72,7 +72,7 @@ class Tape:
         self,
         where: str,
         *,
-        recorded: Recorded | None = None,
+        recorded: RecordedTest | None = None,
         file: str = "",
         spool: Spool | None = None,
         strict: bool = False,
@@ -86,7 +86,7 @@ class Tape:
         self.complete = ""
         self.unwritten = False
         self.barred = False
-        self._recorded = recorded or Recorded()
+        self._recorded = recorded or RecordedTest()
         self.file = file
         self._answers = {entry.key: entry.answer for entry in self._recorded.entries}
         self._spool = spool
@@ -316,16 +316,16 @@ class Tape:
                 plans.append(PlanEntry(self._spool.test if self._spool else "", number, case.plan))
         return plans
 
-    def _places(self) -> dict[str, Place]:
+    def _places(self) -> dict[str, CallPlace]:
         """Where each answer of this run stands first."""
-        places: dict[str, Place] = {}
+        places: dict[str, CallPlace] = {}
         for watch in self._watches():
             for number, (key, _) in enumerate(_keys(watch)):
                 part = watch.part
                 if part.spare and self._spool is not None and self._spool.get(key) is None:
                     continue
                 sample = (watch.repeat or None) if part.trial else watch.repeat
-                places.setdefault(key, Place(part.case, sample, part.trial, number))
+                places.setdefault(key, CallPlace(part.case, sample, part.trial, number))
         return places
 
     def _unwritten(self, error: StoreError) -> None:
@@ -347,7 +347,7 @@ def _address(url: str) -> tuple[str, int]:
     return "localhost" if is_local(host) else host, port
 
 
-def _place(path: str, difference: Difference, redaction: Redaction) -> str:
+def _place(path: str, difference: RequestDifference, redaction: Redaction) -> str:
     """A path with what both requests have there, texts cut to where they differ."""
     both = [at(value, path) for value in (difference.known, difference.asked)]
     values = [redaction.json(value) for _, value in both]
@@ -426,7 +426,7 @@ class Recordings:
         path = recording_of(module)
         if self._mode == "record":
             return self._recording(path, test, where)
-        recorded = Recorded()
+        recorded = RecordedTest()
         if os.path.lexists(path):
             file = self._files.get(path) or self._files.setdefault(path, RecordingFile(path))
             recorded = file.read(test)
@@ -441,7 +441,7 @@ class Recordings:
         from pytest_promptfuzz.storage.recordings.entries import Spool
 
         spool = Spool(self._spools, path, test)
-        before = RecordingFile(path).read(test) if os.path.lexists(path) else Recorded()
+        before = RecordingFile(path).read(test) if os.path.lexists(path) else RecordedTest()
         tape = Tape(where, file=path.name, spool=spool, replaces=bool(before.plans))
         if spool.kept and (path, test) not in self._begun:
             kept = "1 answer of it is" if spool.kept == 1 else f"{spool.kept} answers of it are"

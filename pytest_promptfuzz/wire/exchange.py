@@ -41,7 +41,7 @@ from pytest_promptfuzz.storage.secrets import RULES
 from pytest_promptfuzz.text.json_paths import without
 from pytest_promptfuzz.wire.calls import (
     Call,
-    Fault,
+    WireFault,
     describe_exception,
     describe_page,
     describe_status,
@@ -115,7 +115,7 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApplicationRequest:
     """One request as it came from the application.
 
     Attributes:
@@ -147,7 +147,7 @@ class InFlight:
         self.role = role
         self._texts = dict(texts or {})
         self._replaced: set[str] = set()
-        self._asked: dict[tuple[str, int], Asked] = {}
+        self._asked: dict[tuple[str, int], ApplicationRequest] = {}
         self._lock = threading.Lock()
         self.unreadable: list[str] = []
         self.signed: dict[str, str] = {}
@@ -157,7 +157,7 @@ class InFlight:
         return InFlight(self.role, self._texts)
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[ApplicationRequest, ...]:
         """The run's requests in the order in which they were made; one that was repeated until answered is one."""
         with self._lock:
             return tuple(self._asked.values())
@@ -193,7 +193,7 @@ class InFlight:
             messages = spoken(without(wire.body, ignore), places)
         counted = {path for each in messages for path in each.paths}
         model = wire.body.get("model")
-        asked = Asked(
+        asked = ApplicationRequest(
             model if isinstance(model, str) else "",
             messages,
             tuple(each.only(lambda path: path not in counted) for each in whole) if ignore else (),
@@ -555,7 +555,9 @@ class Exchange:
         said = f"{self.redaction.text(message).removesuffix('.')} ({self.url}){tries}."
         self.error = TargetError(said, kind=kind, status=status)
         begun = self._place is not None
-        self.watch.fault(Fault(kind, status, said, self.digest, nth=self.nth, begun=begun, waiting=waiting))
+        self.watch.fault(
+            WireFault(kind, status, said, self.digest, nth=self.nth, begun=begun, waiting=waiting)
+        )
         self.release()
 
     def _store(self, status: int, text: str, response: Response | None, *, streamed: bool) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.storage.claims import Turn
     from pytest_promptfuzz.wire.calls import Passage
     from pytest_promptfuzz.wire.exchange import Exchange
-    from pytest_promptfuzz.wire.watch import Watch, Way
+    from pytest_promptfuzz.wire.watch import RequestRoute, Watch
 
 
 # Sending a model call through its gate: waiting, asking, asking again.
@@ -458,7 +458,7 @@ class Early:
 
     def __init__(
         self,
-        way: Way,
+        way: RequestRoute,
         body: dict[str, Any],
         watch: Watch,
         digest: str,

@@ -18,7 +18,7 @@ from pytest_promptfuzz.providers.custom_protocol import endpoint_of, line_for
 from pytest_promptfuzz.providers.formats import is_exempt, is_json, is_model_path, spoken
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.wire import exchange as exchanges
-from pytest_promptfuzz.wire.calls import KEEPING, Fault
+from pytest_promptfuzz.wire.calls import KEEPING, WireFault
 from pytest_promptfuzz.wire.exchange import passed_on, resent
 from pytest_promptfuzz.wire.live_calls import amade, error_answer, made, served
 from pytest_promptfuzz.wire.network_guard import (
@@ -38,7 +38,7 @@ from pytest_promptfuzz.wire.network_guard import (
     patch_websocket,
 )
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response
-from pytest_promptfuzz.wire.watch import Passed, Watch, Way, attributed, likely
+from pytest_promptfuzz.wire.watch import Passed, RequestRoute, Watch, attributed, likely
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -142,7 +142,7 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
         if exchange is None:
             keep_local(library, request, self)
             return send(self, request)
-        _trace(exchange, content, request, Way(library, self, request, send))
+        _trace(exchange, content, request, RequestRoute(library, self, request, send))
         asked = request
         if exchange.rewritten:
             request, content = resent(library, request, exchange.wire.body)
@@ -253,7 +253,7 @@ def _led_on(request: Any, response: Any) -> Any:
     return response
 
 
-def _trace(exchange: exchanges.Exchange, content: bytes, request: Any, way: Way | None) -> None:
+def _trace(exchange: exchanges.Exchange, content: bytes, request: Any, way: RequestRoute | None) -> None:
     trace = exchange.watch.trace
     if trace is not None and _LED_FROM not in request.extensions:
         body = json.loads(content) if exchange.rewritten else exchange.wire.body
@@ -293,7 +293,7 @@ def note_unattributed(running: Iterable[Watch], url: str) -> str:
     """Let each trial that a call may be of know that it cannot be attributed; what is to be said of it."""
     for watch in running:
         watch.lost_context()
-        watch.fault(Fault("unattributed", None, f"{_UNATTRIBUTED} ({watch.redaction.url(url)})", ""))
+        watch.fault(WireFault("unattributed", None, f"{_UNATTRIBUTED} ({watch.redaction.url(url)})", ""))
     return _UNATTRIBUTED
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.storage.answers import exchange_key
 from pytest_promptfuzz.storage.claims import Claims, claim_in
-from pytest_promptfuzz.storage.recordings.entries import Part
+from pytest_promptfuzz.storage.recordings.entries import RecordedRun
 from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
 from pytest_promptfuzz.wire.calls import KEEPING, CallOrder
 from pytest_promptfuzz.wire.network import Network
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.providers.requests import Response, WireRequest
     from pytest_promptfuzz.storage.answers import AnswerStore, MemoryStore, StoredAnswer
     from pytest_promptfuzz.storage.claims import Turn
-    from pytest_promptfuzz.wire.calls import Call, Fault, Gate, Price
+    from pytest_promptfuzz.wire.calls import Call, CallGate, Price, WireFault
     from pytest_promptfuzz.wire.cassettes import Tape
     from pytest_promptfuzz.wire.exchange import Exchange, InFlight
     from pytest_promptfuzz.wire.live_calls import Early
@@ -46,7 +46,7 @@ class SimulatedBackend:
     version: str
 
 
-UNNAMED = Part()
+UNNAMED = RecordedRun()
 
 
 class Watch:
@@ -101,11 +101,11 @@ class Watch:
         sealed: bool = False,
         apart: bool = False,
         tape: Tape | None = None,
-        part: Part = UNNAMED,
+        part: RecordedRun = UNNAMED,
         network: Network | None = None,
         secrets: set[str] | None = None,
         in_flight: InFlight | None = None,
-        gate: Gate | None = None,
+        gate: CallGate | None = None,
     ) -> None:
         self.store = store
         self.fresh = fresh
@@ -125,7 +125,7 @@ class Watch:
         self.in_flight = in_flight
         self.gate = gate
         self.calls: list[Call] = []
-        self.faults: list[Fault] = []
+        self.faults: list[WireFault] = []
         self.notes: list[str] = []
         self.refused: list[str] = []
         self.unattributed = 0
@@ -284,7 +284,7 @@ class Watch:
         if not whole:
             self.claims.release(exchange_key(call.digest, self.repeat, call.nth))
 
-    def fault(self, fault: Fault) -> None:
+    def fault(self, fault: WireFault) -> None:
         """Add a fault."""
         with self._lock:
             self.faults.append(fault)
@@ -309,7 +309,7 @@ class Watch:
         self.refused.append(text)
         self.note(text)
 
-    def unrecovered(self) -> tuple[Fault, ...]:
+    def unrecovered(self) -> tuple[WireFault, ...]:
         """The faults after which the same request was never answered: the last of each request."""
         with self._lock:
             last = {(each.digest, each.nth): each for each in self.faults if not each.recovered}
@@ -514,7 +514,7 @@ class Notebook:
 # The requests of a run in order and the ways they went, kept open while calls of ours may go the same way.
 
 
-class Way(NamedTuple):
+class RequestRoute(NamedTuple):
     """How a request of the application goes out.
 
     Attributes:
@@ -542,7 +542,7 @@ class Passed:
 
     exchange: Exchange
     body: dict[str, Any]
-    way: Way | None
+    way: RequestRoute | None
 
     @property
     def key(self) -> tuple[str, int]:

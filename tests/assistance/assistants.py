@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz import Prompt
-from pytest_promptfuzz.assistance.checks import Marked, marked
+from pytest_promptfuzz.assistance.checks import MarkedStretch, marked
 from pytest_promptfuzz.mutations.analysis.draft import Draft
 from pytest_promptfuzz.providers.requests import Request, Response, Usage
 
@@ -24,7 +24,7 @@ def draft_of(prompt: str | Prompt) -> Draft:
     )
 
 
-def with_marks(reply: str, stretch: Marked) -> str:
+def with_marks(reply: str, stretch: MarkedStretch) -> str:
     """``[[x]]`` as the mark of the next span that holds ``x``."""
     left = list(range(len(stretch.spans)))
 
@@ -60,5 +60,5 @@ class Scripted:
         return reply(prompt) if callable(reply) else reply
 
 
-def stretch_of(prompt: str) -> Marked:
+def stretch_of(prompt: str) -> MarkedStretch:
     return marked(draft_of(prompt))[0]

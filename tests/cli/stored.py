@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.providers.requests import WireRequest
 from pytest_promptfuzz.storage.answers import StoredAnswer, exchange_key, request_digest
 from pytest_promptfuzz.storage.disk_store import ResponseStore
-from pytest_promptfuzz.storage.recordings.entries import Entry, Place, PlanEntry
+from pytest_promptfuzz.storage.recordings.entries import CallPlace, PlanEntry, RecordedExchange
 from pytest_promptfuzz.storage.recordings.files import merge, ordered, recording_of
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ def key_of(kept: StoredAnswer, sample: int = 0, nth: int = 0) -> str:
     return exchange_key(request_digest(wire, ignore=kept.ignore, backend=kept.backend), sample, nth)
 
 
-def entry(test: str, kept: StoredAnswer, *, sample: int = 0, trial: str = "") -> Entry:
-    place = Place(0, None, trial) if trial else Place(0, sample)
-    return Entry(test, place, key_of(kept, sample), kept)
+def entry(test: str, kept: StoredAnswer, *, sample: int = 0, trial: str = "") -> RecordedExchange:
+    place = CallPlace(0, None, trial) if trial else CallPlace(0, sample)
+    return RecordedExchange(test, place, key_of(kept, sample), kept)
 
 
 def plan(test: str, *trials: str) -> PlanEntry:

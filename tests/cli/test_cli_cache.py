@@ -15,8 +15,8 @@ from stored import TIME, URL, answer, entry, fill, key_of, lines, plan, record
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.storage.disk_store import ResponseStore, kept_answers
 from pytest_promptfuzz.storage.recordings.entries import (
-    Entry,
     PlanEntry,
+    RecordedExchange,
     from_line,
     sealed,
     to_line,
@@ -609,7 +609,7 @@ def test_a_recording_can_be_imported(folder, cache) -> None:
     path = record(folder, test_a=lines("test_a"))
     assert cache("import", str(path))[1] == "Imported 2 answers into .promptfuzz; 0 were there already."
     rows = [from_line(line) for line in path.read_bytes().splitlines(keepends=True)[1:]]
-    recorded = {each.key: each.answer for each in rows if isinstance(each, Entry)}
+    recorded = {each.key: each.answer for each in rows if isinstance(each, RecordedExchange)}
     assert {each.key: each.answer for each in kept_answers(folder / ".promptfuzz")} == recorded
 
 

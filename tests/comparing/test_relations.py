@@ -487,7 +487,7 @@ def test_hostile_markup() -> None:
     with pytest.raises(answer_formats.MarkupError, match="</b> closes nothing"):
         answer_formats.html_blocks("<p>x</b>")
     assert answer_formats.html_blocks("<script>alert(1)</script><p>x</p>") == [
-        answer_formats.Block("text", 0, ("x",))
+        answer_formats.DocumentBlock("text", 0, ("x",))
     ]
     with pytest.raises(answer_formats.MarkupError, match="do not end"):
         answer_formats.html_blocks("<a " * 30_000)

@@ -26,7 +26,7 @@ from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.reporting.terminal.failure import failure_lines
 from pytest_promptfuzz.reporting.terminal.styled_text import render
 from pytest_promptfuzz.running.limits.budget import Caps
-from pytest_promptfuzz.running.limits.limits import Limits, Settings
+from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
 from pytest_promptfuzz.server.faults import RateLimited, ServerError
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
@@ -393,7 +393,9 @@ def test_a_limit_that_passes_is_waited_out(server: ModelServer) -> None:
 
 def test_a_failure_that_lasts_is_an_error_of_the_trial(server: ModelServer) -> None:
     server.fail(ServerError(times=None))
-    result = evaluated(answering(upper=OTHER), session=Session(gate=Limits(Settings(attempts=1))), **LIVE)
+    result = evaluated(
+        answering(upper=OTHER), session=Session(gate=SessionLimits(Settings(attempts=1))), **LIVE
+    )
     (error,) = [each.error for each in result.trials if each.error]
     assert error.kind == "server"
     assert error.message.startswith("The judge could not be asked: ")
@@ -402,7 +404,7 @@ def test_a_failure_that_lasts_is_an_error_of_the_trial(server: ModelServer) -> N
 def test_a_spent_budget_is_said(server: ModelServer) -> None:
     result = evaluated(
         answering(upper=OTHER, lower=OTHER + " So."),
-        session=Session(gate=Limits(Settings(caps=Caps(calls=1)))),
+        session=Session(gate=SessionLimits(Settings(caps=Caps(calls=1)))),
         threshold=0.85,
         **LIVE,
     )

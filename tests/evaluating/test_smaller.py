@@ -6,7 +6,7 @@ import pytest
 
 from pytest_promptfuzz import Edit, Mutation, Prompt, evaluate, search
 from pytest_promptfuzz.evaluating.search_runner import smaller
-from pytest_promptfuzz.evaluating.search_settings import Known
+from pytest_promptfuzz.evaluating.search_settings import TriedPrompt
 
 ORIGINAL = "Say good or bad. Answer with one word."
 
@@ -17,7 +17,7 @@ def test_what_no_query_is_left_for_stays_as_it_was_found() -> None:
     whole = Mutation(ORIGINAL, edits, ("list@1",), "format", 0.3, "yes")
     trial = evaluate(ORIGINAL, lambda _: "x", mutations=1).trials[0]
     steps = smaller(
-        Known(whole, trial, 1.0, 3, 3), lambda _: iter(()), allows=lambda _: True, queries=0, repeats=0
+        TriedPrompt(whole, trial, 1.0, 3, 3), lambda _: iter(()), allows=lambda _: True, queries=0, repeats=0
     )  # type: ignore[arg-type, return-value]
     with pytest.raises(StopIteration) as stop:  # nothing may be asked
         next(steps)

@@ -9,7 +9,7 @@ from pytest_promptfuzz.history.entries import whole
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_promptfuzz.history.entries import Entry
+    from pytest_promptfuzz.history.entries import HistoryEntry
     from pytest_promptfuzz.history.runs import Runs
 
 SCORES = {"E": 1.0, "M": 0.7, "D": 0.0}
@@ -33,7 +33,7 @@ def run_of(number: int = 1, **given: Any) -> dict[str, Any]:
     return {**made, **given}
 
 
-def entry_of(test: str, letters: str | dict[str, str], **given: Any) -> Entry:
+def entry_of(test: str, letters: str | dict[str, str], **given: Any) -> HistoryEntry:
     """A test whose trials are numbered; ``letters`` has one for each, or for each input such letters."""
     inputs = {"0": letters} if isinstance(letters, str) else letters
     every = [SCORES[each] for found in inputs.values() for each in found if each in SCORES]
@@ -53,7 +53,9 @@ def entry_of(test: str, letters: str | dict[str, str], **given: Any) -> Entry:
     return whole({**made, **given})
 
 
-def kept(runs: Runs, number: int, *tests: Entry, aside: str = "", end: bool = True, **given: Any) -> Path:
+def kept(
+    runs: Runs, number: int, *tests: HistoryEntry, aside: str = "", end: bool = True, **given: Any
+) -> Path:
     """Keep a run of these tests; its file."""
     run = run_of(number, **given)
     writing = runs.begin({**run, "complete": False}, aside=aside)

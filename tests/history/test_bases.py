@@ -13,7 +13,7 @@ from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.history import bases
 from pytest_promptfuzz.history.bases import Places, find, last
 from pytest_promptfuzz.history.runs import Runs
-from pytest_promptfuzz.history.snapshots import Asked, Sample, Snapshot, path_of, write
+from pytest_promptfuzz.history.snapshots import Sample, Snapshot, SnapshotInput, path_of, write
 from pytest_promptfuzz.reporting.report_files import read_document
 from tests.history.past import entry_of, kept
 
@@ -238,7 +238,7 @@ def test_what_no_run_of_a_commit_judged_is_as_its_snapshots_say(places: Places, 
                 target="simulated",
                 model="",
                 prompt="Which?",
-                inputs=(Asked("0", "digest"),),
+                inputs=(SnapshotInput("0", "digest"),),
                 trials={"0": {"t0": "E"}},
             ),
         )
@@ -256,7 +256,7 @@ def test_what_no_run_of_a_commit_judged_is_as_its_snapshots_say(places: Places, 
 
 def test_a_commit_without_a_run_is_compared_with_by_its_snapshots(places: Places, repository: Path) -> None:
     module = repository / "tests" / "test_it.py"
-    asked = Asked("0", "digest", answers=(Sample("BILLING", 2), Sample("OTHER", failed=True)))
+    asked = SnapshotInput("0", "digest", answers=(Sample("BILLING", 2), Sample("OTHER", failed=True)))
     snapshot = Snapshot(
         test="test_one[a/b]",
         verdict="pass",
@@ -269,7 +269,7 @@ def test_a_commit_without_a_run_is_compared_with_by_its_snapshots(places: Places
         inputs=(asked,),
         trials={"0": {"t0": "E", "t1": "D"}},
     )
-    checked = replace(snapshot, test="test_checked", inputs=(Asked("0", "digest"),))
+    checked = replace(snapshot, test="test_checked", inputs=(SnapshotInput("0", "digest"),))
     for each in (snapshot, checked):
         write(module, each)
     (path_of(module, "test_two")).write_text("<<<<<<< ours\n")

@@ -13,18 +13,18 @@ from tests.history.past import entry_of
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.history.changes import BaseReport, ChangeReport
-    from pytest_promptfuzz.history.entries import Entry
+    from pytest_promptfuzz.history.entries import HistoryEntry
 
 BASE: BaseReport = {"label": "main", "kind": "name", "run": "x", "started": "", "commit": "", "branch": ""}
 
 
-def compared(before: list[Entry], now: list[Entry], **given: Any) -> dict[str, ChangeReport]:
+def compared(before: list[HistoryEntry], now: list[HistoryEntry], **given: Any) -> dict[str, ChangeReport]:
     found = changes(BASE, {e["test"]: e for e in before}, {e["test"]: e for e in now}, **given)
     assert found["base"] == BASE
     return {each["test"]: each for each in found["tests"]}
 
 
-def one(before: Entry, now: Entry) -> ChangeReport:
+def one(before: HistoryEntry, now: HistoryEntry) -> ChangeReport:
     return compared([before], [now])["t"]
 
 

@@ -10,12 +10,12 @@ import pytest
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.history.counterexamples import (
     MOST,
-    Kept,
+    KeptTest,
     LocalCounterexamples,
 )
 from pytest_promptfuzz.mutations.engine.edits import replace
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
-from pytest_promptfuzz.results.counterexamples import Counterexample, Known
+from pytest_promptfuzz.results.counterexamples import Counterexample, KnownCounterexample
 
 TEST = "tests/test_it.py::test_one[a/b::c]"
 
@@ -23,7 +23,9 @@ TEST = "tests/test_it.py::test_one[a/b::c]"
 def counterexample(word="rate", text="Please rate the text."):
     mutation = Mutation(text, (replace(7, 11, word.upper()),), ("upper-case@1",), "lexical", 0.1, "yes")
     answers = ("high", {"label": "löw"}, "'high' became 'löw'")
-    return Known(Counterexample(mutation, "0123456789ab", 0, *answers, True, 9, (3, 3)), "openai:gpt-5-mini")
+    return KnownCounterexample(
+        Counterexample(mutation, "0123456789ab", 0, *answers, True, 9, (3, 3)), "openai:gpt-5-mini"
+    )
 
 
 ONE, TWO = counterexample(), counterexample("judge")
@@ -35,21 +37,21 @@ def local(tmp_path):
 
 
 def test_what_is_kept_comes_back(local):
-    assert local.read(TEST) == Kept(TEST)
-    assert local.write(Kept(TEST, [ONE, TWO], ["aaaaaaaaaaaa"])) == ""
-    assert local.read(TEST) == Kept(TEST, [ONE, TWO], ["aaaaaaaaaaaa"])
-    assert local.write(Kept("another", [], ["bbbbbbbbbbbb"])) == ""
+    assert local.read(TEST) == KeptTest(TEST)
+    assert local.write(KeptTest(TEST, [ONE, TWO], ["aaaaaaaaaaaa"])) == ""
+    assert local.read(TEST) == KeptTest(TEST, [ONE, TWO], ["aaaaaaaaaaaa"])
+    assert local.write(KeptTest("another", [], ["bbbbbbbbbbbb"])) == ""
     assert [each.test for each in local.every()] == ["another", TEST]
-    assert local.write(Kept(TEST, [TWO])) == ""
+    assert local.write(KeptTest(TEST, [TWO])) == ""
     assert local.read(TEST).found == [TWO]
-    assert local.write(Kept(TEST)) == ""
+    assert local.write(KeptTest(TEST)) == ""
     assert not local.path_of(TEST).exists()
-    assert local.write(Kept(TEST)) == ""
+    assert local.write(KeptTest(TEST)) == ""
     assert [each.test for each in local.every()] == ["another"]
 
 
 def test_it_is_out_of_git_and_ours_alone(local, tmp_path):
-    local.write(Kept(TEST, [ONE]))
+    local.write(KeptTest(TEST, [ONE]))
     assert (tmp_path / ".promptfuzz" / ".gitignore").read_text() == "*\n"
     assert (tmp_path / ".promptfuzz").stat().st_mode & 0o077 == 0
     assert not list(tmp_path.rglob(".gitattributes"))
@@ -58,7 +60,7 @@ def test_it_is_out_of_git_and_ours_alone(local, tmp_path):
 
 def test_only_the_newest_of_many_are_kept(local):
     many = [counterexample(f"word{number}") for number in range(MOST + 5)]
-    local.write(Kept(TEST, many))
+    local.write(KeptTest(TEST, many))
     assert local.read(TEST).found == many[5:]
 
 
@@ -81,7 +83,7 @@ def _damaged():
 
 @pytest.mark.parametrize(("content", "said"), list(_damaged()))
 def test_a_damaged_file_is_named_and_put_aside(local, content, said):
-    local.write(Kept(TEST, [ONE]))
+    local.write(KeptTest(TEST, [ONE]))
     path = local.path_of(TEST)
     path.write_text(content, encoding="utf-8")
     with pytest.raises(StoreError, match=said) as error:
@@ -89,7 +91,7 @@ def test_a_damaged_file_is_named_and_put_aside(local, content, said):
     assert str(path) in str(error.value)
     (found,) = local.every()
     assert isinstance(found, StoreError)
-    note = local.write(Kept(TEST, [TWO]))
+    note = local.write(KeptTest(TEST, [TWO]))
     assert said in note
     assert Path(f"{path}.damaged").read_text(encoding="utf-8") == content
     assert local.read(TEST).found == [TWO]
@@ -98,10 +100,10 @@ def test_a_damaged_file_is_named_and_put_aside(local, content, said):
 def test_a_folder_that_cannot_be_written_is_named(local, tmp_path):
     (tmp_path / ".promptfuzz").write_text("a file in its place")
     with pytest.raises(StoreError, match=r"cannot be (written|put aside)"):
-        local.write(Kept(TEST, [ONE]))
+        local.write(KeptTest(TEST, [ONE]))
 
 
 def test_what_utf8_cannot_hold_is_kept_as_well(local):
     odd = counterexample("x", "Please rate a \ud800 text.")
-    local.write(Kept(TEST, [odd]))
+    local.write(KeptTest(TEST, [odd]))
     assert local.read(TEST).found == [odd]

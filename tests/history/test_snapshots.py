@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.files import encoded
 from pytest_promptfuzz.history.snapshots import (
-    Asked,
     Sample,
     Snapshot,
+    SnapshotInput,
     claimed_twice,
     files_in,
     folded,
@@ -31,10 +31,12 @@ from pytest_promptfuzz.history.snapshots import (
 )
 from pytest_promptfuzz.mutations.engine.edits import replace
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
-from pytest_promptfuzz.results.counterexamples import Counterexample, Known
+from pytest_promptfuzz.results.counterexamples import Counterexample, KnownCounterexample
 
 MUTATION = Mutation("Please rate\nit.", (replace(7, 11, "RATE"),), ("upper-case@1",), "lexical", 0.1, "yes")
-KNOWN = Known(Counterexample(MUTATION, "0123456789ab", 0, "a\nb", "löw", "why", True, 9, (3, 3)), "simulated")
+KNOWN = KnownCounterexample(
+    Counterexample(MUTATION, "0123456789ab", 0, "a\nb", "löw", "why", True, 9, (3, 3)), "simulated"
+)
 
 
 def snapshot(test="test_a", **changes):
@@ -47,7 +49,7 @@ def snapshot(test="test_a", **changes):
         "model": "gpt-5",
         "prompt": "Please rate\nit.",
         "inputs": (
-            Asked("0", "ab", "cd", (Sample("one\ntwo", 3), Sample({"lines": ["x"]}, 1, failed=True))),
+            SnapshotInput("0", "ab", "cd", (Sample("one\ntwo", 3), Sample({"lines": ["x"]}, 1, failed=True))),
         ),
         "compared": {"comparison": 1, "task": "generation"},
         "operators": {"upper-case@1": {"equivalent": 2}},

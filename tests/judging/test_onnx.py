@@ -16,7 +16,7 @@ from pytest_promptfuzz.judging import encoders, installation, models
 from pytest_promptfuzz.judging.encoders import OnnxEmbedder, SentenceTransformerEmbedder, embedder_of
 from pytest_promptfuzz.judging.installation import TEXTS as CHECKED
 from pytest_promptfuzz.judging.installation import export, install
-from pytest_promptfuzz.judging.models import Model, find_model, packaged
+from pytest_promptfuzz.judging.models import MeaningModel, find_model, packaged
 
 pytestmark = pytest.mark.minilm
 
@@ -236,9 +236,9 @@ def test_loading_needs_no_torch(exported_minilm) -> None:
 
 
 def test_the_embedder_of_a_model(exported_minilm, minilm_folder) -> None:
-    assert embedder_of(Model(None, None, "nothing")) is None
-    one = embedder_of(Model("onnx", exported_minilm, name="other"))
-    two = embedder_of(Model("torch", exported_minilm, name="other"))
+    assert embedder_of(MeaningModel(None, None, "nothing")) is None
+    one = embedder_of(MeaningModel("onnx", exported_minilm, name="other"))
+    two = embedder_of(MeaningModel("torch", exported_minilm, name="other"))
     assert (type(one).__name__, one.name) == ("OnnxEmbedder", "all-MiniLM-L6-v2")
     assert (type(two).__name__, two.name) == ("SentenceTransformerEmbedder", "other")
     assert one.stamp != two.stamp

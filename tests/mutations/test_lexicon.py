@@ -32,7 +32,7 @@ from pytest_promptfuzz.prompts.cues import logic_words
 from pytest_promptfuzz.text.expressions import words
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.mutations.analysis.lexicon import Entry, PartOfSpeech
+    from pytest_promptfuzz.mutations.analysis.lexicon import LexiconEntry, PartOfSpeech
 
 TABLES: dict[str, str] = {
     "verb": replacements.VERBS,
@@ -40,7 +40,7 @@ TABLES: dict[str, str] = {
     "adjective": replacements.ADJECTIVES,
     "adverb": replacements.ADVERBS,
 }
-EVERY: list[tuple[str, Entry]] = [
+EVERY: list[tuple[str, LexiconEntry]] = [
     (pos, entry)
     for tables in (entries(), lexicon.near(), lexicon.wider(), lexicon.narrower())
     for pos, table in tables.items()

@@ -26,7 +26,7 @@ from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
 from pytest_promptfuzz.providers.requests import status_kind
 from pytest_promptfuzz.running.limits import lanes
 from pytest_promptfuzz.running.limits.lanes import is_passing
-from pytest_promptfuzz.running.limits.limits import Limits
+from pytest_promptfuzz.running.limits.limits import SessionLimits
 from pytest_promptfuzz.server.faults import KINDS, BadRequest, RateLimited, ServerError, StatusFault
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
@@ -68,7 +68,7 @@ def server():
 
 def session(store: MemoryStore | None = None) -> Session:
     # A call that is made early through a client that the application has closed leaves its connection to the collector.
-    return Session(store=MemoryStore() if store is None else store, gate=Limits(), speculate=False)
+    return Session(store=MemoryStore() if store is None else store, gate=SessionLimits(), speculate=False)
 
 
 MEANT = {"twice": matrix.TEXTS[:1], "three": matrix.TEXTS[:3], "all": (str(matrix.PROMPT),)}

@@ -13,7 +13,7 @@ import time_machine
 
 from pytest_promptfuzz import Session, aevaluate, evaluate
 from pytest_promptfuzz.clocks import asleep, monotonic, now, sleep
-from pytest_promptfuzz.running.limits.limits import Limits
+from pytest_promptfuzz.running.limits.limits import SessionLimits
 from pytest_promptfuzz.server.faults import RateLimited, ServerError
 from pytest_promptfuzz.storage.answers import MemoryStore
 
@@ -60,7 +60,7 @@ def test_a_frozen_test_waits_for_the_provider_and_goes_on(promptfuzz_server, nam
     def run(how):
         promptfuzz_server.reset()
         promptfuzz_server.fail(fault, next=2)
-        session = Session(store=MemoryStore(), gate=Limits())
+        session = Session(store=MemoryStore(), gate=SessionLimits())
         with FREEZERS[name]():
             if how == "sync":
                 return evaluate(PROMPT, target, session=session, **settings)

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_promptfuzz.server.faults import BadRequest, Unauthorized
 from pytest_promptfuzz.server.model_server import ModelServer
-from pytest_promptfuzz.storage.recordings.entries import Entry, PlanEntry, from_line
+from pytest_promptfuzz.storage.recordings.entries import PlanEntry, RecordedExchange, from_line
 from tests.plugin.conftest import PROMPT, summary_of
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def recording(pytester: pytest.Pytester) -> Path:
     return pytester.path / "__promptfuzz__" / "test_it.calls.jsonl"
 
 
-def entries(path: Path) -> list[Entry | PlanEntry]:
+def entries(path: Path) -> list[RecordedExchange | PlanEntry]:
     return [from_line(line) for line in path.read_bytes().splitlines(keepends=True)[1:]]
 
 
@@ -587,7 +587,7 @@ def test_ignored_paths_are_left_out_of_the_key_and_kept_in_the_recording(run, re
         "temperature=0", "user=__import__('uuid').uuid4().hex"
     )
     run(source, "--promptfuzz-mode=record").assert_outcomes(passed=1)
-    calls = [each for each in entries(recording) if isinstance(each, Entry)]
+    calls = [each for each in entries(recording) if isinstance(each, RecordedExchange)]
     assert {each.answer.ignore for each in calls} == {("$.user",)}
     server.stop()
     run(None, "--promptfuzz-mode=replay").assert_outcomes(passed=1)
@@ -630,7 +630,10 @@ def test_a_request_that_a_mutation_makes_the_provider_refuse_is_replayed_as_refu
     server.fail(BadRequest(times=None), when=lambda body: "support ticket below into exactly one" not in body)
     recorded = run(SDK.replace("threshold=0.0", "threshold=1.0"), "--promptfuzz-mode=record")
     assert summary_of(recorded) == {"test_sdk": "brittle"}
-    assert {each.answer.status for each in entries(recording) if isinstance(each, Entry)} == {200, 400}
+    assert {each.answer.status for each in entries(recording) if isinstance(each, RecordedExchange)} == {
+        200,
+        400,
+    }
     server.stop()
     replayed = run(None, "--promptfuzz-mode=replay")
     assert summary_of(replayed) == {"test_sdk": "brittle"}

@@ -16,7 +16,7 @@ from tests.history.past import entry_of
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.history.changes import BaseReport, ChangesReport
-    from pytest_promptfuzz.history.entries import Entry
+    from pytest_promptfuzz.history.entries import HistoryEntry
 
 BASE: BaseReport = {
     "label": "main",
@@ -28,7 +28,7 @@ BASE: BaseReport = {
 }
 
 
-def of(before: list[Entry], now: list[Entry], **given: Any) -> ChangesReport:
+def of(before: list[HistoryEntry], now: list[HistoryEntry], **given: Any) -> ChangesReport:
     return changes(BASE, {e["test"]: e for e in before}, {e["test"]: e for e in now}, **given)
 
 

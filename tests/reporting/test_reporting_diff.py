@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.reporting.terminal.styled_text import render
-from pytest_promptfuzz.reporting.wording.diffs import Change, Move, Reorder, explain
+from pytest_promptfuzz.reporting.wording.diffs import Move, Reorder, ShownChange, explain
 from pytest_promptfuzz.reporting.wording.words import diff_lines
 
 LONG = "Here follows a rather long stretch of text that nobody touched, and that goes on and on. "
@@ -140,7 +140,7 @@ def test_a_change_is_never_shown_as_none(diff: list[tuple[str, str]]) -> None:
     if before != after:
         assert found
     for each in found:
-        if isinstance(each, Change):
+        if isinstance(each, ShownChange):
             assert any(kind != "=" for kind, _ in each.pieces)
         elif isinstance(each, Reorder):
             assert len(each.segments) >= 2

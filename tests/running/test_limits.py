@@ -20,8 +20,8 @@ from pytest_promptfuzz.running.limits.budget import (
     SharedLedger,
     missing_price,
 )
-from pytest_promptfuzz.running.limits.lanes import Lane, Rule, Told, retry_after, told_limits
-from pytest_promptfuzz.running.limits.limits import Limits, Settings, prices_from, rules_from
+from pytest_promptfuzz.running.limits.lanes import Lane, LaneRule, ReportedLimit, retry_after, told_limits
+from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings, prices_from, rules_from
 from pytest_promptfuzz.wire.calls import Outgoing, output_bound
 
 NOON = 1_700_000_000.0
@@ -73,8 +73,8 @@ def test_limits_told_by_openai():
         "x-ratelimit-reset-tokens": "6m0s",
     }
     assert told_limits(headers, NOON) == {
-        "requests": Told(60, 59, 1.0),
-        "tokens": Told(150_000, 149_984, 360.0),
+        "requests": ReportedLimit(60, 59, 1.0),
+        "tokens": ReportedLimit(150_000, 149_984, 360.0),
     }
 
 
@@ -85,7 +85,7 @@ def test_limits_told_by_anthropic():
         "anthropic-ratelimit-requests-reset": "2023-11-14T22:14:20Z",
         "anthropic-ratelimit-tokens-limit": "nonsense",
     }
-    assert told_limits(headers, NOON) == {"requests": Told(50, 0, 60.0)}
+    assert told_limits(headers, NOON) == {"requests": ReportedLimit(50, 0, 60.0)}
 
 
 # A lane
@@ -95,7 +95,7 @@ def test_no_minute_holds_more_requests_than_set():
     lane, left = Lane(), []
     now = 1000.0
     for number in range(40):
-        while (wait := lane.wait(Rule(rpm=10), 1, now, alive)) > 0:
+        while (wait := lane.wait(LaneRule(rpm=10), 1, now, alive)) > 0:
             now += wait
         lane.leave(str(number), 1, now, 1)
         lane.land(str(number), 1)
@@ -107,7 +107,7 @@ def test_no_minute_holds_more_requests_than_set():
 
 
 def test_no_minute_holds_more_tokens_than_set_and_a_long_call_gets_a_minute_to_itself():
-    lane, rule, now = Lane(), Rule(tpm=100), 1000.0
+    lane, rule, now = Lane(), LaneRule(tpm=100), 1000.0
     assert lane.wait(rule, 60, now, alive) == 0
     lane.leave("a", 60, now, 1)
     assert lane.wait(rule, 60, now, alive) > 59
@@ -126,9 +126,9 @@ def test_a_refusal_halves_what_is_on_its_way_once_a_round_and_success_adds_one_a
     assert lane.concurrency == 4
     for number in range(4):
         lane.land(str(number), 1)
-    assert lane.wait(Rule(), 1, 1002.0, alive) > 0
+    assert lane.wait(LaneRule(), 1, 1002.0, alive) > 0
     lane.land("4", 1)
-    assert lane.wait(Rule(), 1, 1002.0, alive) == 0
+    assert lane.wait(LaneRule(), 1, 1002.0, alive) == 0
     for _ in range(5):
         lane.accepted()
     assert lane.concurrency > 5
@@ -137,19 +137,19 @@ def test_a_refusal_halves_what_is_on_its_way_once_a_round_and_success_adds_one_a
 def test_a_dead_process_holds_no_place():
     lane = Lane()
     lane.leave("a", 1, 1000.0, process=7)
-    assert lane.wait(Rule(concurrency=1), 1, 1000.0, alive) > 0
-    assert lane.wait(Rule(concurrency=1), 1, 1000.0, lambda process: process != 7) == 0
+    assert lane.wait(LaneRule(concurrency=1), 1, 1000.0, alive) > 0
+    assert lane.wait(LaneRule(concurrency=1), 1, 1000.0, lambda process: process != 7) == 0
 
 
 def test_what_the_provider_says_is_left_is_kept_to():
     lane = Lane()
     lane.leave("a", 1, 1000.0, 1)
-    lane.told("requests", Told(10, 1, 9.0), "a", 1000.0)  # one comes back each second
+    lane.told("requests", ReportedLimit(10, 1, 9.0), "a", 1000.0)  # one comes back each second
     lane.land("a", 1)
-    assert lane.wait(Rule(), 1, 1000.0, alive) == 0
+    assert lane.wait(LaneRule(), 1, 1000.0, alive) == 0
     lane.leave("b", 1, 1000.0, 1)
-    assert lane.wait(Rule(), 1, 1000.0, alive) == pytest.approx(1.0)
-    assert lane.wait(Rule(), 1, 1001.0, alive) == 0
+    assert lane.wait(LaneRule(), 1, 1000.0, alive) == pytest.approx(1.0)
+    assert lane.wait(LaneRule(), 1, 1001.0, alive) == 0
 
 
 def test_the_longest_wait_goes_first_and_who_has_gone_is_forgotten():
@@ -251,9 +251,9 @@ def test_wrong_tables_are_named(read, table, said):
 
 
 def test_the_first_pattern_that_matches_rules():
-    settings = Settings(rule=Rule(rpm=5, tpm=9), rules=rules_from({"host/*": {"rpm": 3}}, ""))
-    assert settings.rule_of("host/m") == Rule(3, 9, None)
-    assert settings.rule_of("other/m") == Rule(5, 9, None)
+    settings = Settings(rule=LaneRule(rpm=5, tpm=9), rules=rules_from({"host/*": {"rpm": 3}}, ""))
+    assert settings.rule_of("host/m") == LaneRule(3, 9, None)
+    assert settings.rule_of("other/m") == LaneRule(5, 9, None)
 
 
 # The gate
@@ -261,7 +261,7 @@ def test_the_first_pattern_that_matches_rules():
 
 def test_calls_leave_in_the_order_in_which_they_came():
     clock = Clock()
-    gate = Limits(Settings(rule=Rule(concurrency=1)), clock=clock)
+    gate = SessionLimits(Settings(rule=LaneRule(concurrency=1)), clock=clock)
     tickets = [gate.enter(outgoing()) for _ in range(3)]
     assert tickets[0].delay() == 0
     assert tickets[1].delay() > 0
@@ -276,7 +276,7 @@ def test_calls_leave_in_the_order_in_which_they_came():
 
 def test_whoever_goes_away_leaves_no_hole():
     clock = Clock()
-    gate = Limits(Settings(rule=Rule(concurrency=1)), clock=clock)
+    gate = SessionLimits(Settings(rule=LaneRule(concurrency=1)), clock=clock)
     first, second, third = (gate.enter(outgoing()) for _ in range(3))
     first.delay(), second.delay(), third.delay()
     second.left()
@@ -292,7 +292,7 @@ def test_whoever_goes_away_leaves_no_hole():
 @pytest.mark.parametrize("shared", [False, True])
 def test_crowded_threads_never_exceed_the_concurrency(tmp_path, shared):
     ledger = SharedLedger(tmp_path / "books.db", print) if shared else None
-    gate = Limits(Settings(rule=Rule(concurrency=3)), ledger=ledger)
+    gate = SessionLimits(Settings(rule=LaneRule(concurrency=3)), ledger=ledger)
     lock, now, peak = threading.Lock(), [0], [0]
 
     def call(_):
@@ -317,7 +317,7 @@ def test_crowded_threads_never_exceed_the_concurrency(tmp_path, shared):
 
 
 def test_a_stopped_session_lets_nobody_wait():
-    gate = Limits(Settings(rule=Rule(concurrency=1)))
+    gate = SessionLimits(Settings(rule=LaneRule(concurrency=1)))
     gate.enter(outgoing()).delay()
     waiting = gate.enter(outgoing())
     assert waiting.delay() > 0
@@ -327,7 +327,7 @@ def test_a_stopped_session_lets_nobody_wait():
 
 
 def test_a_bounded_call_never_overshoots_and_an_unbounded_one_by_itself_only():
-    gate = Limits(Settings(caps=Caps(tokens=300)))
+    gate = SessionLimits(Settings(caps=Caps(tokens=300)))
     for _ in range(2):
         ticket = gate.enter(outgoing(size=50, bound=50))
         assert ticket.delay() == 0
@@ -340,7 +340,7 @@ def test_a_bounded_call_never_overshoots_and_an_unbounded_one_by_itself_only():
 
 def test_tokens_are_counted_from_when_a_call_leaves_and_corrected_when_it_ends():
     clock = Clock()
-    gate = Limits(Settings(rule=Rule(tpm=100)), clock=clock)
+    gate = SessionLimits(Settings(rule=LaneRule(tpm=100)), clock=clock)
     first, second = (gate.enter(outgoing(bound=40, words=80)) for _ in range(2))  # 60 tokens each
     assert first.delay() == 0
     assert second.delay() > 0
@@ -350,7 +350,7 @@ def test_tokens_are_counted_from_when_a_call_leaves_and_corrected_when_it_ends()
 
 
 def test_a_model_without_a_price_is_refused_before_the_call():
-    gate = Limits(Settings(caps=Caps(cost=1.0)))
+    gate = SessionLimits(Settings(caps=Caps(cost=1.0)))
     with pytest.raises(
         TargetError, match=r"no price is known of the model 'm' at host.*Write .*tool.promptfuzz.prices"
     ) as error:
@@ -395,7 +395,7 @@ def test_a_price_is_looked_up_when_it_is_asked_for_or_limited(monkeypatch):
         return Price(1.0, 2.0)
 
     monkeypatch.setattr(Prices, "of", of)
-    gate = Limits()
+    gate = SessionLimits()
     ticket = gate.enter(outgoing())
     assert ticket.delay() == 0
     price = ticket.settled(Usage(1_000_000, 500_000), 0)
@@ -405,7 +405,7 @@ def test_a_price_is_looked_up_when_it_is_asked_for_or_limited(monkeypatch):
     assert unknown.delay() == 0
     assert (unknown.settled(None, 8)(), looked) == (None, ["m"])
 
-    limited = Limits(Settings(caps=Caps(cost=5.0)))
+    limited = SessionLimits(Settings(caps=Caps(cost=5.0)))
     ticket = limited.enter(outgoing(bound=10))
     assert ticket.delay() == 0
     assert ticket.settled(Usage(1_000_000, 500_000), 0)() == 2.0
@@ -415,7 +415,7 @@ def test_a_price_is_looked_up_when_it_is_asked_for_or_limited(monkeypatch):
 def test_an_unusable_file_is_said_once_and_each_process_goes_on_alone(tmp_path):
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     said = []
-    gate = Limits(ledger=SharedLedger(tmp_path / "file" / "books.db", said.append))
+    gate = SessionLimits(ledger=SharedLedger(tmp_path / "file" / "books.db", said.append))
     for _ in range(2):
         ticket = gate.enter(outgoing())
         assert ticket.delay() == 0
@@ -431,7 +431,7 @@ def played(answer, *, calls=6, settings=None, seconds_each=0.01, told=None):
     ``answer`` takes the time since the start and the number of the request, and gives a status and headers.
     """
     clock = Clock()
-    limits = Limits(settings, clock=clock, told=told)
+    limits = SessionLimits(settings, clock=clock, told=told)
     waiting = [limits.enter(outgoing()) for _ in range(calls)]
     ended: list[str] = [""] * calls
     asked = 0
@@ -481,7 +481,7 @@ GONE = {
 def in_turn(calls, status, headers=(), *, seconds_each=0.01, told=None):
     """Calls one after the other, none of which succeeds (a status of 0 is no answer); the refused ones, requests, seconds."""
     clock = Clock()
-    limits = Limits(clock=clock, told=told)
+    limits = SessionLimits(clock=clock, told=told)
     asked, refused = 0, []
     for _ in range(calls):
         ticket = limits.enter(outgoing())
@@ -572,7 +572,7 @@ def test_the_time_is_set_and_named():
 def test_failures_long_ago_take_no_time_from_those_of_today():
     """Nobody waited between them."""
     clock = Clock()
-    limits = Limits(clock=clock)
+    limits = SessionLimits(clock=clock)
     for _ in range(2):
         ticket = limits.enter(outgoing())
         tries = 0
@@ -611,7 +611,7 @@ def test_a_long_wait_is_told_once():
 def test_a_call_that_failed_goes_before_those_that_came_later():
     order: list[int] = []
     clock = Clock()
-    limits = Limits(clock=clock)
+    limits = SessionLimits(clock=clock)
     tickets = [limits.enter(outgoing()) for _ in range(3)]
     assert tickets[0].delay() == 0.0
     assert tickets[0].answered(429, {"retry-after": "1"})

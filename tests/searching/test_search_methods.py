@@ -12,7 +12,7 @@ from pytest_promptfuzz.mutations.engine.edits import replace
 from pytest_promptfuzz.mutations.engine.registry import builtin
 from pytest_promptfuzz.searching.methods import METHODS, BeamAnnealing, method_of
 from pytest_promptfuzz.searching.search_loop import Seen, searching
-from pytest_promptfuzz.searching.space import Choice, Limits, Place, Space
+from pytest_promptfuzz.searching.space import Choice, SearchLimits, SearchPlace, Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 TEXT = " ".join(WORDS)
 
 
-def space(limits: Limits | None = None, choices: int = 4) -> Space:
+def space(limits: SearchLimits | None = None, choices: int = 4) -> Space:
     """Ten words, each of which may become ``A0`` to ``A3``, ``B0`` ... by its place."""
     operator = builtin()["synonym"]
     places = []
@@ -34,7 +34,7 @@ def space(limits: Limits | None = None, choices: int = 4) -> Space:
         start = TEXT.index(word)
         offered = [f"{chr(65 + index)}{number}" for number in range(choices)]
         places.append(
-            Place(
+            SearchPlace(
                 ((start, start + len(word)),),
                 tuple(Choice((replace(start, start + len(word), new),), operator) for new in offered),
             )
@@ -112,7 +112,7 @@ def test_batches_are_as_large_as_may_be_asked_at_once(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_limits_hold_for_whatever_is_asked(method: str) -> None:
-    limits = Limits(words=2, allows=lambda mutation: "D2" not in mutation.text)
+    limits = SearchLimits(words=2, allows=lambda mutation: "D2" not in mutation.text)
     where = space(limits)
     _, batches = run(where, method, additive({"F1": 2.0, "D2": 5.0}))
     for text in (text for batch in batches for text in batch):
@@ -267,7 +267,7 @@ def test_a_deletion_that_an_operator_makes_too_is_a_find(method: str) -> None:
     whole = space()
     start, end = whole.places[3].spans[0]
     gone = Choice((replace(start, end, ""),), builtin()["synonym"])
-    places = [*whole.places[:3], Place(whole.places[3].spans, (gone,)), *whole.places[4:]]
+    places = [*whole.places[:3], SearchPlace(whole.places[3].spans, (gone,)), *whole.places[4:]]
     found, _ = run(Space(TEXT, places), method, lambda text: Seen(0.5, "three" not in text))
     assert found.first is not None
     assert "three" not in Space(TEXT, places).text(found.state)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.searching.shrinker import Asked, Shrunk, shrinking
+from pytest_promptfuzz.searching.shrinker import KnownFailures, Shrunk, shrinking
 
 
 def found(count, fails, **more) -> tuple[Shrunk, list[frozenset[int]]]:
     """The result of shrinking, and all that was asked."""
-    steps, asked = shrinking(count, asked=Asked(**more)), []
+    steps, asked = shrinking(count, asked=KnownFailures(**more)), []
     try:
         sets = next(steps)
         while True:

@@ -8,7 +8,7 @@ from pytest_promptfuzz import Prompt
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.analysis.lexicon import TableLexicon
 from pytest_promptfuzz.mutations.operators.synonyms import synonyms_from
-from pytest_promptfuzz.searching.space import DELETED, MASKED, Limits, Space, space_of, with_choice
+from pytest_promptfuzz.searching.space import DELETED, MASKED, SearchLimits, Space, space_of, with_choice
 
 TRIAGE = "Provide a concise overview of the ticket {ticket} in 3 sentences. Answer with 'high' or 'low' only."
 
@@ -104,12 +104,12 @@ def test_part_of_speech_is_told_by_the_words_around_unless_it_need_not_be() -> N
 
 def test_a_limit_of_words_and_of_the_rate_is_kept() -> None:
     text = "Provide a concise overview of the main points."
-    tight = space_of(text, operators="synonym", limits=Limits(words=1))
+    tight = space_of(text, operators="synonym", limits=SearchLimits(words=1))
     both = tuple(1 for _ in tight.places)
     assert len(both) > 1
     assert not tight.allowed(both)
     assert tight.allowed(with_choice(tight.start, 0, 1))
-    assert space_of(text, operators="synonym", limits=Limits(change_rate=0.3)).most == 2
+    assert space_of(text, operators="synonym", limits=SearchLimits(change_rate=0.3)).most == 2
 
 
 def test_a_predicate_sees_the_mutation() -> None:
@@ -119,7 +119,7 @@ def test_a_predicate_sees_the_mutation() -> None:
         seen.append(mutation.text)  # type: ignore[attr-defined]
         return False
 
-    space = space_of("Provide a concise overview.", operators="synonym", limits=Limits(allows=allows))
+    space = space_of("Provide a concise overview.", operators="synonym", limits=SearchLimits(allows=allows))
     assert not space.allowed(with_choice(space.start, 0, 1))
     assert not space.allowed(with_choice(space.start, 0, 1))
     assert len(seen) == 1

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from pytest_promptfuzz.randomness import Rng, root_key
-from pytest_promptfuzz.results.explanations import Told, causes, smallest_p
+from pytest_promptfuzz.results.explanations import TouchedTrial, causes, smallest_p
 from pytest_promptfuzz.stats.significance import tails_of
 
 
@@ -19,7 +19,7 @@ def simulated(seed, trials, parts, *, share=0.15, trigger=None, noise=0.0, sampl
         touched = frozenset(part for part in range(parts) if rng.below(1000) < share * 1000)
         breaks = trigger in touched
         answers = [breaks != (rng.below(1000) < noise * 1000) for _ in range(samples)]
-        made.append(Told(touched, sum(answers), samples))
+        made.append(TouchedTrial(touched, sum(answers), samples))
     return made
 
 
@@ -88,7 +88,7 @@ def test_two_causes_matter_both_and_what_goes_with_one_does_not():
         touched = {part for part, every in (("first", 5), ("second", 7)) if number % every == 0}
         touched |= {"shadow"} if number % 5 == 0 and number else set()
         touched |= {"other"} if number % 2 else set()
-        trials.append(Told(frozenset(touched), int("first" in touched or "second" in touched), 1))
+        trials.append(TouchedTrial(frozenset(touched), int("first" in touched or "second" in touched), 1))
     found = {each.parts[0]: each for each in causes(trials, ["other", "shadow", "second", "first"])}
     assert list(found)[:2] == ["first", "second"]
     assert {name: each.finding for name, each in found.items()} == {
@@ -101,7 +101,8 @@ def test_two_causes_matter_both_and_what_goes_with_one_does_not():
 
 def test_parts_that_the_same_trials_touch_are_not_told_apart():
     trials = [
-        Told(frozenset({"a", "b"} if number < 5 else {"c"}), int(number < 5), 1) for number in range(20)
+        TouchedTrial(frozenset({"a", "b"} if number < 5 else {"c"}), int(number < 5), 1)
+        for number in range(20)
     ]
     found = causes(trials, ["b", "c", "a"])
     assert [each.parts for each in found] == [("b", "a"), ("c",)]
@@ -109,18 +110,24 @@ def test_parts_that_the_same_trials_touch_are_not_told_apart():
     assert found[1].finding == "few"
 
 
-@pytest.mark.parametrize("trials", [[], [Told(frozenset("a"), 1, 1)], [Told(frozenset("a"), 0, 1)] * 9])
+@pytest.mark.parametrize(
+    "trials", [[], [TouchedTrial(frozenset("a"), 1, 1)], [TouchedTrial(frozenset("a"), 0, 1)] * 9]
+)
 def test_too_little_tells_nothing(trials):
     assert [each.finding for each in causes(trials, ["a", "b"])] == ["few"] * len(causes(trials, ["a", "b"]))
 
 
 def test_few_trials_cannot_tell_whatever_they_answer():
-    trials = [Told(frozenset("a" if not number else "b"), int(not number), 1) for number in range(10)]
+    trials = [TouchedTrial(frozenset("a" if not number else "b"), int(not number), 1) for number in range(10)]
     assert {each.finding for each in causes(trials, ["a", "b"])} == {"few"}
 
 
 def test_shares_count_answers_and_intervals_count_trials():
-    trials = [Told(frozenset("a"), 3, 4), Told(frozenset("a"), 1, 4), Told(frozenset(), 0, 1)]
+    trials = [
+        TouchedTrial(frozenset("a"), 3, 4),
+        TouchedTrial(frozenset("a"), 1, 4),
+        TouchedTrial(frozenset(), 0, 1),
+    ]
     (found,) = causes(trials, ["a"])
     assert (found.touching.trials, found.touching.broken, found.touching.asked, found.touching.share) == (
         2,

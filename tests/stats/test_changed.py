@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.stats.regressions import Difference, adjusted, paired, unpaired
+from pytest_promptfuzz.stats.regressions import CreditDifference, adjusted, paired, unpaired
 
 CREDITS = st.sampled_from([0, 7, 10])
 
@@ -44,8 +44,8 @@ def test_credits_are_redistributed_in_every_way(before: list[int], now: list[int
 def test_a_run_without_trials_compares_with_nothing() -> None:
     assert unpaired([], [10]) is None
     assert unpaired([10], []) is None
-    assert paired([]) == Difference(0, 1.0, 1.0, (1.0,), 1.0)
-    assert unpaired([10, 10], [10]) == Difference(0.0, 1.0, 1.0, (1.0,), 1.0)
+    assert paired([]) == CreditDifference(0, 1.0, 1.0, (1.0,), 1.0)
+    assert unpaired([10, 10], [10]) == CreditDifference(0.0, 1.0, 1.0, (1.0,), 1.0)
 
 
 def test_what_both_runs_lost_tells_nothing() -> None:

@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 from pytest_promptfuzz.stats.intervals import adjusted_interval, adjusted_lower_bound, lower_bound, smallest_n
-from pytest_promptfuzz.stats.repeats import Evidence
+from pytest_promptfuzz.stats.repeats import RepeatEvidence
 from pytest_promptfuzz.stats.scores import Counts
-from pytest_promptfuzz.stats.stopping import Ending, Gate, Stopping, settled
+from pytest_promptfuzz.stats.stopping import Ending, PlanGate, Stopping, settled
 from pytest_promptfuzz.stats.verdict import Sampled, decide, decide_at
 
 GATE = Fraction(85, 100)
@@ -53,8 +53,8 @@ def test_what_the_point_gate_does_not_pass_the_confident_one_does_not_either(cou
 
 def test_brittle_is_said_only_of_what_is_significant() -> None:
     counts = Counts(equivalent=5, deviation=3)
-    sure = Evidence(Fraction(1), 1.0, Fraction(5, 8), p=0.001, baselines=8, answers=8)
-    unsure = Evidence(
+    sure = RepeatEvidence(Fraction(1), 1.0, Fraction(5, 8), p=0.001, baselines=8, answers=8)
+    unsure = RepeatEvidence(
         Fraction(1), 1.0, Fraction(5, 8), p=0.4, baselines=8, answers=8, confirmed=Fraction(5, 8)
     )
     assert decide_at("confident", counts, GATE, evidence=sure, sampled=fine(8, bad=3)).verdict == "brittle"
@@ -116,7 +116,7 @@ class Enough:
 
 
 def test_where_a_score_is_not_enough_no_pass_is_certain_early_and_a_failure_is() -> None:
-    by_score, sure = Gate(16, GATE), Gate(16, GATE, by_score=False)
+    by_score, sure = PlanGate(16, GATE), PlanGate(16, GATE, by_score=False)
     good, bad = Counts(equivalent=15), Counts(equivalent=8, deviation=5)
     assert (by_score.ending(good), sure.ending(good)) == ("pass", None)
     assert sure.to_pass(good) is None
@@ -127,9 +127,9 @@ def test_where_a_score_is_not_enough_no_pass_is_certain_early_and_a_failure_is()
 
 
 def test_what_noise_excuses_is_not_settled_before_the_plan_was_asked() -> None:
-    excused = Evidence(
+    excused = RepeatEvidence(
         Fraction(7, 10), 0.9, Fraction(1), p=0.5, baselines=16, answers=16, confirmed=Fraction(1)
     )
     counts = Counts(equivalent=10, deviation=5)
-    assert settled(Stopping(Gate(16, GATE)), counts, excused)
-    assert not settled(Stopping(Gate(16, GATE, by_score=False)), counts, excused)
+    assert settled(Stopping(PlanGate(16, GATE)), counts, excused)
+    assert not settled(Stopping(PlanGate(16, GATE, by_score=False)), counts, excused)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_promptfuzz.stats.agreement import Gold, Marked, Wrong
+from pytest_promptfuzz.stats.agreement import Gold, GoldMarks, Wrong
 
 
 def test_each_input_has_the_same_weight_however_often_it_was_asked() -> None:
     gold = Gold.of(
         [
-            Marked(0, "a", [(True, "a")], [True, True, True, False]),
-            Marked(1, "b", [(True, "b"), (False, "c"), (False, "d"), (True, "b")], [False, True]),
+            GoldMarks(0, "a", [(True, "a")], [True, True, True, False]),
+            GoldMarks(1, "b", [(True, "b"), (False, "c"), (False, "d"), (True, "b")], [False, True]),
         ]
     )
     assert (gold.accuracy, gold.mutated) == (0.75, 0.625)
@@ -21,6 +21,6 @@ def test_each_input_has_the_same_weight_however_often_it_was_asked() -> None:
 
 
 def test_what_cannot_be_told_is_counted_and_not_scored() -> None:
-    gold = Gold.of([Marked(0, "a", [(None, "x")], [None, True, False])])
+    gold = Gold.of([GoldMarks(0, "a", [(None, "x")], [None, True, False])])
     assert (gold.accuracy, gold.mutated, gold.drop, gold.untold) == (None, 0.5, None, 2)
     assert Gold.of([]).accuracy is None

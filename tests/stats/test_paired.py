@@ -7,13 +7,13 @@ from fractions import Fraction
 import pytest
 
 from pytest_promptfuzz.stats.regressions import Paired
-from pytest_promptfuzz.stats.repeats import Evidence
+from pytest_promptfuzz.stats.repeats import RepeatEvidence
 from pytest_promptfuzz.stats.scores import Counts
 from pytest_promptfuzz.stats.verdict import decide_at, tells
 
 GATE = Fraction(85, 100)
-SURE = Evidence(Fraction(1), 1.0, Fraction(9, 10), p=0.001, baselines=8, answers=8)
-NOISE = Evidence(Fraction(7, 10), 0.9, Fraction(1), p=0.6, baselines=16, answers=16)
+SURE = RepeatEvidence(Fraction(1), 1.0, Fraction(9, 10), p=0.001, baselines=8, answers=8)
+NOISE = RepeatEvidence(Fraction(7, 10), 0.9, Fraction(1), p=0.6, baselines=16, answers=16)
 
 
 def test_trials_are_paired_by_name_and_what_had_no_outcome_is_left_out() -> None:
@@ -102,7 +102,7 @@ def test_an_odd_answer_to_the_unmutated_prompt_does_not_make_all_trials_worse() 
     assert not worse.lasting(Fraction(29, 32)).is_worse
     assert worse.lasting(Fraction(20, 32)) == Paired(10, 1, 21, before=Fraction(29, 32))
     assert worse.lasting(Fraction(0)) == worse
-    odd = Evidence(
+    odd = RepeatEvidence(
         Fraction(1), 1.0, Fraction(9, 10), p=0.001, confirmed=Fraction(29, 32), baselines=8, answers=8
     )
     found = decide_at("no-worse", counts, GATE, evidence=odd, paired=worse)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.stats.repeats import Evidence, escalate, known
+from pytest_promptfuzz.stats.repeats import RepeatEvidence, escalate, known
 from pytest_promptfuzz.stats.scores import Counts, Matrix, adjusted, floor_of
 from pytest_promptfuzz.stats.significance import Labelled, p_value, smallest_p
 from pytest_promptfuzz.stats.verdict import decide
@@ -347,4 +347,4 @@ def test_a_session_of_many_tests_asks_for_more() -> None:
 
 
 def test_without_evidence_the_raw_score_decides() -> None:
-    assert decide(Counts(equivalent=6, deviation=2), GATE, evidence=Evidence()).verdict == "brittle"
+    assert decide(Counts(equivalent=6, deviation=2), GATE, evidence=RepeatEvidence()).verdict == "brittle"

@@ -7,7 +7,13 @@ import pytest
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.engine.edits import replace
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
-from pytest_promptfuzz.results.counterexamples import Counterexample, Known, Replayed, said_of, told
+from pytest_promptfuzz.results.counterexamples import (
+    Counterexample,
+    KnownCounterexample,
+    Replayed,
+    said_of,
+    told,
+)
 
 MUTATION = Mutation("Rate it.", (replace(0, 4, "Judge"),), ("synonym@1",), "lexical", 0.1, "yes")
 FOUND = Counterexample(MUTATION, "0123456789ab", 0, "high", "low", "'high' became 'low'", True, 9, (3, 3))
@@ -54,7 +60,7 @@ def test_every_sequence_of_answers_is_told_after_five():
 
 
 def test_what_is_said_counts_each_kind_and_gives_the_first_reason():
-    known = Known(FOUND)
+    known = KnownCounterexample(FOUND)
     assert said_of([]) == []
     one = Replayed(known, "breaks", "label 'high' became 'low'.", FOUND)
     assert said_of([one]) == ["1 known counterexample still breaks the test (label 'high' became 'low')"]
@@ -68,9 +74,9 @@ def test_what_is_said_counts_each_kind_and_gives_the_first_reason():
 
 
 def test_known_counterexamples_survive_json():
-    known = Known(FOUND, "openai:gpt-5-mini")
-    assert Known.from_json(known.to_json()) == known
-    assert Known.from_json(FOUND.to_json()) == Known(FOUND)
+    known = KnownCounterexample(FOUND, "openai:gpt-5-mini")
+    assert KnownCounterexample.from_json(known.to_json()) == known
+    assert KnownCounterexample.from_json(FOUND.to_json()) == KnownCounterexample(FOUND)
     assert known.id == FOUND.id
     with pytest.raises(UsageError, match="target is a str"):
-        Known.from_json({**FOUND.to_json(), "target": None})
+        KnownCounterexample.from_json({**FOUND.to_json(), "target": None})

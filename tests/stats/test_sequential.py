@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from pytest_promptfuzz.stats.scores import Counts
 from pytest_promptfuzz.stats.stopping import (
     AlwaysValid,
-    Gate,
+    PlanGate,
     ProbabilityRatio,
-    Rule,
     Stop,
+    StoppingRule,
     operating,
     stopping,
 )
@@ -54,7 +54,7 @@ def test_a_threshold_of_one_allows_nothing_lost() -> None:
         st.integers(0, 5),
     )
 )
-def test_trials_without_an_outcome_count_either_way(rule: Rule, counts: Counts) -> None:
+def test_trials_without_an_outcome_count_either_way(rule: StoppingRule, counts: Counts) -> None:
     best = Counts(counts.equivalent + counts.unknown, counts.minor, counts.deviation)
     worst = Counts(counts.equivalent, counts.minor, counts.deviation + counts.unknown)
     found = rule.ending(counts)
@@ -62,7 +62,7 @@ def test_trials_without_an_outcome_count_either_way(rule: Rule, counts: Counts) 
     assert (found == "pass") == (rule.ending(worst) == "pass")
 
 
-def _ever(rule: Rule, losses: dict[str, float], looks: int, verdicts: set[str]) -> float:
+def _ever(rule: StoppingRule, losses: dict[str, float], looks: int, verdicts: set[str]) -> float:
     """The exact probability that a rule that looks after every trial ever gives one of the verdicts."""
     courses = {(0, 0, 0): 1.0}
     ended = 0.0
@@ -129,7 +129,7 @@ def test_the_interval_by_hand() -> None:
 @pytest.mark.parametrize("stop", ["certain", "sprt", "sequential", "never"])
 @pytest.mark.parametrize("limit", [None, 0])
 def test_rates_are_those_of_all_courses(stop: Stop, limit: int | None) -> None:
-    gate, share = Gate(10, Fraction(7, 10), limit), 0.35
+    gate, share = PlanGate(10, Fraction(7, 10), limit), 0.35
     how = stopping(stop, gate)
     brittle = asked = batches = 0.0
     for course in product(("equivalent", "deviation"), repeat=10):
@@ -150,7 +150,7 @@ def test_rates_are_those_of_all_courses(stop: Stop, limit: int | None) -> None:
 @pytest.mark.parametrize("planned", [8, 16, 32, 64])
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.15, 0.3, 0.45, 0.6, 1.0])
 def test_certain_stopping_errs_as_often_as_the_whole_plan(planned: int, share: float) -> None:
-    gate = Gate(planned, GATE)
+    gate = PlanGate(planned, GATE)
     least = math.floor(planned * 0.15) + 1
     binomial = sum(
         math.comb(planned, broken) * share**broken * (1 - share) ** (planned - broken)
@@ -162,7 +162,7 @@ def test_certain_stopping_errs_as_often_as_the_whole_plan(planned: int, share: f
 
 @pytest.mark.parametrize("planned", [8, 16, 32, 64])
 def test_certain_stopping_saves_what_is_promised(planned: int) -> None:
-    gate = Gate(planned, GATE)
+    gate = PlanGate(planned, GATE)
     saved = {
         share: 1 - operating(stopping("certain", gate), gate, share).asked / planned
         for share in (0.0, 0.45, 0.6)
@@ -172,7 +172,7 @@ def test_certain_stopping_saves_what_is_promised(planned: int) -> None:
 
 
 def test_evidence_ends_a_long_plan_before_it_is_certain() -> None:
-    gate = Gate(64, GATE)
+    gate = PlanGate(64, GATE)
     certain, ratio, interval = (
         operating(stopping(stop, gate), gate, 0.0) for stop in ("certain", "sprt", "sequential")
     )

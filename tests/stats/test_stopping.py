@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_promptfuzz.stats.scores import Counts
-from pytest_promptfuzz.stats.stopping import Gate, Stopping, fair_order
+from pytest_promptfuzz.stats.stopping import PlanGate, Stopping, fair_order
 from pytest_promptfuzz.stats.verdict import decide
 
 GATE = Fraction(85, 100)
@@ -34,7 +34,7 @@ def test_a_verdict_is_certain_where_no_rest_of_the_plan_can_change_it(
     counts = Counts.of(asked)  # type: ignore[arg-type]
     if not counts.total + left:
         return
-    found = Gate(counts.total + left, threshold, limit).ending(counts)
+    found = PlanGate(counts.total + left, threshold, limit).ending(counts)
     ends = _ends(counts, left, threshold, limit)
     certain = ends in ({"pass"}, {"brittle"})
     assert found == (ends.pop() if certain else None)
@@ -45,7 +45,7 @@ def test_the_fewest_trials_to_certainty_are_enough_and_one_less_is_not(
     asked: list[str], left: int, threshold: Fraction, limit: int | None
 ) -> None:
     counts = Counts.of(asked)  # type: ignore[arg-type]
-    gate = Gate(counts.total + left, threshold, limit)
+    gate = PlanGate(counts.total + left, threshold, limit)
 
     def after(verdict: str, more: int) -> str | None:
         good = more if verdict == "pass" else 0
@@ -65,7 +65,7 @@ def test_the_fewest_trials_to_certainty_are_enough_and_one_less_is_not(
 def test_stopping_when_it_is_certain_changes_no_verdict(
     plan: list[str], threshold: Fraction, limit: int | None
 ) -> None:
-    how = Stopping(Gate(len(plan), threshold, limit))
+    how = Stopping(PlanGate(len(plan), threshold, limit))
     asked = 0
     while how.ending(Counts.of(plan[:asked])) is None:  # type: ignore[arg-type]
         size = how.batch(Counts.of(plan[:asked]))  # type: ignore[arg-type]
@@ -86,7 +86,7 @@ def test_stopping_when_it_is_certain_changes_no_verdict(
     [(1, [1]), (2, [1, 1]), (7, [3, 3]), (8, [3, 4]), (16, [6, 8]), (32, [12, 16]), (64, [24, 31])],
 )
 def test_a_prompt_that_nothing_breaks_takes_two_batches(planned: int, batches: list[int]) -> None:
-    how = Stopping(Gate(planned, GATE))
+    how = Stopping(PlanGate(planned, GATE))
     taken: list[int] = []
     while how.ending(Counts(equivalent=sum(taken))) is None:
         taken.append(how.batch(Counts(equivalent=sum(taken))))
@@ -94,7 +94,7 @@ def test_a_prompt_that_nothing_breaks_takes_two_batches(planned: int, batches: l
 
 
 def test_a_prompt_that_loses_is_asked_an_eighth_at_a_time() -> None:
-    how = Stopping(Gate(32, GATE))
+    how = Stopping(PlanGate(32, GATE))
     assert how.batch(Counts()) == 12
     assert how.batch(Counts(equivalent=9, deviation=3)) == 4
     assert how.batch(Counts(equivalent=13, deviation=4)) == 4
@@ -104,13 +104,13 @@ def test_a_prompt_that_loses_is_asked_an_eighth_at_a_time() -> None:
 
 
 def test_a_batch_is_no_smaller_than_what_could_come_of_it() -> None:
-    assert Stopping(Gate(8, Fraction(1, 2))).batch(Counts()) == 4  # 4 equivalent pass, 5 deviations break
-    assert Stopping(Gate(40, Fraction(1, 10))).batch(Counts()) == 4
-    assert Stopping(Gate(8, Fraction(85, 100))).batch(Counts(deviation=1, error=2)) == 1
+    assert Stopping(PlanGate(8, Fraction(1, 2))).batch(Counts()) == 4  # 4 equivalent pass, 5 deviations break
+    assert Stopping(PlanGate(40, Fraction(1, 10))).batch(Counts()) == 4
+    assert Stopping(PlanGate(8, Fraction(85, 100))).batch(Counts(deviation=1, error=2)) == 1
 
 
-@pytest.mark.parametrize("gate", [Gate(8, Fraction(0)), Gate(0, GATE), Gate(8, Fraction(0), 8)])
-def test_a_test_that_cannot_fail_is_asked_in_full(gate: Gate) -> None:
+@pytest.mark.parametrize("gate", [PlanGate(8, Fraction(0)), PlanGate(0, GATE), PlanGate(8, Fraction(0), 8)])
+def test_a_test_that_cannot_fail_is_asked_in_full(gate: PlanGate) -> None:
     how = Stopping(gate)
     assert not how.decides
     assert how.ending(Counts()) is None
@@ -119,7 +119,7 @@ def test_a_test_that_cannot_fail_is_asked_in_full(gate: Gate) -> None:
 
 
 def test_a_limit_of_deviations_ends_a_test_as_well() -> None:
-    how = Stopping(Gate(8, Fraction(0), 1))
+    how = Stopping(PlanGate(8, Fraction(0), 1))
     assert how.ending(Counts(deviation=1)) is None
     assert how.ending(Counts(deviation=2)) == "brittle"
     assert how.ending(Counts(equivalent=7)) == "pass"

@@ -10,10 +10,10 @@ import pytest
 from pytest_promptfuzz.errors import ConfigurationError, StoreError
 from pytest_promptfuzz.running.batches import (
     AnthropicBatches,
+    BatchCall,
     OpenAIBatches,
     Prefill,
     Underway,
-    Wanted,
     alone,
 )
 from pytest_promptfuzz.storage.answers import MemoryStore
@@ -29,7 +29,9 @@ def start(models, tmp_path):
     store = MemoryStore()
     targets = [resolve("openai:gpt-5-mini"), resolve("anthropic:claude-sonnet-5")]
     wanted = [
-        Wanted(target.prepare(as_request(f"Classify as GOOD or BAD: {text}")), test=f"{target.name} {text}")
+        BatchCall(
+            target.prepare(as_request(f"Classify as GOOD or BAD: {text}")), test=f"{target.name} {text}"
+        )
         for target in targets
         for text in TEXTS
     ]
@@ -106,7 +108,7 @@ def test_partial_failures_are_told(models, start, what, said):
 def test_a_batch_that_is_refused_as_a_whole_is_why_none_of_its_requests_has_an_answer(start, monkeypatch):
     monkeypatch.setattr(OpenAIBatches, "group", lambda *_: ("/v1/chat/completions", "any model"))
     other = resolve("openai:gpt-5").prepare(as_request("Classify as GOOD or BAD: fine"))
-    outcome = start(more=[Wanted(other, test="test_other")])
+    outcome = start(more=[BatchCall(other, test="test_other")])
     assert outcome.stored == 0
     tests = [test for test, _ in outcome.failed]
     assert (len(tests), tests[-1]) == (7, "test_other")
@@ -125,7 +127,7 @@ def test_other_hosts_and_streams_are_left(models, start):
     elsewhere = resolve(f"compatible:llama@{models.url}/other/v1").prepare(as_request("Hello"))
     whole = resolve("openai:gpt-5-mini").prepare(as_request("Hello"))
     streamed = replace(whole, body={**whole.body, "stream": True})
-    outcome = start(more=[Wanted(elsewhere, test="test_a"), Wanted(streamed, test="test_b")])
+    outcome = start(more=[BatchCall(elsewhere, test="test_a"), BatchCall(streamed, test="test_b")])
     assert outcome.live == {
         (elsewhere.url, "test_a", "no batch takes what is asked there"): 1,
         (streamed.url, "test_b", "a stream"): 1,
@@ -135,7 +137,7 @@ def test_other_hosts_and_streams_are_left(models, start):
 
 def test_a_batch_for_each_model(models, start):
     other = resolve("openai:gpt-5").prepare(as_request("Classify as GOOD or BAD: fine"))
-    assert start(more=[Wanted(other)]).stored == 7
+    assert start(more=[BatchCall(other)]).stored == 7
     assert sorted(models.batches.submitted) == [1, 3, 3]
 
 
@@ -170,7 +172,7 @@ def test_no_batch_is_larger_than_the_provider_takes(models, start, monkeypatch, 
     sizes = [kind().size(kind().group(each), "x" * 52, each) for each in long]
     monkeypatch.setattr(kind, "most_bytes", 2 * max(sizes) + 600)
     models.batches.most_bytes = 2 * max(sizes) + 600
-    outcome = start(more=[Wanted(each) for each in long])
+    outcome = start(more=[BatchCall(each) for each in long])
     assert (outcome.stored, outcome.failed) == (11, [])
     assert len(models.batches.submitted) == 4
 
@@ -178,7 +180,7 @@ def test_no_batch_is_larger_than_the_provider_takes(models, start, monkeypatch, 
 def test_a_request_that_no_batch_takes_is_told_and_asked_live(models, start, monkeypatch):
     monkeypatch.setattr(OpenAIBatches, "most_bytes", 1000)
     large = resolve("openai:gpt-5-mini").prepare(as_request("Classify: " + "long " * 400))
-    outcome = start(more=[Wanted(large, test="test_large")])
+    outcome = start(more=[BatchCall(large, test="test_large")])
     assert outcome.stored == 6
     assert [test for test, _ in outcome.failed] == ["test_large"]
     assert "more than a batch takes" in outcome.failed[0][1]
@@ -197,16 +199,16 @@ def test_an_expired_batch_is_asked_again_by_the_next(models, start):
 def test_the_second_of_two_identical_calls_has_an_answer_of_its_own(models, start):
     target = resolve("openai:gpt-5-mini")
     wire = target.prepare(as_request("Classify as GOOD or BAD: twice"))
-    outcome = start(more=[Wanted(wire), Wanted(wire, nth=1)])
+    outcome = start(more=[BatchCall(wire), BatchCall(wire, nth=1)])
     assert outcome.stored == 8
-    assert start(more=[Wanted(wire), Wanted(wire, nth=1)]).submitted == 0
+    assert start(more=[BatchCall(wire), BatchCall(wire, nth=1)]).submitted == 0
 
 
 def test_an_older_batch_of_the_same_size_is_not_taken_for_ours(models, start, tmp_path):
     assert start().stored == 6
     models.batches.polls = 10**6
     other = resolve("anthropic:claude-sonnet-5")
-    more = [Wanted(other.prepare(as_request(f"Classify: {number}"))) for number in range(3)]
+    more = [BatchCall(other.prepare(as_request(f"Classify: {number}"))) for number in range(3)]
     start(wait=False, more=more)
     underway = Underway(tmp_path)
     (batch,) = underway.batches
@@ -233,7 +235,7 @@ def test_what_cannot_be_written_down_is_not_submitted(models, start, tmp_path, m
 
 
 def test_a_refusal_is_told_and_not_kept():
-    wanted = Wanted(resolve("openai:gpt-5-mini").prepare(as_request("Hello")))
+    wanted = BatchCall(resolve("openai:gpt-5-mini").prepare(as_request("Hello")))
     message = {"role": "assistant", "content": None, "refusal": "No."}
     body = {"model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
     store = MemoryStore()

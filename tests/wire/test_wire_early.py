@@ -9,7 +9,7 @@ from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.wire.exchange import begin
 from pytest_promptfuzz.wire.live_calls import Early
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Borrowing, Watch, Way
+from pytest_promptfuzz.wire.watch import Borrowing, RequestRoute, Watch
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
 
@@ -64,7 +64,7 @@ def test_a_run_never_waits_for_a_call_whose_end_could_not_be_told(parrot) -> Non
         request.read()
         run = Watch()
         exchange = begin(run, url, request.headers, request.content)
-        way = Way(httpx2, transport, request, httpx2.HTTPTransport.handle_request.__wrapped__)
+        way = RequestRoute(httpx2, transport, request, httpx2.HTTPTransport.handle_request.__wrapped__)
         early = Early(way, BODY, Watch(apart=True), exchange.digest, exchange.nth, answered)
         early.then(lambda: ended.append(True))
         with pytest.raises(LookupError, match="no rule"):

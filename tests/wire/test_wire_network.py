@@ -15,7 +15,7 @@ import openai
 import pytest
 
 from pytest_promptfuzz.running.limits import lanes
-from pytest_promptfuzz.running.limits.limits import Limits, Settings
+from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.wire.transports import intercepting
@@ -111,7 +111,7 @@ MESSAGES = [{"role": "user", "content": "Hi"}]
 
 def ask(url, mode="sync", store=None, **client):
     """What the wire made of one call of an application that catches everything."""
-    watch = Watch(gate=Limits(Settings(attempts=2)), store=store or MemoryStore())
+    watch = Watch(gate=SessionLimits(Settings(attempts=2)), store=store or MemoryStore())
 
     async def asynchronous():
         async with openai.AsyncOpenAI(base_url=url, api_key="any", max_retries=0) as client:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.storage.answers import StoredAnswer
 from pytest_promptfuzz.storage.recordings.entries import (
-    Entry,
-    Place,
+    CallPlace,
     PlanEntry,
+    RecordedExchange,
     Spool,
     finished,
     from_line,
@@ -50,8 +50,10 @@ ANSWER = StoredAnswer(
 STREAM = replace(ANSWER, content_type="text/event-stream", body='data: {"a":1}\n\ndata: [DONE]\n\n')
 
 
-def entry(test: str, key: str = "k-0-0", *, trial: str = "", answer: StoredAnswer = ANSWER) -> Entry:
-    return Entry(test, Place(0, None if trial else 0, trial), key, answer)
+def entry(
+    test: str, key: str = "k-0-0", *, trial: str = "", answer: StoredAnswer = ANSWER
+) -> RecordedExchange:
+    return RecordedExchange(test, CallPlace(0, None if trial else 0, trial), key, answer)
 
 
 def lines_of(*tests: str) -> dict[str, list[bytes]]:
@@ -102,7 +104,7 @@ def test_what_an_editor_would_hide_is_escaped() -> None:
     line = to_line(entry("test_a", answer=replace(ANSWER, request={"text": hostile})))
     assert all(each.isascii() or each.isprintable() for each in line.decode("utf-8").rstrip("\n"))
     read = from_line(line)
-    assert isinstance(read, Entry)
+    assert isinstance(read, RecordedExchange)
     assert read.answer.request == {"text": hostile}
 
 
@@ -120,7 +122,7 @@ def test_any_json_comes_back(test: str, body: dict[str, object], text: str) -> N
     )
     made = entry(test, answer=sent)
     read = from_line(to_line(made))
-    assert isinstance(read, Entry)
+    assert isinstance(read, RecordedExchange)
     assert read == replace(made, answer=sent)
 
 
@@ -137,11 +139,11 @@ def test_an_edited_entry_is_noticed(old: str, new: str) -> None:
 def test_the_order_is_stable() -> None:
     plan = PlanEntry("test_a", 0, {"prompt": "d", "mutations": [{"id": "t9"}, {"id": "t1"}]})
     entries = [
-        Entry("test_a", Place(0, None, "t1", 0), "d", ANSWER),
-        Entry("test_a", Place(0, None, "t9", 1), "c", ANSWER),
-        Entry("test_a", Place(0, None, "t9", 0), "e", ANSWER),
-        Entry("test_a", Place(0, 1), "b", ANSWER),
-        Entry("test_a", Place(0, 0), "a", ANSWER),
+        RecordedExchange("test_a", CallPlace(0, None, "t1", 0), "d", ANSWER),
+        RecordedExchange("test_a", CallPlace(0, None, "t9", 1), "c", ANSWER),
+        RecordedExchange("test_a", CallPlace(0, None, "t9", 0), "e", ANSWER),
+        RecordedExchange("test_a", CallPlace(0, 1), "b", ANSWER),
+        RecordedExchange("test_a", CallPlace(0, 0), "a", ANSWER),
     ]
     lines = ordered([plan], entries)
     assert lines == ordered([plan], reversed(entries))
@@ -347,12 +349,12 @@ def test_a_spool_is_served_again_and_ends_in_entries(tmp_path: Path, path: Path)
     assert (again.get("k1"), again.get("k2"), again.get("k3")) == (ANSWER, STREAM, None)
     again.keep("k3", ANSWER)
     plan = PlanEntry("test_a", 0, {"mutations": []})
-    again.end([plan], {"k3": Place(0, 0), "k2": Place(0, None, "t1", 1)})
+    again.end([plan], {"k3": CallPlace(0, 0), "k2": CallPlace(0, None, "t1", 1)})
     (done,) = finished(tmp_path / "spool")
     assert (done.recording, done.test, done.plans) == (path, "test_a", (plan,))
     assert [(each.key, each.place, each.answer) for each in done.entries] == [
-        ("k3", Place(0, 0), ANSWER),
-        ("k2", Place(0, None, "t1", 1), STREAM),
+        ("k3", CallPlace(0, 0), ANSWER),
+        ("k2", CallPlace(0, None, "t1", 1), STREAM),
     ]
 
 
@@ -370,14 +372,14 @@ def test_what_a_full_disk_did_not_take_is_written_once_there_is_room(tmp_path: P
             with pytest.raises(StoreError, match="cannot be written"):
                 spool.keep(key, ANSWER)
         with pytest.raises(StoreError, match="cannot be written"):
-            spool.end([], {"k1": Place(0, 0), "k2": Place(0, 1)})
+            spool.end([], {"k1": CallPlace(0, 0), "k2": CallPlace(0, 1)})
         with pytest.raises(StoreError, match="cannot be written"):
             Spool(tmp_path / "spool", path, "test_" + "b" * 400)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, was)
         signal.signal(signal.SIGXFSZ, ignored)
     assert list(finished(tmp_path / "spool")) == [], "no recording is complete that lacks an answer"
-    spool.end([], {"k1": Place(0, 0), "k2": Place(0, 1)})
+    spool.end([], {"k1": CallPlace(0, 0), "k2": CallPlace(0, 1)})
     (done,) = finished(tmp_path / "spool")
     assert [each.key for each in done.entries] == ["k1", "k2"]
     # A file whose first line the disk did not take begins anew.
@@ -388,14 +390,14 @@ def test_what_a_full_disk_did_not_take_is_written_once_there_is_room(tmp_path: P
 def test_a_spool_that_was_written_waits_no_more_and_is_served_again(tmp_path: Path, path: Path) -> None:
     spool = Spool(tmp_path / "spool", path, "test_a")
     spool.keep("k1", ANSWER)
-    spool.end([], {"k1": Place(0, 0)})
+    spool.end([], {"k1": CallPlace(0, 0)})
     assert waiting(tmp_path / "spool") == 1
     written(spool.path, over=False)
     assert list(finished(tmp_path / "spool")) == []
     assert waiting(tmp_path / "spool") == 0
     again = Spool(tmp_path / "spool", path, "test_a")
     assert (again.get("k1"), again.kept, again.since) == (ANSWER, 1, ANSWER.created)
-    again.end([], {"k1": Place(0, 0)})
+    again.end([], {"k1": CallPlace(0, 0)})
     assert len(list(finished(tmp_path / "spool"))) == 1
     written(spool.path, over=True)
     assert not spool.path.exists()

@@ -22,7 +22,7 @@ from pytest_promptfuzz.reporting.report_files import read_document
 from pytest_promptfuzz.server.proxy import Proxy
 from pytest_promptfuzz.storage.answers import StoredAnswer
 from pytest_promptfuzz.storage.recordings.checks import check
-from pytest_promptfuzz.storage.recordings.entries import Entry, Place, to_line
+from pytest_promptfuzz.storage.recordings.entries import CallPlace, RecordedExchange, to_line
 from pytest_promptfuzz.wire.streams import unpacked
 from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
@@ -208,7 +208,7 @@ def test_deep_and_huge_values_in_a_recording_are_problems_with_a_line(tmp_path: 
         for _ in range(depth):
             request = {"a": request}
         try:
-            line = to_line(Entry("test_x", Place(0, 0), "0" * 64 + "-0-0", answer(request)))
+            line = to_line(RecordedExchange("test_x", CallPlace(0, 0), "0" * 64 + "-0-0", answer(request)))
         except RecursionError:
             continue
         path.write_bytes(head.encode() + line)

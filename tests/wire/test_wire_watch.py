@@ -8,7 +8,7 @@ import pytest
 
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.storage.answers import MemoryStore, StoredAnswer
-from pytest_promptfuzz.wire.calls import Call, Fault
+from pytest_promptfuzz.wire.calls import Call, WireFault
 from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch, attributed, current, watching
 
 ANSWER = StoredAnswer("u", {}, 200, "application/json", "{}", 0.0)
@@ -34,21 +34,21 @@ def test_threads_never_get_the_same_number() -> None:
 
 def test_a_fault_is_recovered_by_the_same_request_only() -> None:
     watch = Watch()
-    watch.fault(Fault("rate-limit", 429, "slow down", "d"))
-    watch.fault(Fault("server", 500, "oops", "e"))
+    watch.fault(WireFault("rate-limit", 429, "slow down", "d"))
+    watch.fault(WireFault("server", 500, "oops", "e"))
     watch.record(call("other"))
     watch.record(call("d", nth=1))
     assert len(watch.unrecovered()) == 2
     watch.record(call("d"))
     assert [fault.digest for fault in watch.unrecovered()] == ["e"]
     assert [fault.recovered for fault in watch.faults] == [True, False]
-    watch.fault(Fault("timeout", None, "again", "d"))
+    watch.fault(WireFault("timeout", None, "again", "d"))
     assert len(watch.unrecovered()) == 2, "a later fault is not recovered by an earlier answer"
 
 
 def test_a_stream_that_has_begun_recovers_nothing() -> None:
     watch = Watch()
-    watch.fault(Fault("server", 500, "oops", "d"))
+    watch.fault(WireFault("server", 500, "oops", "d"))
     place = watch.begin(call())
     assert watch.texts == ("text",)
     assert len(watch.unrecovered()) == 1

@@ -98,7 +98,7 @@ class _Word(NamedTuple):
         return self.token.low
 
 
-class _Block(NamedTuple):
+class _CommonWords(NamedTuple):
     """A run of words that both answers have: where it begins in each, and how long it is."""
 
     one: int
@@ -121,7 +121,7 @@ def _words(answer: Answer) -> tuple[_Word, ...]:
     return tuple(found)
 
 
-def _blocks(one: Sequence[_Word], two: Sequence[_Word]) -> list[_Block]:
+def _blocks(one: Sequence[_Word], two: Sequence[_Word]) -> list[_CommonWords]:
     """The longest common runs that do not overlap, in the order of the first."""
     places: dict[Key, list[int]] = {}
     for at, word in enumerate(two):
@@ -141,7 +141,7 @@ def _blocks(one: Sequence[_Word], two: Sequence[_Word]) -> list[_Block]:
             free += 1
         if free == -size:
             used_one[at : at + free] = used_two[other : other + free] = [True] * free
-            found.append(_Block(at, other, free))
+            found.append(_CommonWords(at, other, free))
         elif free:
             heappush(waiting, (-free, apart, at, other))
     return sorted(found)
@@ -167,7 +167,7 @@ class Arrangement:
         self._same, self._kept = keys[0] == keys[1], shared[0] == shared[1]
 
     @lazy
-    def blocks(self) -> list[_Block]:
+    def blocks(self) -> list[_CommonWords]:
         """What both have in the same order, as it stands in the first."""
         too_long = max(len(self.one), len(self.two)) > _MOST_WORDS
         declined = any(word.low in _DECLINED for word in self.one)
@@ -221,7 +221,7 @@ class Arrangement:
                 return False
         return True
 
-    def _in_one_voice(self, order: list[_Block]) -> list[_Block]:
+    def _in_one_voice(self, order: list[_CommonWords]) -> list[_CommonWords]:
         """The response's order of blocks, its parties where the baseline has them if only the voice differs."""
         for first, verb, second in zip(self.blocks, self.blocks[1:], self.blocks[2:], strict=False):
             at = order.index(second)
@@ -229,7 +229,7 @@ class Arrangement:
                 return [*order[:at], first, verb, second, *order[at + 3 :]]
         return order
 
-    def _is_turned(self, first: _Block, verb: _Block, second: _Block) -> bool:
+    def _is_turned(self, first: _CommonWords, verb: _CommonWords, second: _CommonWords) -> bool:
         """Whether "A did B" stands against "B was done by A"."""
         passives = []
         for words, agent, action in (
@@ -242,7 +242,7 @@ class Arrangement:
             passives.append(by and any(each.low in _BE for each in before))
         return passives[0] != passives[1]
 
-    def _moves_freely(self, block: _Block, passed: list[_Block], *, lists: bool) -> bool:
+    def _moves_freely(self, block: _CommonWords, passed: list[_CommonWords], *, lists: bool) -> bool:
         if self._leaves_sentence(block, passed):
             return False
         if lists and all(self._is_joining(other) or self._together(block, other) for other in passed):
@@ -265,43 +265,43 @@ class Arrangement:
         """Whether a word begins another clause, to which what moves could belong."""
         return word.low in _CLAUSES | _SUBORDINATORS | _JOINERS | NEGATORS
 
-    def _leaves_sentence(self, block: _Block, passed: list[_Block]) -> bool:
+    def _leaves_sentence(self, block: _CommonWords, passed: list[_CommonWords]) -> bool:
         return any(
             word.gap > 1
             for words, start, end in self._spans([block, *passed])
             for word in words[start + 1 : end]
         )
 
-    def _spans(self, moved: Sequence[_Block]) -> Iterator[tuple[Sequence[_Word], int, int]]:
+    def _spans(self, moved: Sequence[_CommonWords]) -> Iterator[tuple[Sequence[_Word], int, int]]:
         """From where to where some blocks reach in each answer."""
         yield self.one, min(each.one for each in moved), max(each.one + each.size for each in moved)
         yield self.two, min(each.two for each in moved), max(each.two + each.size for each in moved)
 
-    def _is_joining(self, block: _Block) -> bool:
+    def _is_joining(self, block: _CommonWords) -> bool:
         return all(word.low in _JOINERS for word in self.one[block.one : block.one + block.size])
 
-    def _together(self, block: _Block, other: _Block) -> bool:
+    def _together(self, block: _CommonWords, other: _CommonWords) -> bool:
         one, two = (self._trimmed(each) for each in sorted((block, other)))
         return bool(one.size and two.size) and self._listed(one, two)
 
-    def _is_genitive(self, block: _Block, other: _Block) -> bool:
+    def _is_genitive(self, block: _CommonWords, other: _CommonWords) -> bool:
         """Whether "the manuscripts of the Testament" against "the Testament's manuscripts"."""
         one, two = sorted((block, other))
         between = self.one[one.one + one.size : two.one], self.two[two.two + two.size : one.two]
         lows = [[word.low for word in words] for words in between]
         return lows in ([["of"], []], [[], ["of"]])
 
-    def _is_adjunct(self, block: _Block) -> bool:
+    def _is_adjunct(self, block: _CommonWords) -> bool:
         words = self.one[block.one : block.one + block.size]
         if words[0].low in _BINDING:
             return False
         return (words[0].low in _OPENERS and block.size > 1) or all(word.low in _TIMES for word in words)
 
-    def _is_dated(self, block: _Block) -> bool:
+    def _is_dated(self, block: _CommonWords) -> bool:
         words = self.one[block.one : block.one + block.size]
         return any(word.low in _TIMES or word.token.figure for word in words)
 
-    def _is_edge(self, moved: list[_Block]) -> bool:
+    def _is_edge(self, moved: list[_CommonWords]) -> bool:
         """Whether what moved stands at the start of its sentence in one answer and at the end in the other."""
         (first, last), (first_there, last_there) = (
             (words[start].gap > 1, end == len(words) or words[end].gap > 1)
@@ -309,24 +309,26 @@ class Arrangement:
         )
         return (first and last_there) or (last and first_there)
 
-    def _bare(self, one: _Block, two: _Block) -> tuple[_Block, _Block]:
+    def _bare(self, one: _CommonWords, two: _CommonWords) -> tuple[_CommonWords, _CommonWords]:
         """Two blocks without the joining words at their ends, and without a preposition that both begin with."""
         one, two = (self._trimmed(block) for block in (one, two))
         if one.size and two.size:
             heads = [self.one[block.one].low for block in (one, two)]
             if heads[0] == heads[1] and heads[0] in _OPENERS:
-                one, two = (_Block(block.one + 1, block.two + 1, block.size - 1) for block in (one, two))
+                one, two = (
+                    _CommonWords(block.one + 1, block.two + 1, block.size - 1) for block in (one, two)
+                )
         return one, two
 
-    def _trimmed(self, block: _Block) -> _Block:
+    def _trimmed(self, block: _CommonWords) -> _CommonWords:
         start, end = block.one, block.one + block.size
         while start < end and self.one[start].low in _JOINERS | _CLAUSES:
             start += 1
         while end > start + 1 and self.one[end - 1].low in _JOINERS | _CLAUSES | _OPENERS:
             end -= 1
-        return _Block(start, block.two + start - block.one, end - start)
+        return _CommonWords(start, block.two + start - block.one, end - start)
 
-    def _alike(self, one: _Block, two: _Block) -> bool:
+    def _alike(self, one: _CommonWords, two: _CommonWords) -> bool:
         """Whether two blocks are of a kind: two names, two figures of a measure, two of other words."""
         if max(one.size, two.size) > _LONGEST:
             return False
@@ -335,7 +337,7 @@ class Arrangement:
             return False
         return self._kind(one) == self._kind(two) != "" or (self._modifies(one) and self._modifies(two))
 
-    def _modifies(self, block: _Block) -> bool:
+    def _modifies(self, block: _CommonWords) -> bool:
         """Whether a block is one word that stands before what it may describe: "French model", "former judge"."""
         for words, at in ((self.one, block.one), (self.two, block.two)):
             after = words[at + 1 : at + 2]
@@ -343,7 +345,7 @@ class Arrangement:
                 return False
         return True
 
-    def _kind(self, block: _Block) -> str:
+    def _kind(self, block: _CommonWords) -> str:
         """What a block is: a name, a figure of some measure, a person, a direction, a preposition or other words."""
         words = [word.token for word in self.one[block.one : block.one + block.size]]
         if self._is_direction(block.one):
@@ -358,7 +360,7 @@ class Arrangement:
         figures = [token.figure for token in said if token.figure]
         return figures[0].measure if len(figures) == len(said) else "words"
 
-    def _changed_places(self, one: _Block, two: _Block) -> bool:
+    def _changed_places(self, one: _CommonWords, two: _CommonWords) -> bool:
         frame = self._frame(one, two)
         if not frame:
             turned = self._changed_condition(one, two) or self._changed_quantity(one, two)
@@ -372,7 +374,7 @@ class Arrangement:
             return self._contrast(one, two) <= _OPPOSITE_NAMES
         return not frame <= _KEPT and self._contrast(one, two) <= _OPPOSITE_AMONG_OTHERS
 
-    def _frame(self, one: _Block, two: _Block) -> set[str]:
+    def _frame(self, one: _CommonWords, two: _CommonWords) -> set[str]:
         """The words that stand between two blocks in both answers, but for those that join."""
         return {
             word.low
@@ -394,7 +396,7 @@ class Arrangement:
         token = word.token
         return {each.low for each in token.statement.tokens[max(0, token.at - size) : token.at]}
 
-    def _kept_company(self, one: _Block, two: _Block) -> bool:
+    def _kept_company(self, one: _CommonWords, two: _CommonWords) -> bool:
         """Whether both moved with the rest of their clauses: "A goes to X and B to Y", "B goes to Y and A to X".
 
         A verb or an introduction may stay with the clause that is first. What stays with the second one as well, or
@@ -435,7 +437,7 @@ class Arrangement:
                 ]
                 yield parts[0] - parts[1], parts[1] - parts[0]
 
-    def _changed_condition(self, one: _Block, two: _Block) -> bool:
+    def _changed_condition(self, one: _CommonWords, two: _CommonWords) -> bool:
         """Whether another clause stands under a conjunction: "if A, B" and "if B, A"."""
         if self._turned_voice(one, two) or not one.one or not two.two:
             return False
@@ -447,7 +449,7 @@ class Arrangement:
         head = self.one[one.one - 1].low
         return head == self.two[two.two - 1].low and head in _SUBORDINATORS
 
-    def _changed_quantity(self, one: _Block, two: _Block) -> bool:
+    def _changed_quantity(self, one: _CommonWords, two: _CommonWords) -> bool:
         """Whether "all A are B" stands against "B are all A" or "all B are A"; "the most" is no number."""
         held = [[word.low for word in self.one[block.one : block.one + block.size]] for block in (one, two)]
         heads = self.one[two.one], self.two[one.two]
@@ -462,7 +464,7 @@ class Arrangement:
         )
         return counted or bool(leading)
 
-    def _turned_voice(self, one: _Block, two: _Block) -> bool:
+    def _turned_voice(self, one: _CommonWords, two: _CommonWords) -> bool:
         """Whether one answer has before a party a "by" that the other lacks."""
         agents = [
             self._led_by(words, starts)
@@ -473,7 +475,7 @@ class Arrangement:
     def _led_by(self, words: Sequence[_Word], starts: tuple[int, int]) -> bool:
         return any(word.low == "by" for at in starts for word in words[max(0, at - 3) : at])
 
-    def _listed(self, one: _Block, two: _Block) -> bool:
+    def _listed(self, one: _CommonWords, two: _CommonWords) -> bool:
         """Whether two blocks are members of one list in the baseline: "A and B", "old X, new X or Y"."""
         end, other_end = one.one + one.size, two.one + two.size
         while end < two.one and other_end < len(self.one) and self.one[end].key == self.one[other_end].key:
@@ -498,7 +500,7 @@ class Arrangement:
             return word.token.figure.measure
         return "name" if word.low.removesuffix("'s") in self.names else "words"
 
-    def _contrast(self, one: _Block, two: _Block) -> float:
+    def _contrast(self, one: _CommonWords, two: _CommonWords) -> float:
         """The cosine of what tells two blocks apart in the baseline with what tells them apart in the response.
 
         1 where each kept its neighbours, -1 where each has the other's.
@@ -539,13 +541,13 @@ class Arrangement:
                 distance += 1 + (word.low in _JOINERS)
             yield from (((side, key), weight) for key, weight in found.items())
 
-    def _written(self, block: _Block) -> str:
+    def _written(self, block: _CommonWords) -> str:
         return " ".join(word.token.text for word in self.one[block.one : block.one + block.size])
 
 
-def _longest_in_order(order: Sequence[_Block]) -> set[_Block]:
+def _longest_in_order(order: Sequence[_CommonWords]) -> set[_CommonWords]:
     """The most words that stand in the baseline's order in the response too."""
-    best: list[tuple[int, list[_Block]]] = []
+    best: list[tuple[int, list[_CommonWords]]] = []
     for block in order:
         before = max(
             ((total, chain) for total, chain in best if chain[-1].one < block.one),

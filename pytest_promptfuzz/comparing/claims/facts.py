@@ -395,7 +395,7 @@ _CLASSES = word_set(
 """Labels whose values are taken from a closed set, so that a rewording keeps them."""
 
 
-class _Cell(NamedTuple):
+class _TableCell(NamedTuple):
     label: str
     value: str
     tokens: list[Piece]
@@ -433,7 +433,7 @@ def changed_cell(baseline: Answer, response: Answer) -> Finding | None:
     return None
 
 
-def _new_classes(one: Answer, two: Answer) -> Iterator[tuple[frozenset[Hashable], _Cell]]:
+def _new_classes(one: Answer, two: Answer) -> Iterator[tuple[frozenset[Hashable], _TableCell]]:
     """Where a label stands for a class ("Category: Billing") of which the other answer has no word."""
     for key, cell in _cells(one).items():
         if _CLASSES.isdisjoint(cell.label.lower().split()):
@@ -453,9 +453,9 @@ def _other_figure(old: tuple[Figure, ...], new: tuple[Figure, ...]) -> bool:
     )
 
 
-def _cells(answer: Answer) -> dict[frozenset[Hashable], _Cell]:
+def _cells(answer: Answer) -> dict[frozenset[Hashable], _TableCell]:
     """The labelled values of an answer by the words of their labels; none for a label that stands twice."""
-    found: dict[frozenset[Hashable], _Cell] = {}
+    found: dict[frozenset[Hashable], _TableCell] = {}
     twice: set[frozenset[Hashable]] = set()
     for statement in answer.statements:
         if ":" not in statement.text:
@@ -471,5 +471,5 @@ def _cells(answer: Answer) -> dict[frozenset[Hashable], _Cell]:
         if key in found:
             twice.add(key)
         text = statement.text.partition(":")
-        found[key] = _Cell(text[0].strip(), text[2].strip(), value)
+        found[key] = _TableCell(text[0].strip(), text[2].strip(), value)
     return {key: cell for key, cell in found.items() if key not in twice}

@@ -29,7 +29,7 @@ BlockKind = Literal["heading", "item", "row", "text"]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DocumentBlock:
     """One block of a document.
 
     Attributes:
@@ -75,9 +75,9 @@ def inline(text: str) -> str:
     return text.strip()
 
 
-def markdown_blocks(text: str) -> list[Block]:
+def markdown_blocks(text: str) -> list[DocumentBlock]:
     """The blocks of a Markdown or plain text, a line each."""
-    blocks: list[Block] = []
+    blocks: list[DocumentBlock] = []
     indents: list[int] = []
     for line in strip_fence(text).expandtabs(4).split("\n"):
         bare = line.strip()
@@ -87,37 +87,37 @@ def markdown_blocks(text: str) -> list[Block]:
         item = _ITEM.match(line)
         if heading:
             indents = []
-            blocks.append(Block("heading", len(heading[1]), (inline(heading[2]),)))
+            blocks.append(DocumentBlock("heading", len(heading[1]), (inline(heading[2]),)))
         elif bare[0] == "|" or _RULE.match(bare):
             if not _RULE.match(bare):
                 cells = tuple(inline(cell) for cell in bare.strip("|").split("|"))
-                blocks.append(Block("row", 0, cells))
+                blocks.append(DocumentBlock("row", 0, cells))
         elif item:
             indent = len(item[1])
             while indents and indents[-1] >= indent:
                 indents.pop()
             indents.append(indent)
-            blocks.append(Block("item", len(indents) - 1, (inline(item[2]),)))
+            blocks.append(DocumentBlock("item", len(indents) - 1, (inline(item[2]),)))
         elif indents and line[:1] == " " and blocks:
             # What is indented under an item goes on with it.
-            blocks.append(Block("item", len(indents), (inline(bare),)))
+            blocks.append(DocumentBlock("item", len(indents), (inline(bare),)))
         else:
             indents = []
             bold = _BOLD_LINE.match(bare)
             blocks.append(
-                Block("heading", 6, (bold[1],))
+                DocumentBlock("heading", 6, (bold[1],))
                 if bold and len(text) > len(bare) + 1
-                else Block("text", 0, (inline(bare),))
+                else DocumentBlock("text", 0, (inline(bare),))
             )
     return blocks
 
 
-def text_of(blocks: list[Block]) -> str:
+def text_of(blocks: list[DocumentBlock]) -> str:
     """The words of the blocks, a line each, without markup."""
     return "\n".join(" ".join(cell for cell in block.cells if cell) for block in blocks)
 
 
-def value_of(blocks: list[Block]) -> Any:
+def value_of(blocks: list[DocumentBlock]) -> Any:
     r"""The data that blocks hold: mappings for keys, headings and tables, lists for items, else the text.
 
     >>> value_of(markdown_blocks("- **Name:** Ada\n- **Tags:**\n  - urgent"))
@@ -339,7 +339,7 @@ class _Html(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.blocks: list[Block] = []
+        self.blocks: list[DocumentBlock] = []
         self.words: list[str] = []
         self.open: list[str] = []
         self.cells: list[str] | None = None
@@ -380,7 +380,7 @@ class _Html(HTMLParser):
         if tag in _SKIPPED:
             self.skipping -= 1
         elif tag == "tr" and self.cells is not None:
-            self.blocks.append(Block("row", 0, tuple(self.cells)))
+            self.blocks.append(DocumentBlock("row", 0, tuple(self.cells)))
             self.cells = None
 
     def handle_data(self, data: str) -> None:
@@ -407,17 +407,17 @@ class _Html(HTMLParser):
         if holder == "dt":
             self.term = text.rstrip(":")
         elif holder == "dd" and self.term is not None:
-            self.blocks.append(Block("text", 0, (f"{self.term}: {text}",)))
+            self.blocks.append(DocumentBlock("text", 0, (f"{self.term}: {text}",)))
         elif holder[:1] == "h" and holder[1:].isdigit():
-            self.blocks.append(Block("heading", int(holder[1:]), (text,)))
+            self.blocks.append(DocumentBlock("heading", int(holder[1:]), (text,)))
         elif "li" in self.open:
             depth = max(0, self.open.count("ul") + self.open.count("ol") - 1)
-            self.blocks.append(Block("item", depth, (text,)))
+            self.blocks.append(DocumentBlock("item", depth, (text,)))
         else:
-            self.blocks.append(Block("text", 0, (text,)))
+            self.blocks.append(DocumentBlock("text", 0, (text,)))
 
 
-def html_blocks(text: str) -> list[Block]:
+def html_blocks(text: str) -> list[DocumentBlock]:
     """The blocks of an HTML page or fragment.
 
     Raises:
@@ -462,7 +462,7 @@ _YAML_LINE = expression(r"[ ]*(?:- )*(?:[\w\"'][\w \"'-]{0,40}:(?: |$)|- |#)|[ ]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FormattedAnswer:
     """An answer as read in one format.
 
     Attributes:
@@ -555,7 +555,7 @@ def unread_yaml(text: str) -> bool:
     )
 
 
-def read(text: str, name: str | None = None) -> Answer:
+def read(text: str, name: str | None = None) -> FormattedAnswer:
     """An answer as ``name``, or as whatever format it shows.
 
     Raises:
@@ -584,22 +584,22 @@ def _fence_language(text: str) -> str:
     return {"yml": "yaml", "md": "markdown", "htm": "html"}.get(language, language)
 
 
-def _json(text: str) -> Answer:
+def _json(text: str) -> FormattedAnswer:
     value = data_text.parse(text)
     if value is not data_text.MISSING:
-        return Answer("json", value, text)
+        return FormattedAnswer("json", value, text)
     bare = strip_fence(text).strip()
     try:
-        return Answer("json", json.loads(bare), text)
+        return FormattedAnswer("json", json.loads(bare), text)
     except (ValueError, RecursionError) as error:
         value = data_text.embedded(text)
         if value is data_text.MISSING:
             said = str(error).partition(":")[0].lower() if bare[:1] in "{[" else "it begins like a text"
             raise NotConforming(f"the response is not JSON ({said})") from None
-    return Answer("json", value, text, wrapped=True)
+    return FormattedAnswer("json", value, text, wrapped=True)
 
 
-def _yaml(text: str) -> Answer:
+def _yaml(text: str) -> FormattedAnswer:
     bare = strip_fence(text).strip("\n")
     wrapped = False
     if bare == text.strip("\n") and "```" in text:
@@ -615,25 +615,25 @@ def _yaml(text: str) -> Answer:
     if isinstance(value, str) and len(value.split()) > 1:
         # A sentence is a YAML scalar by the letter, and no answer in YAML.
         raise NotConforming("the response is not YAML (it is running text)")
-    return Answer("yaml", value, text, wrapped=wrapped)
+    return FormattedAnswer("yaml", value, text, wrapped=wrapped)
 
 
-def _xml(text: str) -> Answer:
+def _xml(text: str) -> FormattedAnswer:
     bare = strip_fence(text).strip()
     try:
-        return Answer("xml", load_xml(bare), text)
+        return FormattedAnswer("xml", load_xml(bare), text)
     except MarkupError as error:
         first, last = bare.find("<"), bare.rfind(">")
         if first >= 0 and (first, last + 1) != (0, len(bare)) and last > first:
             try:
-                return Answer("xml", load_xml(bare[first : last + 1]), text, wrapped=True)
+                return FormattedAnswer("xml", load_xml(bare[first : last + 1]), text, wrapped=True)
             except MarkupError:
                 pass
         said = f"{error}" if first >= 0 else "it has no tags"
         raise NotConforming(f"the response is not XML ({said})") from None
 
 
-def _html(text: str) -> Answer:
+def _html(text: str) -> FormattedAnswer:
     try:
         blocks = html_blocks(strip_fence(text).strip())
     except MarkupError as error:
@@ -641,12 +641,12 @@ def _html(text: str) -> Answer:
     return _of_blocks("html", blocks)
 
 
-def _markdown(text: str) -> Answer:
+def _markdown(text: str) -> FormattedAnswer:
     _no_other("markdown", text)
     return _loose("markdown", text)
 
 
-def _text(text: str) -> Answer:
+def _text(text: str) -> FormattedAnswer:
     _no_other("text", text)
     if _MARKUP.search(text):
         raise NotConforming("the response is not plain text (it has Markdown)")
@@ -666,13 +666,13 @@ def _no_other(name: str, text: str) -> None:
         raise NotConforming(f"the response is {NAMES[found]}, not {NAMES[name]}")
 
 
-def _loose(name: str, text: str) -> Answer:
+def _loose(name: str, text: str) -> FormattedAnswer:
     return _of_blocks(name, markdown_blocks(text))
 
 
-def _of_blocks(name: str, blocks: list[Block]) -> Answer:
+def _of_blocks(name: str, blocks: list[DocumentBlock]) -> FormattedAnswer:
     prose = text_of(blocks)
-    return Answer(name, value_of(blocks) if blocks else prose, prose)
+    return FormattedAnswer(name, value_of(blocks) if blocks else prose, prose)
 
 
 _READERS = {"json": _json, "yaml": _yaml, "xml": _xml, "html": _html, "markdown": _markdown, "text": _text}

@@ -11,7 +11,7 @@ from pytest_promptfuzz.comparing.formats.alignment import Alignment, as_list, ca
 from pytest_promptfuzz.comparing.formats.answer_formats import (
     NAMES,
     STRICT,
-    Answer,
+    FormattedAnswer,
     NotConforming,
     read,
     unread_yaml,
@@ -101,7 +101,7 @@ def _without_yaml(first: str, second: str, how: How) -> Comparison:
     return _verdict("undecided", "format:yaml", note)
 
 
-def _contents(one: Answer, two: Answer, how: How) -> Comparison:
+def _contents(one: FormattedAnswer, two: FormattedAnswer, how: How) -> Comparison:
     if declines(analyse(two.prose)) or declines(analyse(one.prose)):
         return how.texts(one.prose, two.prose)
     strict = one.format in STRICT or two.format in STRICT
@@ -119,7 +119,7 @@ def _contents(one: Answer, two: Answer, how: How) -> Comparison:
     return _aligned(one, two, how)
 
 
-def _said(answer: Answer, other: Answer) -> Any:
+def _said(answer: FormattedAnswer, other: FormattedAnswer) -> Any:
     """What an answer holds: its value, or its words where these are running text rather than fields."""
     value = answer.value
     if answer.format in STRICT:
@@ -144,7 +144,7 @@ def _items(lines: list[Any]) -> bool:
     return all(isinstance(each, str) and not each.rstrip().endswith((".", "!", "?")) for each in lines)
 
 
-def _aligned(one: Answer, two: Answer, how: How) -> Comparison:
+def _aligned(one: FormattedAnswer, two: FormattedAnswer, how: How) -> Comparison:
     rooted = (one.format not in {"json", "yaml"}, two.format not in {"json", "yaml"})
     values = without(one.value, how.ignored), without(two.value, how.ignored)
     both = Alignment(*values, rooted=rooted)

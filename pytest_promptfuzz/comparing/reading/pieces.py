@@ -381,7 +381,7 @@ def _measured(figure: Figure, unit: str) -> Figure | None:
     return figure._replace(measure=known[0], amount=figure.amount * known[1])
 
 
-class _Reader:
+class _PieceReader:
     """Pieces, read from left to right."""
 
     def __init__(self, given: list[Piece]) -> None:
@@ -416,7 +416,7 @@ class _Reader:
 
 def _joined(given: list[Piece]) -> list[Piece]:
     """Pieces whose numbers have taken what belongs to them: multipliers, units, months, halves of the day."""
-    reader = _Reader(given)
+    reader = _PieceReader(given)
     result: list[Piece] = []
     for at in compress(count(), map(_BEGINS, given)):
         if at < reader.at:
@@ -437,7 +437,7 @@ def _joined(given: list[Piece]) -> list[Piece]:
     return result + given[reader.at :]
 
 
-def _complete(figure: Figure, text: str, reader: _Reader) -> Figure:
+def _complete(figure: Figure, text: str, reader: _PieceReader) -> Figure:
     """A figure with what the next pieces add to it."""
     low = reader.low()
     if low not in _CONTINUING:
@@ -462,7 +462,7 @@ def _complete(figure: Figure, text: str, reader: _Reader) -> Figure:
     return figure if figure.measure == "ordinal" else _with_unit(figure, reader)
 
 
-def _with_unit(figure: Figure, reader: _Reader) -> Figure:
+def _with_unit(figure: Figure, reader: _PieceReader) -> Figure:
     if reader.low() == "-" and reader.low(1) in UNITS:
         reader.at += 1
     unit, low, taken = reader.text(), reader.low(), 1
@@ -480,7 +480,7 @@ def _with_unit(figure: Figure, reader: _Reader) -> Figure:
     return figure._replace(written=f"{figure.written} {unit}")
 
 
-def _multiplied(figure: Figure, reader: _Reader) -> Figure:
+def _multiplied(figure: Figure, reader: _PieceReader) -> Figure:
     """``two hundred and fifty`` and ``4.5 million`` are one number each."""
     in_words = figure.written.isalpha()
     assert figure.amount is not None
@@ -497,7 +497,7 @@ def _multiplied(figure: Figure, reader: _Reader) -> Figure:
     return figure
 
 
-def _with_year(reader: _Reader) -> int | None:
+def _with_year(reader: _PieceReader) -> int | None:
     """The year that follows a date, after a comma or not."""
     comma = 1 if reader.low() == "," else 0
     year = reader.year(comma)
@@ -506,7 +506,7 @@ def _with_year(reader: _Reader) -> int | None:
     return year
 
 
-def _named(piece: Piece, reader: _Reader) -> Figure | None:
+def _named(piece: Piece, reader: _PieceReader) -> Figure | None:
     """Months, weekdays and times of day that have a name."""
     text, low = piece.text, piece.low
     month = _MONTHS.get(low)

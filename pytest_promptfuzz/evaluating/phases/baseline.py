@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.job import Case, Epoch, Job
-    from pytest_promptfuzz.evaluating.phases.resampling import Asked
+    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
     from pytest_promptfuzz.evaluating.role_prompts import OnWire
-    from pytest_promptfuzz.prompts.messages import Part
+    from pytest_promptfuzz.prompts.messages import MutatedPart
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.running.run import Run
@@ -91,7 +91,7 @@ def not_repeatable(what: str, paths: Sequence[str] = (), mend: str = "") -> Judg
     )
 
 
-def refuse_refusals(job: Job, asked: Asked) -> None:
+def refuse_refusals(job: Job, asked: CaseAnswers) -> None:
     """Nothing is concluded from refused mutations where the unmutated prompt is refused as well, asked again."""
     if not asked.refused or not asked.refusals:
         return
@@ -212,7 +212,7 @@ def may_overlap(job: Job, baseline: Run) -> bool:
 # The prompt where only the baseline's run shows it: what it asked with, or the input that it filled in.
 
 
-def shown_by(baseline: Run, prompt: Prompt, part: Part, on_wire: OnWire | None, where: str) -> Prompt:
+def shown_by(baseline: Run, prompt: Prompt, part: MutatedPart, on_wire: OnWire | None, where: str) -> Prompt:
     """The prompt to plan over: on the wire the text of a role, else the prompt with its input.
 
     Raises:
@@ -223,7 +223,7 @@ def shown_by(baseline: Run, prompt: Prompt, part: Part, on_wire: OnWire | None, 
     return _filled_by(baseline, prompt, part, where)
 
 
-def _filled_by(baseline: Run, prompt: Prompt, part: Part, where: str) -> Prompt:
+def _filled_by(baseline: Run, prompt: Prompt, part: MutatedPart, where: str) -> Prompt:
     """The prompt with the input that the baseline's body gave it.
 
     Args:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.job import Epoch, Job
     from pytest_promptfuzz.evaluating.judge import Baseline, TrialJudge
-    from pytest_promptfuzz.evaluating.phases.resampling import Asked
+    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
     from pytest_promptfuzz.evaluating.role_prompts import OnWire
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -157,7 +157,7 @@ def parted(
     return rest, controls if contract.controls else ()
 
 
-def controlling(job: Job, asked: Asked, trials: Sequence[Trial]) -> Epoch:
+def controlling(job: Job, asked: CaseAnswers, trials: Sequence[Trial]) -> Epoch:
     """The trials of the controls that are asked of a case, after its mutations; which they are is kept in the case.
 
     Whichever model answers them, the others' answers stay those of one model.

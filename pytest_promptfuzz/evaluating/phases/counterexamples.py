@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.job import Case, Epoch, Job, Steps
-    from pytest_promptfuzz.evaluating.phases.resampling import Asked
+    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
-    from pytest_promptfuzz.results.counterexamples import Known
+    from pytest_promptfuzz.results.counterexamples import KnownCounterexample
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.running.run import Run, Step
@@ -43,7 +43,7 @@ _UNANSWERED = "the recording has no answer for it; record the test again"
 
 
 @dataclass(slots=True)
-class Pins:
+class KnownCounterexamples:
     """The counterexamples of a test that were known before.
 
     Attributes:
@@ -52,7 +52,7 @@ class Pins:
         decide: Whether one that still breaks is a find, so that it has to break twice.
     """
 
-    known: Sequence[Known] = ()
+    known: Sequence[KnownCounterexample] = ()
     replayed: list[Replayed] = field(default_factory=list)
     decide: bool = False
 
@@ -61,7 +61,7 @@ class Pins:
         return any(each.id == name for each in self.known)
 
 
-def replaying(job: Job, asked: Asked, limited: Prompt | None = None) -> Epoch:
+def replaying(job: Job, asked: CaseAnswers, limited: Prompt | None = None) -> Epoch:
     """The runs of the counterexamples that are known of a case; what became of them is kept in ``job.pins``.
 
     Where one alone is to be run, only that one is.
@@ -83,7 +83,7 @@ def replaying(job: Job, asked: Asked, limited: Prompt | None = None) -> Epoch:
         each for each in job.pins.replayed if each.known not in known
     ]  # a case may be asked anew
     prompt = _limited(asked) if limited is None else limited
-    placed: list[tuple[Known, Mutation]] = []
+    placed: list[tuple[KnownCounterexample, Mutation]] = []
     for each in known:
         mutation = reanchored(each.found.mutation, prompt)
         if isinstance(mutation, str):
@@ -129,20 +129,20 @@ def with_replayed(result: Robustness, job: Job) -> Robustness:
     return result
 
 
-def _limited(asked: Asked) -> Prompt:
+def _limited(asked: CaseAnswers) -> Prompt:
     """The prompt of a case, limited to what may change in it: that of its plan."""
     for each in asked.case.planned or ():
         return each.source if each.source is not None else Prompt(each.original)
     return asked.prompt
 
 
-def _confirms(job: Job, asked: Asked) -> bool:
+def _confirms(job: Job, asked: CaseAnswers) -> bool:
     """Whether a break counts only if it comes again: something rests on it, or answers are known to vary."""
     return job.pins.decide or job.contract.pinned == "fail" or len(set(asked.answers.matrix.baseline)) > 1
 
 
 def _asked_until_told(
-    job: Job, asked: Asked, placed: Sequence[tuple[Known, Mutation]]
+    job: Job, asked: CaseAnswers, placed: Sequence[tuple[KnownCounterexample, Mutation]]
 ) -> Generator[list[Step], list[Run], list[list[Trial]]]:
     confirm = _confirms(job, asked)
     trials: list[list[Trial]] = [[] for _ in placed]
@@ -172,7 +172,9 @@ def _broke(trials: Sequence[Trial]) -> list[bool]:
     return [kind_of(trial) is not None for trial in trials]
 
 
-def _replayed(known: Known, mutation: Mutation, trials: Sequence[Trial], job: Job, asked: Asked) -> Replayed:
+def _replayed(
+    known: KnownCounterexample, mutation: Mutation, trials: Sequence[Trial], job: Job, asked: CaseAnswers
+) -> Replayed:
     error = next((trial.error for trial in trials if trial.error is not None), None)
     if error is not None:
         return Replayed(known, "unanswered", _UNANSWERED if error.kind == NOT_RECORDED else error.message)
@@ -270,7 +272,7 @@ class _Search:
     """
 
     job: Job
-    cases: Mapping[int, Asked]
+    cases: Mapping[int, CaseAnswers]
     trials: Sequence[Trial]
     purse: _Purse
     left: int

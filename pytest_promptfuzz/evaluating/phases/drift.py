@@ -15,9 +15,9 @@ from pytest_promptfuzz.comparing.profiles import TASKS, profile_for
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError
 from pytest_promptfuzz.evaluating.contract import prompt_digest
 from pytest_promptfuzz.history.entries import letters_of, outcomes_of
-from pytest_promptfuzz.history.snapshots import Asked, Sample, Snapshot
+from pytest_promptfuzz.history.snapshots import Sample, Snapshot, SnapshotInput
 from pytest_promptfuzz.results.robustness import Robustness
-from pytest_promptfuzz.stats.regressions import Beside, Drift, Paired, Told, compared
+from pytest_promptfuzz.stats.regressions import Beside, Drift, Paired, RunEvidence, compared
 from pytest_promptfuzz.stats.repeats import ALPHA
 from pytest_promptfuzz.stats.verdict import tells
 from pytest_promptfuzz.text.word_diffs import word_diff
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.job import Case, Job, Steps
     from pytest_promptfuzz.evaluating.phases.resampling import Answers
-    from pytest_promptfuzz.history.snapshots import Asked as Then
+    from pytest_promptfuzz.history.snapshots import SnapshotInput as Then
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.stats.scores import TrialOutcome
@@ -141,7 +141,7 @@ never prove that three have changed (p is 0.1 at least)."""
 _DIGITS = 16
 
 
-def inputs_of(job: Job, cases: Sequence[Case], hide: Hide) -> tuple[Asked, ...]:
+def inputs_of(job: Job, cases: Sequence[Case], hide: Hide) -> tuple[SnapshotInput, ...]:
     """The inputs of a test, and what was answered to them unmutated.
 
     Args:
@@ -149,14 +149,14 @@ def inputs_of(job: Job, cases: Sequence[Case], hide: Hide) -> tuple[Asked, ...]:
         cases: Those that have begun.
         hide: Takes what is not to be stored out of plain data.
     """
-    found: list[Asked] = []
+    found: list[SnapshotInput] = []
     first = None
     for case in cases:
         prompt = prompt_of(case)
         text = hide(prompt.text)
         first = text if first is None else first
         found.append(
-            Asked(
+            SnapshotInput(
                 named(case.number, job.names),
                 digest_of(prompt),
                 sent_of(case, job.contract),
@@ -178,7 +178,7 @@ def digest_of(prompt: Prompt) -> str:
 
 
 def snapshot_of(
-    test: str, job: Job, result: Robustness, inputs: tuple[Asked, ...], hide: Hide
+    test: str, job: Job, result: Robustness, inputs: tuple[SnapshotInput, ...], hide: Hide
 ) -> Snapshot | None:
     """The snapshot of a test that was judged; ``None`` where nothing was asked, or no verdict can be accepted.
 
@@ -315,7 +315,7 @@ def drifting(job: Job, cases: Sequence[Case]) -> Steps:
     try:
         job.accepted.told = yield from _told(job, pairs, more=_may_ask(job, pairs))
     except PromptfuzzError as error:  # of what compares them; the verdict stands
-        job.accepted.told = Told(None, undecided=True)
+        job.accepted.told = RunEvidence(None, undecided=True)
         job.accepted.untold = str(error)
         return
     told = job.accepted.told
@@ -387,7 +387,7 @@ def _told(job: Job, pairs: Sequence[tuple[Case, Then, Answers]], *, more: bool) 
             yield from _more(job, pairs, beside, look)
             look = next(asking)
     except StopIteration as stop:
-        told: Told = stop.value
+        told: RunEvidence = stop.value
     case, then, answers = pairs[told.case]
     other = next(
         (n for n in beside[told.case].now if not _agrees(beside[told.case], n)), beside[told.case].now[0]
@@ -471,7 +471,7 @@ def _prompt(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]:
     ]
 
 
-def _of_answers(told: Told, untold: str) -> str:
+def _of_answers(told: RunEvidence, untold: str) -> str:
     if told.undecided and untold.startswith(_UNDECIDED):
         return "; no installed comparison can tell whether the answer changed"
     if told.undecided:
@@ -602,7 +602,7 @@ class Accepted:
     unread: bool = False
     updates: bool = False
     hide: Callable[[Any], Any] = _as_it_is
-    told: Told | None = None
+    told: RunEvidence | None = None
     untold: str = ""
     shown: tuple[int, Any, Any] | None = None
 

@@ -14,7 +14,7 @@ from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.results.trials import Spent, Trial, cluster
 from pytest_promptfuzz.stats.intervals import lower_bound, smallest_n
 from pytest_promptfuzz.stats.scores import Counts
-from pytest_promptfuzz.stats.stopping import Gate, fair_order, said_of, settled, stopping
+from pytest_promptfuzz.stats.stopping import PlanGate, fair_order, said_of, settled, stopping
 from pytest_promptfuzz.text.json_paths import without
 from pytest_promptfuzz.wire.calls import answers_kept_in
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.job import Case, Job
-    from pytest_promptfuzz.evaluating.phases.resampling import Asked
+    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
-    from pytest_promptfuzz.stats.repeats import Evidence
+    from pytest_promptfuzz.stats.repeats import RepeatEvidence
     from pytest_promptfuzz.stats.stopping import Stopping
     from pytest_promptfuzz.storage.answers import StoredAnswer
 
-    Part = tuple[Asked, list[Mutation]]
+    Part = tuple[CaseAnswers, list[Mutation]]
 
 
 # Whether a test can pass at all: a gate that so few mutations cannot pass is refused before anything is asked.
@@ -230,7 +230,7 @@ class Pace:
     waits: bool
 
     @property
-    def asked(self) -> list[Asked]:
+    def asked(self) -> list[CaseAnswers]:
         """What was asked of each case that came so far."""
         return [each.asked for each in self.cases if each.asked is not None]
 
@@ -249,7 +249,7 @@ class Pace:
         how = self._how(trials)
         return how is None or how.gate.ending(self._counts(trials)) is not None
 
-    def settled(self, trials: Sequence[Trial], evidence: Evidence) -> bool:
+    def settled(self, trials: Sequence[Trial], evidence: RepeatEvidence) -> bool:
         """Whether the verdict stays as it is, now that it is known what is noise."""
         how = self._how(trials)
         return how is None or settled(how, self._counts(trials), evidence)
@@ -317,7 +317,7 @@ def saved_by(trials: Sequence[Trial], cases: Sequence[Case]) -> Spent:
 
 
 def _stopping(planned: int, contract: Contract, *, waits: bool) -> Stopping | None:
-    gate = Gate(planned, contract.threshold, contract.max_deviations, by_score=contract.gate == "point")
+    gate = PlanGate(planned, contract.threshold, contract.max_deviations, by_score=contract.gate == "point")
     return stopping(contract.stop, gate, waits=waits)
 
 

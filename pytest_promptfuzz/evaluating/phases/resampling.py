@@ -11,7 +11,7 @@ from pytest_promptfuzz.errors import PartError, TargetError
 from pytest_promptfuzz.evaluating.judge import infrastructure_error, refused, shown, subject_of
 from pytest_promptfuzz.results.trials import TrialError, cluster
 from pytest_promptfuzz.running.run import Step
-from pytest_promptfuzz.stats.repeats import LOOKS, Evidence, escalate, known
+from pytest_promptfuzz.stats.repeats import LOOKS, RepeatEvidence, escalate, known
 from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT, Matrix
 from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.running.run import Run
-    from pytest_promptfuzz.stats.repeats import Wanted
+    from pytest_promptfuzz.stats.repeats import RepeatRequest
 
 
 # The answers of one case, by number, and what every two of them are to each other.
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _RunAnswer:
     """What a run came to: what it is compared by, the same as plain data, and whether the body failed."""
 
     subject: Any
@@ -47,7 +47,7 @@ class _Credits:
     """
 
     judge: TrialJudge
-    answers: list[_Answer] = field(default_factory=list)
+    answers: list[_RunAnswer] = field(default_factory=list)
     _compared: dict[tuple[int, int], int | None] = field(default_factory=dict)
 
     def __call__(self, one: int, other: int) -> int | None:
@@ -102,7 +102,7 @@ class Answers:
         """The number of the answer of a run."""
         subject = None if self.judge.oracle_only else subject_of(run, self.judge.where, self._baseline)
         answers = self._credits.answers
-        answers.append(_Answer(subject, shown(subject), run.exception is not None))
+        answers.append(_RunAnswer(subject, shown(subject), run.exception is not None))
         return len(answers) - 1
 
     def value(self, number: int) -> Any:
@@ -115,12 +115,12 @@ class Answers:
         for each in self._credits.answers:
             value = hide(each.value)
             same = value == each.value
-            other._credits.answers.append(_Answer(each.subject if same else value, value, each.failed))
+            other._credits.answers.append(_RunAnswer(each.subject if same else value, value, each.failed))
         return other
 
     def stored(self, value: Any, *, failed: bool) -> int:
         """The number of an answer that was stored as plain data."""
-        self._credits.answers.append(_Answer(value, value, failed))
+        self._credits.answers.append(_RunAnswer(value, value, failed))
         return len(self._credits.answers) - 1
 
     def between(self, one: int, other: int) -> int | None:
@@ -153,7 +153,7 @@ _ANSWERED = "It was answered when it was asked again."
 
 
 @dataclass(slots=True)
-class Asked:
+class CaseAnswers:
     """What was asked in a case, and what came of it.
 
     Attributes:
@@ -241,7 +241,7 @@ class Asked:
                 self.answers.matrix.mutated.append([self.answers.add(run) for run in told])
         return trials
 
-    def steps(self, wanted: Wanted) -> list[tuple[Step, Mutation | None]]:
+    def steps(self, wanted: RepeatRequest) -> list[tuple[Step, Mutation | None]]:
         """The runs that are wanted of this case, each with its mutation."""
         mutation = None if wanted.mutation is None else self.mutations[wanted.mutation]
         key, before = ("", self.runs) if mutation is None else (mutation.id, self.samples)
@@ -378,7 +378,7 @@ class Asked:
 
 
 def confirming(
-    job: Job, asked: Asked, made: Iterable[tuple[Mutation, Run]]
+    job: Job, asked: CaseAnswers, made: Iterable[tuple[Mutation, Run]]
 ) -> Generator[list[Step], list[Run], int]:
     """Ask again what a model refused, and the unmutated prompt: is the mutation what it refuses?
 
@@ -395,7 +395,7 @@ def confirming(
     return len(runs)
 
 
-def credited(cases: Sequence[Asked], evidence: Evidence) -> dict[str, tuple[str, float]]:
+def credited(cases: Sequence[CaseAnswers], evidence: RepeatEvidence) -> dict[str, tuple[str, float]]:
     """By mutation, its operators and mean credit with all unmutated answers; nothing where the floor is not known."""
     if not evidence.floor:
         return {}
@@ -411,7 +411,7 @@ def credited(cases: Sequence[Asked], evidence: Evidence) -> dict[str, tuple[str,
     return {name: (operators[name], sum(all_) / len(all_)) for name, all_ in found.items()}
 
 
-def evidence_of(cases: Sequence[Asked]) -> Evidence:
+def evidence_of(cases: Sequence[CaseAnswers]) -> RepeatEvidence:
     """What is known without asking again."""
     for each in cases:
         each.answers.ahead()
@@ -419,13 +419,13 @@ def evidence_of(cases: Sequence[Asked]) -> Evidence:
 
 
 def asking_again(
-    cases: Sequence[Asked],
-    proves: Callable[[Evidence], bool],
+    cases: Sequence[CaseAnswers],
+    proves: Callable[[RepeatEvidence], bool],
     *,
     alpha: float,
     steady: bool,
     seed: int,
-) -> Generator[list[Step], list[Run], Evidence]:
+) -> Generator[list[Step], list[Run], RepeatEvidence]:
     """The runs that tell noise from change, all that are wanted at once in a batch; returns what they showed.
 
     The arguments are those of ``escalate``.
@@ -449,11 +449,11 @@ def asking_again(
                 each.answers.ahead()
             wanted = next(looks)
     except StopIteration as stop:
-        evidence: Evidence = stop.value
+        evidence: RepeatEvidence = stop.value
         return evidence
 
 
-def varying(cases: Iterable[Case], names: Sequence[str], evidence: Evidence) -> list[str]:
+def varying(cases: Iterable[Case], names: Sequence[str], evidence: RepeatEvidence) -> list[str]:
     """How the answers to the unmutated prompt differ, where the first, which trials are shown against, is an odd one.
 
     Args:
@@ -493,7 +493,7 @@ def lost_by(cases: Iterable[Case]) -> list[str]:
     return [f"{runs} that would tell noise from change came to nothing ({lost[0].rstrip('.')})"]
 
 
-def with_repeats(trials: Sequence[Trial], cases: Sequence[Asked]) -> list[Trial]:
+def with_repeats(trials: Sequence[Trial], cases: Sequence[CaseAnswers]) -> list[Trial]:
     """The trials, with the outcomes of those that were asked again."""
     again = {
         (each.case.number, name): tuple(trial.outcome for trial in found)

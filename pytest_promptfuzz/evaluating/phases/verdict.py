@@ -23,9 +23,9 @@ from pytest_promptfuzz.stats.agreement import (
     Agreement,
     Deltas,
     Gold,
+    GoldMarks,
     Graded,
     Judging,
-    Marked,
 )
 from pytest_promptfuzz.stats.repeats import ALONE
 from pytest_promptfuzz.stats.scores import CREDITS, Counts, bounds, robustness
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.stats.regressions import Paired
-    from pytest_promptfuzz.stats.repeats import Evidence
+    from pytest_promptfuzz.stats.repeats import RepeatEvidence
 
 
 _KEPT = {
@@ -59,7 +59,7 @@ def conclude(
     contract: Contract,
     *,
     overruled: Judgement | None = None,
-    evidence: Evidence = ALONE,
+    evidence: RepeatEvidence = ALONE,
     credited: Mapping[str, tuple[str, float]] | None = None,
     controls: Collection[str] = (),
     baselines: Iterable[Any] = (),
@@ -167,7 +167,7 @@ def conclude(
 
 
 def _sampled(
-    trials: Sequence[Trial], credited: Mapping[str, tuple[str, float]], evidence: Evidence
+    trials: Sequence[Trial], credited: Mapping[str, tuple[str, float]], evidence: RepeatEvidence
 ) -> Sampled:
     """What the score was made of: with all unmutated answers where there are several, else with the first."""
     asked: dict[str, list[Trial]] = {}
@@ -214,7 +214,7 @@ def _excused(judgement: Judgement, paired: Paired | None) -> list[str]:
 def says_brittle(
     trials: Sequence[Trial],
     contract: Contract,
-    evidence: Evidence,
+    evidence: RepeatEvidence,
     *,
     waiting: int = 0,
     paired: Paired | None = None,
@@ -501,7 +501,7 @@ def _is_parallel(case: Case) -> bool:
     return case.asked is not None and isinstance(case.asked.baseline.subject, ParallelAnswers)
 
 
-def _marked(case: Case, trials: Iterable[Trial], relation: str) -> Marked | None:
+def _marked(case: Case, trials: Iterable[Trial], relation: str) -> GoldMarks | None:
     """The answers of a case, each held against its gold answer; ``None`` where nothing was answered."""
     asked = case.asked
     if asked is None:
@@ -526,7 +526,7 @@ def _marked(case: Case, trials: Iterable[Trial], relation: str) -> Marked | None
             told[key] = _right(asked.judge, case.expected, value)
         return told[key]
 
-    return Marked(
+    return GoldMarks(
         case.number,
         case.expected,
         [(right(value), value) for value in values if value is not None],

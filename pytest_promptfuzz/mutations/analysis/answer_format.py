@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Where a sentence may be added to the instructions of a prompt, and never to the text they speak of.
 
 
-class Place(NamedTuple):
+class InstructionsEnd(NamedTuple):
     """Where instructions end.
 
     Attributes:
@@ -76,7 +76,7 @@ def words_of(draft: Draft) -> frozenset[str]:
     return frozenset(_EVERY_WORD.findall(draft.text.lower()))
 
 
-def instructions_end(draft: Draft) -> Place | None:
+def instructions_end(draft: Draft) -> InstructionsEnd | None:
     """Where a sentence can be added after the instructions; ``None`` where it cannot be told where they end.
 
     The first message or text that has instructions is taken. They end before the first line that holds what they
@@ -121,7 +121,7 @@ def _openings(draft: Draft) -> list[int]:
     return [each.sentence.start for each in draft.once(instructions)] if draft.language == "en" else []
 
 
-def _end_in(draft: Draft, lines: list[Line]) -> Place | None:
+def _end_in(draft: Draft, lines: list[Line]) -> InstructionsEnd | None:
     openings = draft.once(_openings)
     last: Line | None = None
     instructs = False
@@ -156,7 +156,7 @@ def _end_in(draft: Draft, lines: list[Line]) -> Place | None:
         and (content.endswith((":", ",", ";", "：")) or _UNENDED.search(content))
     ):
         return None
-    return Place(end, " " if joins else "\n\n")
+    return InstructionsEnd(end, " " if joins else "\n\n")
 
 
 def _chunks(lines: list[Line]) -> Iterator[list[Line]]:
@@ -495,7 +495,7 @@ def _banned() -> re.Pattern[str]:
     )
 
 
-def under_ban(draft: Draft, place: Place) -> bool:
+def under_ban(draft: Draft, place: InstructionsEnd) -> bool:
     """Whether a place lies under a title such as "What you may not do", where a demand would read as forbidden."""
     title = ""
     for line in draft.lines:

@@ -101,7 +101,7 @@ class TableLexicon:
 def own_lexicon() -> Lexicon:
     """The lexicon that comes with the package: English only, for the vocabulary of prompts, checked by hand."""
     tables: dict[tuple[Kind, PartOfSpeech], Mapping[str, Sequence[str]]] = {}
-    kinds: tuple[tuple[Kind, Mapping[PartOfSpeech, Mapping[str, Entry]]], ...] = (
+    kinds: tuple[tuple[Kind, Mapping[PartOfSpeech, Mapping[str, LexiconEntry]]], ...] = (
         ("synonym", entries()),
         ("near", near()),
         ("wider", wider()),
@@ -138,7 +138,7 @@ _HEAD = expression(r"(~?)([a-z][a-z_-]*)(?:/([a-z0]+))?(?:!([a-z,]+))?(?:@([a-z,
 _NONE: frozenset[str] = frozenset()
 
 
-class Entry(NamedTuple):
+class LexiconEntry(NamedTuple):
     """A headword in one part of speech.
 
     Attributes:
@@ -160,14 +160,14 @@ class Entry(NamedTuple):
     inflecting: tuple[str, ...]
 
 
-def plain_entry(head: str, alternatives: tuple[str, ...], *, ambiguous: bool = False) -> Entry:
+def plain_entry(head: str, alternatives: tuple[str, ...], *, ambiguous: bool = False) -> LexiconEntry:
     """An entry without conditions of its own."""
-    return Entry(head, ambiguous, "", _NONE, _NONE, alternatives, alternatives)
+    return LexiconEntry(head, ambiguous, "", _NONE, _NONE, alternatives, alternatives)
 
 
-def read(table: str) -> dict[str, Entry]:
+def read(table: str) -> dict[str, LexiconEntry]:
     """The entries of a table by headword."""
-    found: dict[str, Entry] = {}
+    found: dict[str, LexiconEntry] = {}
     for line in table.replace("\n", ";").split(";"):
         left, colon, right = line.strip().partition(": ")
         if not left:
@@ -178,15 +178,15 @@ def read(table: str) -> dict[str, Entry]:
             if "*" in right:
                 inflecting = _phrases(" ".join(each for each in right.split() if each[-1] != "*"))
             if left.isalpha():  # most are as plain as this
-                found[left] = Entry(left, False, "", _NONE, _NONE, every, inflecting)
+                found[left] = LexiconEntry(left, False, "", _NONE, _NONE, every, inflecting)
             else:
-                entry = Entry(*_head(left), every, inflecting)
+                entry = LexiconEntry(*_head(left), every, inflecting)
                 found[entry.head] = entry
             continue
         heads = [_head(each) for each in left.split(" = ")]
         for head in heads:
             others = tuple(each[0] for each in heads if each is not head)
-            found[head[0]] = Entry(*head, others, others)
+            found[head[0]] = LexiconEntry(*head, others, others)
     return found
 
 
@@ -210,7 +210,7 @@ def _set(listed: str | None) -> frozenset[str]:
 
 
 @cache
-def entries() -> dict[PartOfSpeech, dict[str, Entry]]:
+def entries() -> dict[PartOfSpeech, dict[str, LexiconEntry]]:
     """Every entry of the lexicon, by part of speech and headword; read once."""
     from pytest_promptfuzz.data.replacements import ADJECTIVES, ADVERBS, NOUNS, VERBS
 
@@ -353,24 +353,24 @@ website: blog; word: noun; worker: electrician; writer: poet
 """
 
 
-def _tables(verbs: str, nouns: str, adjectives: str = "") -> dict[PartOfSpeech, dict[str, Entry]]:
+def _tables(verbs: str, nouns: str, adjectives: str = "") -> dict[PartOfSpeech, dict[str, LexiconEntry]]:
     return {"verb": read(verbs), "noun": read(nouns), "adjective": read(adjectives)}
 
 
 @cache
-def near() -> dict[PartOfSpeech, dict[str, Entry]]:
+def near() -> dict[PartOfSpeech, dict[str, LexiconEntry]]:
     """Near-synonyms, by part of speech and headword."""
     return _tables(_NEAR_VERBS, _NEAR_NOUNS, _NEAR_ADJECTIVES)
 
 
 @cache
-def wider() -> dict[PartOfSpeech, dict[str, Entry]]:
+def wider() -> dict[PartOfSpeech, dict[str, LexiconEntry]]:
     """Hypernyms."""
     return _tables(_WIDER_VERBS, _WIDER_NOUNS)
 
 
 @cache
-def narrower() -> dict[PartOfSpeech, dict[str, Entry]]:
+def narrower() -> dict[PartOfSpeech, dict[str, LexiconEntry]]:
     """Hyponyms."""
     return _tables(_NARROWER_VERBS, _NARROWER_NOUNS)
 
@@ -475,7 +475,7 @@ INFLECT = {"s": third_person, "ing": gerund, "ed": participle}
 _LOGIC = frozenset(["excluding", "excepting"])
 
 
-class Reading(NamedTuple):
+class WordReading(NamedTuple):
     """One way to read a word form.
 
     Attributes:
@@ -488,17 +488,21 @@ class Reading(NamedTuple):
 
     pos: PartOfSpeech
     form: Form
-    entry: Entry
+    entry: LexiconEntry
     alternatives: tuple[str, ...]
     single: tuple[str, ...]
 
 
-def reading_of(pos: PartOfSpeech, form: Form, entry: Entry, alternatives: tuple[str, ...]) -> Reading:
+def reading_of(
+    pos: PartOfSpeech, form: Form, entry: LexiconEntry, alternatives: tuple[str, ...]
+) -> WordReading:
     """The reading with these alternatives."""
-    return Reading(pos, form, entry, alternatives, tuple(each for each in alternatives if " " not in each))
+    return WordReading(
+        pos, form, entry, alternatives, tuple(each for each in alternatives if " " not in each)
+    )
 
 
-def inflected(entry: Entry, pos: PartOfSpeech, form: Form) -> tuple[str, ...]:
+def inflected(entry: LexiconEntry, pos: PartOfSpeech, form: Form) -> tuple[str, ...]:
     """What may stand for a form of a headword, in that form."""
     if form == "base":
         return entry.alternatives
@@ -508,7 +512,7 @@ def inflected(entry: Entry, pos: PartOfSpeech, form: Form) -> tuple[str, ...]:
     return tuple(INFLECT[form](each) for each in entry.inflecting if form != "ed" or " " not in each)
 
 
-def forms_of(entry: Entry, pos: PartOfSpeech) -> list[tuple[str, Form]]:
+def forms_of(entry: LexiconEntry, pos: PartOfSpeech) -> list[tuple[str, Form]]:
     """The forms that a headword is met in."""
     head, flags = entry.head, entry.flags
     found: list[tuple[str, Form]] = [] if pos == "noun" and "p" in flags else [(head, "base")]
@@ -528,9 +532,9 @@ class Forms:
         tables: Entries by part of speech and headword.
     """
 
-    def __init__(self, tables: Mapping[PartOfSpeech, Mapping[str, Entry]]) -> None:
-        self._entries: dict[str, list[tuple[PartOfSpeech, Form, Entry]]] = {}
-        self._known: dict[str, tuple[Reading, ...]] = {}
+    def __init__(self, tables: Mapping[PartOfSpeech, Mapping[str, LexiconEntry]]) -> None:
+        self._entries: dict[str, list[tuple[PartOfSpeech, Form, LexiconEntry]]] = {}
+        self._known: dict[str, tuple[WordReading, ...]] = {}
         for pos, table in tables.items():
             for entry in table.values():
                 for word, form in forms_of(entry, pos):
@@ -543,13 +547,13 @@ class Forms:
         }
         self._entries |= {british: self._entries[american] for british, american in self._american.items()}
 
-    def hits(self, found: Sequence[Word]) -> list[tuple[int, tuple[Reading, ...]]]:
+    def hits(self, found: Sequence[Word]) -> list[tuple[int, tuple[WordReading, ...]]]:
         """The words that are forms of an entry: their numbers and their readings."""
         entries = self._entries
         get = self.readings
         return [(index, get(word[3])) for index, word in enumerate(found) if word[3] in entries]
 
-    def readings(self, word: str) -> tuple[Reading, ...]:
+    def readings(self, word: str) -> tuple[WordReading, ...]:
         """The readings of a word in lower case; empty where it is no form of an entry."""
         known = self._known.get(word)
         if known is None:
@@ -607,7 +611,7 @@ def usual_words() -> frozenset[str]:
     return frozenset(found)
 
 
-class Asked:
+class LexiconReadings:
     """The readings that a lexicon gives to the words of English prompts.
 
     Args:
@@ -622,15 +626,15 @@ class Asked:
             "wider": lexicon.wider,
             "narrower": lexicon.narrower,
         }[kind]
-        self._known: dict[str, tuple[Reading, ...]] = {}
+        self._known: dict[str, tuple[WordReading, ...]] = {}
 
-    def hits(self, found: Sequence[Word]) -> list[tuple[int, tuple[Reading, ...]]]:
+    def hits(self, found: Sequence[Word]) -> list[tuple[int, tuple[WordReading, ...]]]:
         """The words it has substitutes for: their numbers and their readings."""
         return [
             (index, readings) for index, word in enumerate(found) if (readings := self.readings(word.lower))
         ]
 
-    def readings(self, word: str) -> tuple[Reading, ...]:
+    def readings(self, word: str) -> tuple[WordReading, ...]:
         """The readings of a word in lower case; none for function words and words of logic."""
         known = self._known.get(word)
         if known is None:
@@ -639,7 +643,7 @@ class Asked:
             known = self._known[word] = self._readings(word)
         return known
 
-    def _readings(self, word: str) -> tuple[Reading, ...]:
+    def _readings(self, word: str) -> tuple[WordReading, ...]:
         if len(word) < _SHORTEST or not word.isalpha() or word in CLASSES or logic_words(word):
             return ()
         found = [

@@ -334,7 +334,7 @@ _VALUES = words("null none nil nan true false unknown undefined yes")  # answers
 _CLOSED = (".", "!", "?", "。", "！", "？")
 
 
-class _Patterns(NamedTuple):
+class _SparedPatterns(NamedTuple):
     """Compiled when a draft is first looked at.
 
     Attributes:
@@ -355,14 +355,14 @@ class _Patterns(NamedTuple):
 
 
 @cache
-def _patterns(flags: int) -> _Patterns:
+def _patterns(flags: int) -> _SparedPatterns:
     letters = r"[^\W\d_][\w'’-]*"
     word = rf"(?:{letters}|\x00+)"
     some = rf"{word}(?: {word})?"
     conjunction = r"(?:and|or|AND|OR|und|oder|et|ou|y|e|o|u|en|of|és|i|lub|och|eller)"
     names, answering = "|".join(sorted(_NAMES)), "|".join(sorted(_ANSWERING))
     giving = "|".join(sorted(_ANSWERING_OR_GIVING))
-    return _Patterns(
+    return _SparedPatterns(
         re.compile(r"\[\d+\] |[^\s=]+(?: [^\s=]+){0,5} ?(?:[-=]>|[=→|])|.*(?:\t|=>|->|→)"),
         re.compile(
             r"\b(?:formats?|form|template|structure|outline|layout|schema|pattern|exactly|follows|like|so|thus|this|these"
@@ -403,7 +403,7 @@ def written(draft: Draft) -> tuple[tuple[int, int], ...]:
     return merged(found)
 
 
-def _lines(draft: Draft, patterns: _Patterns, heard: str) -> Iterator[tuple[int, int]]:
+def _lines(draft: Draft, patterns: _SparedPatterns, heard: str) -> Iterator[tuple[int, int]]:
     """Headings, labels, rows, names in lists, and what stands under the announcement of a form."""
     row, shape = patterns.row, patterns.shape
     free, text = draft.free, draft.text
@@ -442,7 +442,7 @@ def _item(free: str, line: Line) -> Iterator[tuple[int, int]]:
         yield line.content, line.content + len(name)
 
 
-def _prose(draft: Draft, patterns: _Patterns, heard: str) -> Iterator[tuple[int, int]]:
+def _prose(draft: Draft, patterns: _SparedPatterns, heard: str) -> Iterator[tuple[int, int]]:
     """Names of keys, answers, lists, and what follows a colon, in sentences."""
     free = draft.free
     named = draft.language != "en" or not _NAMING.isdisjoint(draft.once(own_words))

@@ -40,7 +40,7 @@ from pytest_promptfuzz.text.expressions import words
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.analysis.draft import Draft
-    from pytest_promptfuzz.mutations.analysis.lexicon import Reading
+    from pytest_promptfuzz.mutations.analysis.lexicon import WordReading
 
 
 _OPENS = frozenset(["the", "a", "an", "each", "every", "its", "your", "any", "all", "their", "this", "these"])
@@ -124,7 +124,7 @@ class Context:
         return [word.lower for word in self.words[self.index + 1 : self.index + 1 + count]]
 
 
-def fits(reading: Reading, context: Context) -> int:
+def fits(reading: WordReading, context: Context) -> int:
     """How a word may be replaced in this place: 0 not at all, 1 by a single word, 2 by a phrase as well."""
     if context.following in _GLUED:
         return 0
@@ -140,7 +140,7 @@ def fits(reading: Reading, context: Context) -> int:
     return _adjective(reading, context) if reading.pos == "adjective" else _adverb(reading, context)
 
 
-def _verb(reading: Reading, context: Context) -> int:
+def _verb(reading: WordReading, context: Context) -> int:
     form, flags = reading.form, reading.entry.flags
     if form == "ed":
         return _participle(reading, context)
@@ -151,7 +151,7 @@ def _verb(reading: Reading, context: Context) -> int:
     return _governs(reading, context)
 
 
-def _base(reading: Reading, context: Context) -> bool:
+def _base(reading: WordReading, context: Context) -> bool:
     """Whether the base form stands where a verb does."""
     before, left = context.before, context.left
     if reading.entry.ambiguous:
@@ -172,7 +172,7 @@ def _base(reading: Reading, context: Context) -> bool:
     return bool(left & SUBJECT) or before in {"that", "which"} or (not left and before.endswith("s"))
 
 
-def _finite(reading: Reading, context: Context) -> bool:
+def _finite(reading: WordReading, context: Context) -> bool:
     """Whether a form in -s or -ing stands where a verb does."""
     if reading.form == "ing":
         return context.before in BEFORE_GERUND
@@ -187,7 +187,7 @@ def _two_objects(context: Context) -> bool:
     return "with" in soon or any(CLASSES.get(each, 0) & DETERMINER for each in soon[1:])
 
 
-def _governs(reading: Reading, context: Context) -> int:
+def _governs(reading: WordReading, context: Context) -> int:
     """Whether what follows a verb is what its entry allows."""
     entry = reading.entry
     flags, after, right = entry.flags, context.after, context.right
@@ -222,7 +222,7 @@ def _governs(reading: Reading, context: Context) -> int:
     return 2
 
 
-def _participle(reading: Reading, context: Context) -> int:
+def _participle(reading: WordReading, context: Context) -> int:
     """Participles: after a form of ``be`` and the like, or before a noun."""
     before, right = context.before, context.right
     flags = reading.entry.flags
@@ -243,7 +243,7 @@ def _participle(reading: Reading, context: Context) -> int:
     return 0 if right & (DETERMINER | OBJECT | PERSON | NUMBER) and not right & PREPOSITION else 1
 
 
-def _noun(reading: Reading, context: Context) -> bool:
+def _noun(reading: WordReading, context: Context) -> bool:
     entry = reading.entry
     before, left = context.before, context.left
     if context.first or (entry.wanted and context.after not in entry.wanted):
@@ -290,7 +290,7 @@ def _after_determiner(context: Context) -> bool:
     )
 
 
-def _adjective(reading: Reading, context: Context) -> int:
+def _adjective(reading: WordReading, context: Context) -> int:
     entry = reading.entry
     flags, after, left, right = entry.flags, context.after, context.left, context.right
     if {context.before, after} & {"or", "nor"} or (context.before == "as" and after != "as"):
@@ -326,7 +326,7 @@ def _adjective(reading: Reading, context: Context) -> int:
     return 1 if right != _CLOSED and right & (CONJUNCTION | SUBORDINATOR) else 0
 
 
-def _adverb(reading: Reading, context: Context) -> int:
+def _adverb(reading: WordReading, context: Context) -> int:
     entry = reading.entry
     flags, left, right = entry.flags, context.left, context.right
     if context.following == " " and right == _CLOSED and not context.last:

@@ -63,7 +63,7 @@ _SEVERITY = 0.4  # that of a rewording: what the user gives is taken for one
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class FactorLevel:
     """One level of a factor.
 
     Attributes:
@@ -192,7 +192,7 @@ def _differences(old: str, new: str) -> tuple[Edit, ...]:
     )
 
 
-def read_levels(factor: str, pair: object, text: str, root: bytes) -> tuple[Level, Level]:
+def read_levels(factor: str, pair: object, text: str, root: bytes) -> tuple[FactorLevel, FactorLevel]:
     """The two levels of a factor as the user writes them.
 
     Args:
@@ -240,7 +240,7 @@ def _operators(*names: str | Variant) -> bool:
 
 def _worded(
     factor: str, places: tuple[str, str], low: str | Variant, high: str | Variant
-) -> tuple[Level, Level]:
+) -> tuple[FactorLevel, FactorLevel]:
     old, new = (each.text if isinstance(each, Variant) else each for each in (low, high))
     if not isinstance(old, str) or not isinstance(new, str) or not old:
         raise UsageError(
@@ -248,17 +248,17 @@ def _worded(
         )
     if old == new:
         raise UsageError(f"factor {factor!r}: both levels are {old!r}; word them differently.")
-    return Level(factor, places[0]), Level(factor, places[1], pieces=((old, new),))
+    return FactorLevel(factor, places[0]), FactorLevel(factor, places[1], pieces=((old, new),))
 
 
-def _level(factor: str, place: str, given: object, root: bytes) -> Level:
+def _level(factor: str, place: str, given: object, root: bytes) -> FactorLevel:
     if given is None:
-        return Level(factor, place)
+        return FactorLevel(factor, place)
     if isinstance(given, Operator):
-        return Level(factor, place, root, operator=given)
+        return FactorLevel(factor, place, root, operator=given)
     if isinstance(given, str):
         try:
-            return Level(factor, place, root, operator=find(given))
+            return FactorLevel(factor, place, root, operator=find(given))
         except UsageError as error:
             raise UsageError(
                 f"{place}: {error} To reword a piece of the prompt give both wordings: (what stands there, what"
@@ -269,9 +269,9 @@ def _level(factor: str, place: str, given: object, root: bytes) -> Level:
             isinstance(k, str) and k and isinstance(v, str) and k != v for k, v in given.items()
         ):
             raise UsageError(f"{place}: {given!r:.80}; map pieces of the prompt to other wordings.")
-        return Level(factor, place, pieces=tuple(given.items()))
+        return FactorLevel(factor, place, pieces=tuple(given.items()))
     if callable(given):
-        return Level(factor, place, function=given)
+        return FactorLevel(factor, place, function=given)
     raise UsageError(
         f"{place}: {given!r:.80} is {type(given).__name__}; give an operator, a mapping of wordings, a function of the"
         " text, or None."
@@ -509,11 +509,11 @@ def _checked(values: Sequence[float], runs: int) -> list[float]:
     return [float(value) for value in values]
 
 
-__all__ = ["Design", "Run", "Variant", "factorial"]
+__all__ = ["Design", "FactorialRun", "Variant", "factorial"]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FactorialRun:
     """One combination of levels.
 
     Attributes:
@@ -542,7 +542,7 @@ class Design:
     """
 
     original: str
-    runs: tuple[Run, ...]
+    runs: tuple[FactorialRun, ...]
     layout: TwoLevel
     _study: _Study = field(repr=False, compare=False)
 
@@ -608,7 +608,9 @@ class Design:
             raise UsageError(f"order={order!r}: give 2 to {len(self.factors)}, the number of factors.")
         return {term: self.layout.effect(term, values) for term in self.layout.terms(order)}
 
-    def followed(self, run: Run, factors: Mapping[str, tuple[Given, Given]]) -> tuple[Run, ...]:
+    def followed(
+        self, run: FactorialRun, factors: Mapping[str, tuple[Given, Given]]
+    ) -> tuple[FactorialRun, ...]:
         """One run with more done to it: a run for each level of each new factor that changes something.
 
         Args:
@@ -627,7 +629,7 @@ class Design:
             )
         study = self._study
         chosen = study.chosen(run.levels)
-        found: list[Run] = []
+        found: list[FactorialRun] = []
         for name, pair in factors.items():
             for sign, level in zip((-1, 1), read_levels(name, pair, run.text, study.root), strict=True):
                 if level.changes:
@@ -681,8 +683,8 @@ def factorial(
     root = root_key(seed, whole.text)
     levels = {name: read_levels(name, pair, whole.text, root) for name, pair in factors.items()}
     study = _Study.of(whole, prompt if isinstance(prompt, Prompt) else None, levels, root)
-    runs: list[Run] = []
-    seen: dict[str, Run] = {}
+    runs: list[FactorialRun] = []
+    seen: dict[str, FactorialRun] = {}
     for row in layout.signs:
         signs = dict(zip(layout.factors, row, strict=True))
         run = study.run(signs, study.chosen(signs))
@@ -704,13 +706,17 @@ class _Study:
     prompt: Prompt
     source: Prompt | None
     draft: Draft
-    levels: Mapping[str, tuple[Level, Level]]
+    levels: Mapping[str, tuple[FactorLevel, FactorLevel]]
     root: bytes
     alone: Mapping[str, tuple[Edit, ...]]  # by the place of a level: what it does to the original
 
     @classmethod
     def of(
-        cls, prompt: Prompt, source: Prompt | None, levels: Mapping[str, tuple[Level, Level]], root: bytes
+        cls,
+        prompt: Prompt,
+        source: Prompt | None,
+        levels: Mapping[str, tuple[FactorLevel, FactorLevel]],
+        root: bytes,
     ) -> _Study:
         spans = prompt.spans
         draft = Draft(
@@ -722,23 +728,25 @@ class _Study:
         alone = {each.place: each.edits(draft) for pair in levels.values() for each in pair if each.changes}
         return cls(prompt, source, draft, levels, root, alone)
 
-    def chosen(self, signs: Mapping[str, int]) -> list[Level]:
+    def chosen(self, signs: Mapping[str, int]) -> list[FactorLevel]:
         """The levels of a run that change something, in order of application."""
         picked = [pair[signs[name] > 0] for name, pair in self.levels.items()]
         return sorted((each for each in picked if each.changes), key=self._rank)
 
-    def _rank(self, level: Level) -> int:
+    def _rank(self, level: FactorLevel) -> int:
         """0 for the user's wordings, 1 for other rewordings, 2 for what moves text."""
         if level.operator is None:
             return 0
         edits = self.alone[level.place]
         return 2 if any(isinstance(part, Ref) for edit in edits for part in edit.parts) else 1
 
-    def run(self, signs: Mapping[str, int], chosen: Sequence[Level], *, then: Level | None = None) -> Run:
+    def run(
+        self, signs: Mapping[str, int], chosen: Sequence[FactorLevel], *, then: FactorLevel | None = None
+    ) -> FactorialRun:
         """The run of some levels; ``then`` is applied to what they have made."""
         edits: tuple[Edit, ...] = ()
         adapted: list[str] = []
-        done: list[Level] = []
+        done: list[FactorLevel] = []
         for level in [*chosen, *([then] if then is not None else [])]:
             new = carried(edits, self.alone[level.place]) if level is not then else None
             if new is None:
@@ -756,9 +764,9 @@ class _Study:
                 f"factorial: {' and '.join(each.place for each in done)} lose or add the slot {lost[0]!r}; keep the"
                 " prompt's slots."
             )
-        return Run(dict(signs), text, mutation, tuple(adapted))
+        return FactorialRun(dict(signs), text, mutation, tuple(adapted))
 
-    def _mutation(self, edits: tuple[Edit, ...], levels: Sequence[Level]) -> Mutation:
+    def _mutation(self, edits: tuple[Edit, ...], levels: Sequence[FactorLevel]) -> Mutation:
         held = list(dict.fromkeys(each.relation for each in levels if each.relation != "invariance"))
         if len(held) > 1:
             raise UsageError(

@@ -15,7 +15,7 @@ from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError, quoted
 from pytest_promptfuzz.mutations.analysis.draft import draft_of
 from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits, touched_words
 from pytest_promptfuzz.mutations.engine.mutation import Mutation, severity_of
-from pytest_promptfuzz.mutations.engine.selection import DEFAULT, Mutations, Wanted, strata_of, wanted
+from pytest_promptfuzz.mutations.engine.selection import DEFAULT, Mutations, PlanRequest, strata_of, wanted
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
 from pytest_promptfuzz.randomness import Rng, root_key
 from pytest_promptfuzz.text.expressions import expression, fold
@@ -73,7 +73,7 @@ _LANGUAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FilledStratum:
     """How one stratum of a plan was filled.
 
     Attributes:
@@ -102,7 +102,7 @@ class Part:
         return f"only {self.shown} mutations" if self.got else f"no {name} mutation"
 
 
-def notes_of(parts: Sequence[Part], *, ready: int, draft: Draft, asked: bool) -> Iterator[str]:
+def notes_of(parts: Sequence[FilledStratum], *, ready: int, draft: Draft, asked: bool) -> Iterator[str]:
     """What gave way to what, which controls are missing, and how many mutations are.
 
     Args:
@@ -138,7 +138,7 @@ def notes_of(parts: Sequence[Part], *, ready: int, draft: Draft, asked: bool) ->
         yield _few(parts, total, total + sum(each.missing for each in parts), draft)
 
 
-def _few(parts: Sequence[Part], total: int, wanted: int, draft: Draft) -> str:
+def _few(parts: Sequence[FilledStratum], total: int, wanted: int, draft: Draft) -> str:
     short = [
         each.shown + _barred(each.stratum, draft, ", {}")
         for each in parts
@@ -152,7 +152,7 @@ def _few(parts: Sequence[Part], total: int, wanted: int, draft: Draft) -> str:
     )
 
 
-def _none(parts: Sequence[Part], draft: Draft) -> str:
+def _none(parts: Sequence[FilledStratum], draft: Draft) -> str:
     """Nothing was found at all: what each of the first few operators would need."""
     needs = [f"{each.stratum.name}: {_need(each.stratum, draft)}" for each in parts[:_MOST_NAMED]]
     rest = len(parts) - len(needs)
@@ -169,7 +169,7 @@ def _none(parts: Sequence[Part], draft: Draft) -> str:
     )
 
 
-def _named(part: Part, draft: Draft) -> str:
+def _named(part: FilledStratum, draft: Draft) -> str:
     count = f"{part.got} of {part.quota}, " if part.got else ""
     return f"{part.stratum.name} ({count}{_need(part.stratum, draft)})"
 
@@ -248,7 +248,7 @@ def plan(
     n: Mutations = DEFAULT,
     *,
     seed: int = 0,
-    operators: Selection | Wanted = None,
+    operators: Selection | PlanRequest = None,
     part: str | Sequence[str] | None = None,
 ) -> Plan:
     """Plan distinct mutations of a prompt.
@@ -297,7 +297,7 @@ def mutate(
     n: Mutations = DEFAULT,
     *,
     seed: int = 0,
-    operators: Selection | Wanted = None,
+    operators: Selection | PlanRequest = None,
     part: str | Sequence[str] | None = None,
 ) -> list[Mutation]:
     """Distinct mutations of a prompt; :func:`plan` describes the arguments, and how they are chosen.
@@ -351,7 +351,7 @@ class _Pool:
 class _Filler:
     """Fills the strata of one plan."""
 
-    def __init__(self, prompt: Prompt, want: Wanted, seed: int, *, source: Prompt | None) -> None:
+    def __init__(self, prompt: Prompt, want: PlanRequest, seed: int, *, source: Prompt | None) -> None:
         text = prompt.text
         self.want = want
         self.n = want.n
@@ -392,12 +392,12 @@ class _Filler:
             return self._plan(taken)
         self._stand_in(pools, taken, short)
         parts = [
-            Part(stratum, quota, own, len(all_) - own, lacking)
+            FilledStratum(stratum, quota, own, len(all_) - own, lacking)
             for stratum, quota, own, all_, lacking in zip(strata, quotas, got, taken, short, strict=True)
         ]
         return self._plan(taken, self._notes(parts))
 
-    def _notes(self, parts: Sequence[Part]) -> Iterator[str]:
+    def _notes(self, parts: Sequence[FilledStratum]) -> Iterator[str]:
         asked = self.want.strata is not strata_of(None)
         return notes_of(parts, ready=len(self.ready), draft=self.draft, asked=asked)
 

@@ -171,7 +171,7 @@ DEFAULT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PlanRequest:
     """What a plan is to hold.
 
     Attributes:
@@ -190,7 +190,7 @@ class Wanted:
         return tuple(each.name for each in self.strata if each.control)
 
 
-def wanted(mutations: Mutations, operators: Selection | Wanted = None) -> Wanted:
+def wanted(mutations: Mutations, operators: Selection | PlanRequest = None) -> PlanRequest:
     """Read what a plan is to hold.
 
     Args:
@@ -202,10 +202,10 @@ def wanted(mutations: Mutations, operators: Selection | Wanted = None) -> Wanted
     Raises:
         UsageError: A count out of range, ints among floats, an unknown name, or both arguments naming operators.
     """
-    if isinstance(operators, Wanted):
+    if isinstance(operators, PlanRequest):
         return operators
     if not isinstance(mutations, Mapping | Sequence) or isinstance(mutations, str | bytes):
-        return Wanted(count_of(mutations), strata_of(operators))
+        return PlanRequest(count_of(mutations), strata_of(operators))
     if operators is not None:
         raise UsageError(
             f"mutations={mutations!r:.80} names what to draw on, and so does operators=; keep one of them."
@@ -231,9 +231,9 @@ def count_of(mutations: Mutations) -> int:
     )
 
 
-def _of_mapping(mapping: Mapping[str, float] | Mapping[Operator, float]) -> Wanted:
+def _of_mapping(mapping: Mapping[str, float] | Mapping[Operator, float]) -> PlanRequest:
     n, items = _counted(mapping)
-    return Wanted(n, named(items))
+    return PlanRequest(n, named(items))
 
 
 def _counted(
@@ -266,7 +266,7 @@ def _listed(items: Sequence[object]) -> int:
     return _within(len(items))
 
 
-def _of_list(items: Sequence[object]) -> Wanted:
+def _of_list(items: Sequence[object]) -> PlanRequest:
     n = _listed(items)
     ready = tuple(each for each in items if isinstance(each, Mutation))
     counts: dict[str, tuple[Operator | str, int]] = {}
@@ -274,7 +274,7 @@ def _of_list(items: Sequence[object]) -> Wanted:
         if not isinstance(each, Mutation):
             one = as_operator(each)
             counts[str(one)] = one, counts.get(str(one), (one, 0))[1] + 1
-    return Wanted(n, named(list(counts.values())), ready)
+    return PlanRequest(n, named(list(counts.values())), ready)
 
 
 def _within(count: int) -> int:

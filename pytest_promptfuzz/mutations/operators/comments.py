@@ -60,7 +60,7 @@ LONGEST = 20_000
 """Characters of program text up to which a block is read."""
 
 
-class Block(NamedTuple):
+class ProgramBlock(NamedTuple):
     """A piece of program text.
 
     Attributes:
@@ -75,9 +75,9 @@ class Block(NamedTuple):
     family: str
 
 
-def blocks(draft: Draft) -> list[Block]:
+def blocks(draft: Draft) -> list[ProgramBlock]:
     """The program text of a prompt, in order; none where no kinds of span are known."""
-    found: list[Block] = []
+    found: list[ProgramBlock] = []
     for start, end in draft.of_kind("code"):
         match = _FENCE.fullmatch(draft.text, start, end)
         if match is not None:
@@ -87,7 +87,7 @@ def blocks(draft: Draft) -> list[Block]:
             match = _INLINE.fullmatch(draft.text, start, end)
             family = "inline"
         if match is not None and match.end("program") - match.start("program") <= LONGEST:
-            found.append(Block(*match.span("program"), family))
+            found.append(ProgramBlock(*match.span("program"), family))
     return found
 
 
@@ -113,7 +113,7 @@ _INNER = expression(r"\{[^{}]*[\\\#]")
 _NEWER = frozenset({"TryStar", "TypeAlias", "TypeVar", "ParamSpec", "TypeVarTuple", "TemplateStr"})
 
 
-class Token(NamedTuple):
+class ProgramToken(NamedTuple):
     """A token of a program: ``comment``, ``string``, ``name``, ``number``, ``space``, ``line`` or ``sign``."""
 
     kind: str
@@ -122,9 +122,9 @@ class Token(NamedTuple):
     text: str
 
 
-def tokens(program: str) -> list[Token] | None:
+def tokens(program: str) -> list[ProgramToken] | None:
     """All tokens of a program, which join to it; ``None`` if it cannot be cut alike for every Python."""
-    found: list[Token] = []
+    found: list[ProgramToken] = []
     position = 0
     while position < len(program):
         match = _TOKEN.match(program, position)
@@ -140,7 +140,7 @@ def tokens(program: str) -> list[Token] | None:
                 return None
         elif kind == "name" and found and found[-1].kind == "string" and found[-1].end == position:
             return None
-        found.append(Token(kind, position, match.end(), text))
+        found.append(ProgramToken(kind, position, match.end(), text))
         position = match.end()
     return found
 
@@ -297,7 +297,7 @@ _REMARKS: tuple[tuple[type[ast.stmt], str, str], ...] = (
 )
 
 
-class Statement(NamedTuple):
+class ProgramStatement(NamedTuple):
     """A statement that begins a line.
 
     Attributes:
@@ -310,12 +310,12 @@ class Statement(NamedTuple):
     indent: str
     remark: str
 
-    def moved(self, by: int) -> Statement:
+    def moved(self, by: int) -> ProgramStatement:
         """The same statement, ``by`` characters further on."""
         return self._replace(start=self.start + by)
 
 
-def statements(program: str) -> list[Statement]:
+def statements(program: str) -> list[ProgramStatement]:
     """The statements of a program that a comment can be put above, in order; none if it cannot be read."""
     tree = _tree(program)
     if tree is None:
@@ -332,7 +332,7 @@ def statements(program: str) -> list[Statement]:
         start = line + len(indent)
         remark = _remark(node, rest[len(indent) :])
         if remark and len(indent) == node.col_offset and start in firsts:  # not behind "else:" or a semicolon
-            found.append(Statement(start, indent, remark))
+            found.append(ProgramStatement(start, indent, remark))
     found.sort()
     lines = [insert(each.start, f"# x\n{each.indent}") for each in found]
     return found if same_tree(program, apply_edits(program, lines)) else []
@@ -383,13 +383,13 @@ def operator_spaces(program: str) -> list[Edit]:
     return edits if same_tree(program, apply_edits(program, edits)) else []
 
 
-def _ends_operand(token: Token) -> bool:
+def _ends_operand(token: ProgramToken) -> bool:
     if token.kind == "name":
         return token.text not in _KEYWORDS
     return token.kind in {"number", "string"} or token.text in {")", "]", "}"}
 
 
-def _begins_operand(token: Token) -> bool:
+def _begins_operand(token: ProgramToken) -> bool:
     return token.kind in {"name", "number", "string"} or token.text in {"(", "[", "{"}
 
 
@@ -482,12 +482,12 @@ def _comments(draft: Draft) -> list[Comment]:
 )
 def comment_change(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Comments get another case or full stop, and statements a comment that says what they are (half of the places)."""
-    sites: list[Comment | Statement] = [*draft.once(_comments), *draft.once(_bare_statements)]
+    sites: list[Comment | ProgramStatement] = [*draft.once(_comments), *draft.once(_bare_statements)]
     sites.sort(key=lambda each: each.start)
     return edits_at(rng.draws(sites, 0.5), lambda site: _changed(site, rng))
 
 
-def _bare_statements(draft: Draft) -> list[Statement]:
+def _bare_statements(draft: Draft) -> list[ProgramStatement]:
     """The statements of Python code that a comment can be put above."""
     programs = draft.once(blocks)
     if not programs or _ABOUT_COMMENTS.search(draft.free) or _LINE_NUMBER.search(draft.free):
@@ -500,8 +500,8 @@ def _bare_statements(draft: Draft) -> list[Statement]:
     ]
 
 
-def _changed(site: Comment | Statement, rng: Rng) -> Edit:
-    if isinstance(site, Statement):
+def _changed(site: Comment | ProgramStatement, rng: Rng) -> Edit:
+    if isinstance(site, ProgramStatement):
         return insert(site.start, f"# {site.remark}\n{site.indent}")
     words = site.words
     bare = words.rstrip(".")

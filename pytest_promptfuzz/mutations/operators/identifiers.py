@@ -71,7 +71,7 @@ class Scope:
 
 def scopes(tree: ast.Module) -> list[Scope]:
     """All scopes of a program, the module's first."""
-    reader = _Reader()
+    reader = _ScopeReader()
     for statement in tree.body:
         reader.visit(statement)
     return reader.found
@@ -100,7 +100,7 @@ def variables(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(inner), frozenset(functions)
 
 
-class _Reader(ast.NodeVisitor):
+class _ScopeReader(ast.NodeVisitor):
     """Walks a tree and notes what each scope binds and reads."""
 
     def __init__(self) -> None:

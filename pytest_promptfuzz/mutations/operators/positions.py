@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.randomness import Rng
 
 
-class _Block(NamedTuple):
+class _MovableBlock(NamedTuple):
     start: int
     end: int
     role: Literal["text", "data", "cue"]
@@ -58,10 +58,10 @@ _NOUN_ABOVE = expression(
 )
 
 
-def _blocks(draft: Draft) -> list[list[_Block]]:
+def _blocks(draft: Draft) -> list[list[_MovableBlock]]:
     """The blocks of each section, split at blank lines and where instructions turn to data."""
-    found: list[list[_Block]] = []
-    blocks: list[_Block] = []
+    found: list[list[_MovableBlock]] = []
+    blocks: list[_MovableBlock] = []
     section = 0
     previous = "blank"
     titled = draft.once(titles)
@@ -81,12 +81,12 @@ def _blocks(draft: Draft) -> list[list[_Block]]:
         if kind in {"lead", "heading"} and previous not in {"lead", "heading"}:
             joins = False
         if previous == "lead" and kind in {"bullet", "number"}:
-            blocks[-1] = _Block(blocks[-1].start, line.end, "text")  # a list of rules or tools
+            blocks[-1] = _MovableBlock(blocks[-1].start, line.end, "text")  # a list of rules or tools
         elif joins:
             kept = role if previous == "heading" else blocks[-1].role  # a heading is of what it heads
-            blocks[-1] = _Block(blocks[-1].start, line.end, kept)
+            blocks[-1] = _MovableBlock(blocks[-1].start, line.end, kept)
         else:
-            blocks.append(_Block(start, line.end, role))
+            blocks.append(_MovableBlock(start, line.end, role))
         previous = kind
     # "Label:" or "## Label" at the end: the answer is to follow it.
     if (
@@ -135,7 +135,7 @@ def moved(draft: Draft, *, first: bool, mirror: bool = False) -> Iterator[list[E
         yield from _rotation(draft, blocks[:last], order, data[0], first=first, mirror=mirror)
 
 
-def _unlabelled(draft: Draft, blocks: Sequence[_Block], data: int) -> bool:
+def _unlabelled(draft: Draft, blocks: Sequence[_MovableBlock], data: int) -> bool:
     """Whether data is a mere line across the page, or opens with no label of its own in a section that has headings."""
     start, end, _ = blocks[data]
     if not draft.text[start:end].strip("-*_=~ \t\r\n"):
@@ -148,7 +148,7 @@ def _unlabelled(draft: Draft, blocks: Sequence[_Block], data: int) -> bool:
     return ":" not in opening and all(line.start + line.indent != start for line in heads)
 
 
-def _goes_on(draft: Draft, data: _Block, after: Sequence[_Block]) -> bool:
+def _goes_on(draft: Draft, data: _MovableBlock, after: Sequence[_MovableBlock]) -> bool:
     """Whether the paragraphs after data may belong to it: it is no slot but text, and they do not instruct."""
     lines = draft.free[data.start : data.end].lower().split("\n")
     if not any(_TOKENS.search(line.partition(":")[2] if ":" in line else line) for line in lines):
@@ -159,7 +159,7 @@ def _goes_on(draft: Draft, data: _Block, after: Sequence[_Block]) -> bool:
 
 
 def _rotation(
-    draft: Draft, blocks: list[_Block], order: list[int], data: int, *, first: bool, mirror: bool
+    draft: Draft, blocks: list[_MovableBlock], order: list[int], data: int, *, first: bool, mirror: bool
 ) -> Iterator[list[Edit]]:
     """The reordering, and ``following`` or ``below`` turned to ``above`` where the data now stands above."""
     edit = reorder([(block.start, block.end) for block in blocks], order)
@@ -186,7 +186,7 @@ def _rotation(
 
 
 def _means(
-    draft: Draft, blocks: Sequence[_Block], data: int, swap: tuple[int, int, str], *, first: bool
+    draft: Draft, blocks: Sequence[_MovableBlock], data: int, swap: tuple[int, int, str], *, first: bool
 ) -> bool:
     """Whether words that point at a place mean the data: they name it, or nothing else is there to be meant."""
     start, end, _ = swap

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pytest_promptfuzz.mutations.analysis.draft import Draft, Word
-    from pytest_promptfuzz.mutations.analysis.lexicon import Forms, Kind, Lexicon, Reading
+    from pytest_promptfuzz.mutations.analysis.lexicon import Forms, Kind, Lexicon, WordReading
     from pytest_promptfuzz.mutations.engine.mutation import Preserves
     from pytest_promptfuzz.randomness import Rng
 
-    Fit = Callable[[Reading, Context], int]
+    Fit = Callable[[WordReading, Context], int]
 
 
 SHARE = 0.34
@@ -34,7 +34,7 @@ _COUNTING = frozenset(["a", "an", "each", "every", "another"])
 class Vocabulary(Protocol):
     """What says which words may be replaced, and by what."""
 
-    def hits(self, found: Sequence[Word]) -> list[tuple[int, tuple[Reading, ...]]]:
+    def hits(self, found: Sequence[Word]) -> list[tuple[int, tuple[WordReading, ...]]]:
         """The words it knows: their numbers and their readings."""
 
 
@@ -259,12 +259,12 @@ def synonyms_from(lexicon: Lexicon, *, kind: Kind = "synonym", name: str | None 
     Raises:
         UsageError: An unknown kind, or a name that is not in kebab-case.
     """
-    from pytest_promptfuzz.mutations.analysis.lexicon import Asked
+    from pytest_promptfuzz.mutations.analysis.lexicon import LexiconReadings
 
     if kind not in _NAMES:
         raise UsageError(f"synonyms_from: kind={kind!r}. {nearest(str(kind), _NAMES)}")
     word, severity, preserves, what = _NAMES[kind]
-    asked = Asked(lexicon, kind)
+    asked = LexiconReadings(lexicon, kind)
     return Operator(
         name or f"{word}-{lexicon.name}",
         Replacing(lambda: asked),

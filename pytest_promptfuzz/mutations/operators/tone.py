@@ -577,7 +577,7 @@ _BEHIND = (
 )
 
 
-class _Patterns(NamedTuple):
+class _VoicePatterns(NamedTuple):
     """How a sentence begins that can change its voice.
 
     Attributes:
@@ -592,7 +592,7 @@ class _Patterns(NamedTuple):
 
 
 @cache
-def _patterns() -> _Patterns:
+def _patterns() -> _VoicePatterns:
     article = r"(?:[Tt]he|[Aa]n?|[Ee]ach|[Ee]very|[Yy]our|[Aa]ll|[Aa]ny)"
     closed = (
         "and|or|not|only|must|should|shall|may|can|be|by|that|which|who|if|when|to|from|with|in|as|at|for|is|are|of|on"
@@ -607,7 +607,7 @@ def _patterns() -> _Patterns:
     ends = r"(?=\.?$|\.?\Z| (?:in|with|from|as|at|for|into|on|before|below|above|using|without)\b)"
     # What follows an object may belong to it: "the clause from a lease" cannot be torn apart.
     apart = r"(?=\.?$|\.?\Z| (?:in|as|before|using|without)\b)"
-    return _Patterns(
+    return _VoicePatterns(
         re.compile(rf"({phrase}|You) {modal} ([a-z]+) ({thing}){apart}", re.ASCII),
         re.compile(rf"(Do not )?([A-Za-z][a-z]+) ({thing}){apart}", re.ASCII),
         re.compile(rf"({phrase}|[A-Z][a-z]+s) {modal} be ([a-z]+)(?: by ({phrase}|you))?{ends}", re.ASCII),

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.history.bases import Base, Commit, Places
     from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
-    from pytest_promptfuzz.history.entries import Entry
+    from pytest_promptfuzz.history.entries import HistoryEntry
     from pytest_promptfuzz.history.runs import Runs, Writing
     from pytest_promptfuzz.plugin.state import State
     from pytest_promptfuzz.reporting.document import RunReport, UnjudgedReport
-    from pytest_promptfuzz.reporting.report_files import Stored, Wanted
+    from pytest_promptfuzz.reporting.report_files import ReportRequest, Stored
 
 
 # Earlier runs: this one is kept beside them, compared with one of them, and fails where a condition says so.
@@ -56,7 +56,7 @@ class Earlier:
     name: str = ""
     base: Base | None = None
     changes: ChangesReport | None = None
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, HistoryEntry] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
     _writing: Writing | None = None
     _silent: bool = False
@@ -313,7 +313,7 @@ class Ending:
         earlier: What the run has to do with earlier ones.
     """
 
-    wanted: tuple[Wanted, ...] = ()
+    wanted: tuple[ReportRequest, ...] = ()
     done: list[str] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
     earlier: Earlier = field(default_factory=Earlier)
@@ -421,7 +421,7 @@ class Ending:
         yield from self.done
 
 
-def read_reports(config: pytest.Config, written: str) -> tuple[Wanted, ...]:
+def read_reports(config: pytest.Config, written: str) -> tuple[ReportRequest, ...]:
     """The reports that a run is to write; refused before anything is run where they cannot be.
 
     Raises:

@@ -96,14 +96,14 @@ def header(state: State) -> list[str]:
 
 
 def _header(state: State) -> list[Line]:
-    from pytest_promptfuzz.judging.models import Model, find_entailment, find_model
+    from pytest_promptfuzz.judging.models import MeaningModel, find_entailment, find_model
     from pytest_promptfuzz.reporting.terminal.styled_text import header_lines
 
     if not state.enabled:
         return [ours("off, robust tests run their body once, unmutated")]
     settings = state.settings
     asked: str | None = settings["embedder"]
-    model = find_model(settings["model"]) if asked is None else Model(None, None)
+    model = find_model(settings["model"]) if asked is None else MeaningModel(None, None)
     entailment = find_entailment(settings["entailment"])
     missing = {"semantic": model.mend, "entailment": entailment.mend}
     if model.mend and entailment.folder is None and not entailment.mend:

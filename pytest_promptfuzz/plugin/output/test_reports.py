@@ -20,7 +20,7 @@ from pytest_promptfuzz.plugin.snapshots import SNAPSHOT
 from pytest_promptfuzz.plugin.state import REPORT, UNMUTATED
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.terminal.summary import one_line, render
-from pytest_promptfuzz.reporting.wording.diffs import Change, answer_pair, explain
+from pytest_promptfuzz.reporting.wording.diffs import ShownChange, answer_pair, explain
 from pytest_promptfuzz.reporting.wording.words import diff_lines, operator_names
 from pytest_promptfuzz.text.safe_text import safe
 
@@ -476,7 +476,7 @@ def _answers(one: str, other: str, before: object, after: object) -> str:
 def _edit_html(diff: Sequence[Sequence[str]]) -> str:
     """The changed places with what was removed and added; what moved, in words."""
     shown = explain(diff)
-    changes = [each for each in shown if isinstance(each, Change)]
+    changes = [each for each in shown if isinstance(each, ShownChange)]
     if len(changes) < len(shown) or not changes:
         return escape(render(diff_lines(diff, label=""), width=_SNIPPET_WIDTH, color=False))
     return "\n".join("".join(_piece(kind, text) for kind, text in each.pieces) for each in changes)

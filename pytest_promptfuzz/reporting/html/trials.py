@@ -17,7 +17,7 @@ from pytest_promptfuzz.reporting.html.parts import (
     money,
 )
 from pytest_promptfuzz.reporting.model import scored
-from pytest_promptfuzz.reporting.wording.diffs import Change, Move, Reorder, explain, plain_text, shared
+from pytest_promptfuzz.reporting.wording.diffs import Move, Reorder, ShownChange, explain, plain_text, shared
 from pytest_promptfuzz.reporting.wording.words import MENDS, count, grouped, operator_names
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import show_white
@@ -64,7 +64,7 @@ def whole(diff: Iterable[Sequence[str]]) -> Node:
 
 
 def _shown(each: Shown) -> Node:
-    if isinstance(each, Change):
+    if isinstance(each, ShownChange):
         return [
             "p.change",
             {"dir": "auto"},

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_promptfuzz.reporting.model import NoiseReport, TestReport, TrialReport
-    from pytest_promptfuzz.results.counterexamples import Known
+    from pytest_promptfuzz.results.counterexamples import KnownCounterexample
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.storage.redaction import Redaction
 
@@ -497,7 +497,7 @@ def replay_lines(replay: Replay, *, width: int) -> list[Line]:
     return lines
 
 
-def listed_lines(rows: Iterable[tuple[str, str, Known | None, Sequence[str]]]) -> list[Line]:
+def listed_lines(rows: Iterable[tuple[str, str, KnownCounterexample | None, Sequence[str]]]) -> list[Line]:
     """The counterexamples that are stored: ID, test, where it is kept, how it fails."""
     lines: list[Line] = []
     for name, test, known, places in rows:

@@ -49,7 +49,7 @@ def named(name: str, said: str, *, style: Style = "plain") -> Line:
     return [(name[:_IN], "heading"), HANG, (name[_IN:], "heading"), (": ", "heading"), (said, style)]
 
 
-class _Cell(NamedTuple):
+class _Glyph(NamedTuple):
     """One character with what combines with it: it is never split."""
 
     text: str
@@ -124,7 +124,7 @@ def render(lines: Iterable[Line], *, width: int, color: bool) -> str:
     return "\n".join(_paint(row, color=color) for line in lines for row in _rows(line, room, color=color))
 
 
-def _rows(line: Line, width: int, *, color: bool) -> Iterator[Sequence[_Cell]]:
+def _rows(line: Line, width: int, *, color: bool) -> Iterator[Sequence[_Glyph]]:
     cells, hang = _cells(line, color=color)
     if any(style == "command" for _, style in line):
         yield cells
@@ -133,11 +133,11 @@ def _rows(line: Line, width: int, *, color: bool) -> Iterator[Sequence[_Cell]]:
         hang = next((index for index, cell in enumerate(cells) if cell.text != " "), 0)
     # A gutter that leaves no room to write in is worse than none.
     indent = min(sum(cell.width for cell in cells[:hang]), width - MIN_WIDTH // 2)
-    gutter = [_Cell(" ", 1, "plain")] * indent
+    gutter = [_Glyph(" ", 1, "plain")] * indent
     first = True
     start = 0
     while first or start < len(cells):
-        lead: Sequence[_Cell] = () if first else gutter
+        lead: Sequence[_Glyph] = () if first else gutter
         end, following = _break(cells, start, width - len(lead), guard=hang if first else 0)
         yield [*lead, *cells[start:end]]
         start, first = following, False
@@ -146,8 +146,8 @@ def _rows(line: Line, width: int, *, color: bool) -> Iterator[Sequence[_Cell]]:
             cells[start] = cells[start]._replace(text=":\\", width=2)
 
 
-def _cells(line: Line, *, color: bool) -> tuple[list[_Cell], int | None]:
-    cells: list[_Cell] = []
+def _cells(line: Line, *, color: bool) -> tuple[list[_Glyph], int | None]:
+    cells: list[_Glyph] = []
     hang: int | None = None
     for text, style in _merged(line):
         if style == "hang":
@@ -161,9 +161,9 @@ def _cells(line: Line, *, color: bool) -> tuple[list[_Cell], int | None]:
             columns_taken = _columns(each)
             if columns_taken == 0 and each != "\n" and cells and cells[-1].text != "\n":
                 last = cells[-1]
-                cells[-1] = _Cell(last.text + each, last.width, last.style)
+                cells[-1] = _Glyph(last.text + each, last.width, last.style)
             else:
-                cells.append(_Cell(each, columns_taken, style))
+                cells.append(_Glyph(each, columns_taken, style))
     return cells, hang
 
 
@@ -181,7 +181,7 @@ def _merged(line: Line) -> Iterator[Piece]:
         yield held
 
 
-def _break(cells: list[_Cell], start: int, room: int, *, guard: int) -> tuple[int, int]:
+def _break(cells: list[_Glyph], start: int, room: int, *, guard: int) -> tuple[int, int]:
     """Where the row that begins at ``start`` ends, and where the next begins."""
     used = 0
     chance: tuple[int, int] | None = None
@@ -205,13 +205,13 @@ def _break(cells: list[_Cell], start: int, room: int, *, guard: int) -> tuple[in
     return len(cells), len(cells)
 
 
-def _skip_spaces(cells: list[_Cell], index: int) -> int:
+def _skip_spaces(cells: list[_Glyph], index: int) -> int:
     while index < len(cells) and cells[index].text == " ":
         index += 1
     return index
 
 
-def _paint(row: Sequence[_Cell], *, color: bool) -> str:
+def _paint(row: Sequence[_Glyph], *, color: bool) -> str:
     end = len(row)
     while end and row[end - 1].text == " ":
         end -= 1

@@ -1,7 +1,7 @@
 """A mutation's diff as a person wants to see it: what changed and its neighbourhood, moves as moves.
 
 The report's diff is a list of ``["=", same]``, ``["-", removed]`` and ``["+", added]``. :func:`explain` turns
-it into :class:`Change` (words replaced, inserted or removed, white space made visible), :class:`Move` and
+it into :class:`ShownChange` (words replaced, inserted or removed, white space made visible), :class:`Move` and
 :class:`Reorder`, whatever they are rendered to.
 """
 
@@ -29,7 +29,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ShownChange:
     """Changes near to each other, as pieces ``("=" | "-" | "+", text)`` that are ready to be shown."""
 
     pieces: tuple[tuple[str, str], ...]
@@ -51,7 +51,7 @@ class Reorder:
     segments: tuple[tuple[int, str], ...]
 
 
-Shown: TypeAlias = "Change | Move | Reorder"
+Shown: TypeAlias = "ShownChange | Move | Reorder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,12 +207,12 @@ def _changes(runs: list[_Run], context: int) -> list[Shown]:
             continue
         if before:
             pieces.append(("=", _head(same, context)))
-            shown.append(Change(tuple(pieces)))
+            shown.append(ShownChange(tuple(pieces)))
             pieces = []
         if after and (not before or len(same) > context):  # a shorter one is shown whole already
             pieces.append(("=", _tail(same, context)))
     if any(kind != "=" for kind, _ in pieces):
-        shown.append(Change(tuple(pieces)))
+        shown.append(ShownChange(tuple(pieces)))
     return shown
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Piece, Style, columns
-from pytest_promptfuzz.reporting.wording.diffs import Change, Move, Reorder, answer_rows, explain
+from pytest_promptfuzz.reporting.wording.diffs import Move, Reorder, ShownChange, answer_rows, explain
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def diff_lines(diff: Iterable[Sequence[str]], *, label: str = "prompt") -> list[
 
 
 def _shown(each: Shown, label: str) -> list[Line]:
-    if isinstance(each, Change):
+    if isinstance(each, ShownChange):
         styles: dict[str, Style] = {"=": "plain", "-": "removed", "+": "added"}
         return [row(label, [(text, styles[kind]) for kind, text in each.pieces])]
     if isinstance(each, Move):
@@ -544,27 +544,27 @@ def _how(each: CounterexampleReport, label: str) -> str:
 def changed_lines(diff: Sequence[Sequence[str]], room: int) -> list[Line]:
     """The lines of the prompt that changed, one row of ``room`` columns each; what was moved as elsewhere."""
     shown = explain(diff, context=room)
-    changes = [each for each in shown if isinstance(each, Change)]
+    changes = [each for each in shown if isinstance(each, ShownChange)]
     if not changes or len(changes) < len(shown):
         return diff_lines(diff)
     rows = [each for change in changes for each in _parted(change, room)]
     return [row("" if number else "prompt", _fitted(each, room)) for number, each in enumerate(rows)]
 
 
-def _parted(change: Change, room: int) -> list[Change]:
+def _parted(change: ShownChange, room: int) -> list[ShownChange]:
     """A change of more places than fit in a row, as several, of which one goes on where another ends."""
-    parts: list[Change] = []
+    parts: list[ShownChange] = []
     row: list[tuple[str, str]] = []
     used = 0
     for place, group in _places(change.pieces):
         wide = sum(columns(text) + _MARKS for _, text in group)
         wide += columns(_short_between(place)) if row else min(columns(place.rpartition("⏎")[2]), _LEAST)
         if row and group and used + wide > room:
-            parts.append(Change(tuple(row)))
+            parts.append(ShownChange(tuple(row)))
             row, used, place = [], 0, place.lstrip(" ")  # noqa: PLW2901
         row += [("=", place), *group]
         used += wide
-    return [*parts, Change(tuple(each for each in row if each[1]))]
+    return [*parts, ShownChange(tuple(each for each in row if each[1]))]
 
 
 def _places(pieces: Sequence[tuple[str, str]]) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -589,7 +589,7 @@ def _short_between(text: str) -> str:
     return short if columns(short) < columns(text) else text
 
 
-def _fitted(change: Change, room: int) -> list[Piece]:
+def _fitted(change: ShownChange, room: int) -> list[Piece]:
     """A change with as much of its line as there is room for."""
     pieces = list(change.pieces)
     before = pieces.pop(0)[1].rpartition("⏎")[2] if pieces[0][0] == "=" else ""

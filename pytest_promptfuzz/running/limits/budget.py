@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.providers.formats import request_texts
-from pytest_promptfuzz.running.limits.lanes import Flying, Lane, Level
+from pytest_promptfuzz.running.limits.lanes import Flying, Lane, LimitLevel
 from pytest_promptfuzz.wire.calls import output_bound
 from pytest_promptfuzz.wire.network import is_local
 
@@ -310,7 +310,7 @@ class SharedLedger:
 def _lane(value: dict[str, Any]) -> Lane:
     lane = Lane(**value)
     lane.flying = {name: Flying(**each) for name, each in value.get("flying", {}).items()}
-    lane.levels = {name: Level(**each) for name, each in value.get("levels", {}).items()}
+    lane.levels = {name: LimitLevel(**each) for name, each in value.get("levels", {}).items()}
     return lane
 
 

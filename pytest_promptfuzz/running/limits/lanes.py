@@ -25,7 +25,7 @@ _UNBOUNDED = 64.0  # concurrency above which it is no limit any more
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class LaneRule:
     """What a person has set for a lane; ``None`` is no limit.
 
     Attributes:
@@ -49,7 +49,7 @@ class Flying:
 
 
 @dataclass(slots=True)
-class Level:
+class LimitLevel:
     """What is left of a limit that the provider told, ``at`` some time; ``rate`` of it comes back a second."""
 
     limit: float
@@ -102,12 +102,12 @@ class Lane:
     why: str = ""
     failing: float = 0.0
     failed: float = 0.0
-    levels: dict[str, Level] = field(default_factory=dict)
+    levels: dict[str, LimitLevel] = field(default_factory=dict)
     turns: dict[str, list[float]] = field(default_factory=dict)
 
     def wait(
         self,
-        rule: Rule,
+        rule: LaneRule,
         tokens: float,
         now: float,
         alive: Callable[[int], bool],
@@ -207,7 +207,7 @@ class Lane:
         """Let nothing leave until then."""
         self.paused = max(self.paused, until)
 
-    def told(self, kind: str, told: Told, call: str, now: float) -> None:
+    def told(self, kind: str, told: ReportedLimit, call: str, now: float) -> None:
         """Take over what the provider says is left, less what is on its way and it may not have seen."""
         own = self.flying.get(call)
         others = [each for name, each in self.flying.items() if name != call]
@@ -217,7 +217,7 @@ class Lane:
         used = told.limit - told.remaining
         # Nothing used yet tells no rate: most limits are for a minute.
         rate = used / told.reset if used > 0 and told.reset > 0 else told.limit / WINDOW
-        self.levels[kind] = Level(told.limit, told.remaining - unseen, rate, now)
+        self.levels[kind] = LimitLevel(told.limit, told.remaining - unseen, rate, now)
 
     def turn(self, process: str, since: float, now: float) -> bool:
         """Whether it is this process's turn, whose first call waits since then: the longest wait goes first."""
@@ -268,7 +268,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReportedLimit:
     """How much of one limit is left.
 
     Attributes:
@@ -282,20 +282,20 @@ class Told:
     reset: float
 
 
-def told_limits(headers: Mapping[str, str], now: float) -> dict[str, Told]:
+def told_limits(headers: Mapping[str, str], now: float) -> dict[str, ReportedLimit]:
     """The limits that an answer's headers tell, by kind: ``requests``, ``tokens``. What cannot be read is left out.
 
     Args:
         headers: Of the answer, found by lower-case name.
         now: Seconds since the epoch, for limits whose reset is a date.
     """
-    found: dict[str, Told] = {}
+    found: dict[str, ReportedLimit] = {}
     for kind, names in _NAMES.items():
         for name in names:
             limit, remaining = (_number(headers.get(name.format(word))) for word in ("limit", "remaining"))
             reset = _until(headers.get(name.format("reset"), ""), now)
             if limit is not None and remaining is not None and reset is not None and limit > 0:
-                found[kind] = Told(limit, min(remaining, limit), reset)
+                found[kind] = ReportedLimit(limit, min(remaining, limit), reset)
                 break
     return found
 

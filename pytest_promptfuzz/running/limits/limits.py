@@ -30,7 +30,7 @@ from pytest_promptfuzz.running.limits.lanes import (
     LONGEST_WAIT,
     MAX_WAIT,
     SOON,
-    Rule,
+    LaneRule,
     asked_wait,
     backoff,
     is_passing,
@@ -73,7 +73,9 @@ class Queue:
 class Ticket:
     """The passage of one call: see ``wire.gate.Passage``."""
 
-    def __init__(self, limits: Limits, queue: Queue, lane: str, outgoing: Outgoing, number: int) -> None:
+    def __init__(
+        self, limits: SessionLimits, queue: Queue, lane: str, outgoing: Outgoing, number: int
+    ) -> None:
         self._limits = limits
         self._queue = queue
         self._lane = lane
@@ -369,17 +371,17 @@ class Settings:
     """
 
     attempts: int = ATTEMPTS
-    rule: Rule = field(default_factory=Rule)
-    rules: Mapping[str, Rule] = field(default_factory=dict)
+    rule: LaneRule = field(default_factory=LaneRule)
+    rules: Mapping[str, LaneRule] = field(default_factory=dict)
     caps: Caps = field(default_factory=Caps)
     prices: Prices = field(default_factory=Prices)
     max_wait: float = MAX_WAIT
 
-    def rule_of(self, lane: str) -> Rule:
+    def rule_of(self, lane: str) -> LaneRule:
         """The rule of ``host/model``: of the first pattern that matches, and the general one."""
         for pattern, rule in self.rules.items():
             if fnmatchcase(lane, pattern):
-                return Rule(
+                return LaneRule(
                     rule.rpm or self.rule.rpm,
                     rule.tpm or self.rule.tpm,
                     rule.concurrency or self.rule.concurrency,
@@ -391,7 +393,7 @@ _LONG = 2.0  # seconds of waiting that are worth a line
 _SELDOM = 5.0  # and a line is not worth more than that
 
 
-class Limits:
+class SessionLimits:
     """The ``Gate`` of a session; safe to use from threads, event loops and, with a shared ledger, processes.
 
     Calls of one host and model leave in the order in which they came.
@@ -473,7 +475,7 @@ _RULE = ("rpm", "tpm", "concurrency")
 _PRICE = ("input", "output")
 
 
-def rules_from(value: Any, where: str) -> dict[str, Rule]:
+def rules_from(value: Any, where: str) -> dict[str, LaneRule]:
     """``[tool.promptfuzz.limits]``: by a pattern of ``host/model``, any of ``rpm``, ``tpm`` and ``concurrency``.
 
     Raises:
@@ -485,7 +487,7 @@ def rules_from(value: Any, where: str) -> dict[str, Rule]:
         for key, number in _keys(given, _RULE, place).items():
             if not isinstance(number, int) or number < 1:
                 raise UsageError(f"{place}: {key} = {number!r} must be a whole number of 1 or more.")
-        rules[pattern] = Rule(**given)
+        rules[pattern] = LaneRule(**given)
     return rules
 
 

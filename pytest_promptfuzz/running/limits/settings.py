@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_promptfuzz.running.limits.budget import Price
-    from pytest_promptfuzz.running.limits.lanes import Rule
+    from pytest_promptfuzz.running.limits.lanes import LaneRule
     from pytest_promptfuzz.running.limits.limits import Settings
 
 
@@ -79,7 +79,7 @@ GIVEN = (
 def settings_of(
     values: Mapping[str, Any],
     *,
-    rules: Mapping[str, Rule],
+    rules: Mapping[str, LaneRule],
     prices: Mapping[str, Price],
     prefix: str,
     dry: bool = False,
@@ -94,12 +94,12 @@ def settings_of(
         dry: Nothing is asked at all.
     """
     from pytest_promptfuzz.running.limits.budget import Caps, Prices
-    from pytest_promptfuzz.running.limits.lanes import Rule
+    from pytest_promptfuzz.running.limits.lanes import LaneRule
     from pytest_promptfuzz.running.limits.limits import Settings
 
     return Settings(
         attempts=values["attempts"],
-        rule=Rule(rpm=values["rpm"], tpm=values["tpm"]),
+        rule=LaneRule(rpm=values["rpm"], tpm=values["tpm"]),
         rules=rules,
         caps=Caps(
             calls=values["max_calls"],
@@ -155,7 +155,7 @@ def read_tool(root: Path) -> dict[str, Any]:
     return tool
 
 
-def rules_and_prices(tables: Mapping[str, Any]) -> tuple[dict[str, Rule], dict[str, Price]]:
+def rules_and_prices(tables: Mapping[str, Any]) -> tuple[dict[str, LaneRule], dict[str, Price]]:
     """Limits by a pattern of ``host/model``, and prices by one of the model.
 
     Raises:

@@ -14,8 +14,8 @@ from pytest_promptfuzz.storage.answers import request_difference, request_digest
 from pytest_promptfuzz.storage.recordings.entries import (
     BESIDE,
     EditedError,
-    Entry,
     PlanEntry,
+    RecordedExchange,
     answer_to_json,
     from_line,
 )
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_promptfuzz.storage.answers import StoredAnswer
-    from pytest_promptfuzz.storage.recordings.entries import Place
-    from pytest_promptfuzz.storage.recordings.files import Recorded
+    from pytest_promptfuzz.storage.recordings.entries import CallPlace
+    from pytest_promptfuzz.storage.recordings.files import RecordedTest
 
 
 _KEY = re.compile(r"(?P<digest>[0-9a-f]{64})-\d+-\d+")
@@ -49,7 +49,7 @@ class Checked:
     """
 
     path: Path
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[RecordedExchange] = field(default_factory=list)
     plans: list[PlanEntry] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -126,8 +126,8 @@ def _shown(answer: StoredAnswer) -> dict[str, Any]:
 def _check_test(checked: Checked, test: str, lines: list[tuple[int, bytes]]) -> None:
     keys: dict[str, int] = {}
     cases: dict[int, int] = {}
-    entries: list[Entry] = []
-    edited: list[Entry] = []  # said once, and not that they are missing, too
+    entries: list[RecordedExchange] = []
+    edited: list[RecordedExchange] = []  # said once, and not that they are missing, too
     plans: list[PlanEntry] = []
 
     def problem(number: int, why: str) -> None:
@@ -145,7 +145,7 @@ def _check_test(checked: Checked, test: str, lines: list[tuple[int, bytes]]) -> 
         except StoreError as error:
             problem(number, f"{error}. Record {test} again.")
             now = error.entry() if isinstance(error, EditedError) else None
-            if isinstance(now, Entry):
+            if isinstance(now, RecordedExchange):
                 edited.append(now)
             continue
         if isinstance(entry, PlanEntry):
@@ -165,7 +165,9 @@ def _check_test(checked: Checked, test: str, lines: list[tuple[int, bytes]]) -> 
     _check_plans(checked, test, plans, [*entries, *edited])
 
 
-def _check_plans(checked: Checked, test: str, plans: list[PlanEntry], entries: list[Entry]) -> None:
+def _check_plans(
+    checked: Checked, test: str, plans: list[PlanEntry], entries: list[RecordedExchange]
+) -> None:
     planned = {each.get("id", ""): each for plan in plans for each in plan.plan["mutations"]}
     answered = {entry.place.trial for entry in entries if entry.place.trial}
     if strange := sorted(answered - planned.keys() - BESIDE.keys()):
@@ -193,7 +195,7 @@ def _check_plans(checked: Checked, test: str, plans: list[PlanEntry], entries: l
         )
 
 
-def _samples(entries: list[Entry]) -> dict[int, set[int]]:
+def _samples(entries: list[RecordedExchange]) -> dict[int, set[int]]:
     """Which samples of the unmutated prompt stand there, by input."""
     found: dict[int, set[int]] = {}
     for place in (each.place for each in entries):
@@ -218,7 +220,7 @@ def _secrets_of_line(line: bytes) -> list[Secret]:
 def _looked_into(line: bytes) -> list[Secret]:
     try:
         entry = from_line(line)
-        if isinstance(entry, Entry):
+        if isinstance(entry, RecordedExchange):
             return [*secrets_of(entry.answer), *secrets_in({"test": entry.test})]
         return list(secrets_in({"test": entry.test, "plan": entry.plan}))
     except StoreError:
@@ -246,7 +248,7 @@ def _in_order(checked: Checked) -> list[bytes]:
 Kind = Literal["added", "removed", "edited", "answer", "asked-again", "request", "plan", "replanned"]
 
 
-class Change(NamedTuple):
+class RecordingChange(NamedTuple):
     """One difference.
 
     Attributes:
@@ -265,7 +267,7 @@ class Change(NamedTuple):
 
     test: str
     kind: Kind
-    place: Place | None = None
+    place: CallPlace | None = None
     paths: tuple[str, ...] = ()
     old: StoredAnswer | None = None
     new: StoredAnswer | None = None
@@ -276,18 +278,18 @@ class Change(NamedTuple):
 class _Rows:
     """The entries of one test, by key and by place."""
 
-    keys: dict[str, Entry]
-    places: dict[Place, Entry]
+    keys: dict[str, RecordedExchange]
+    places: dict[CallPlace, RecordedExchange]
 
     @classmethod
-    def of(cls, entries: Iterable[Entry]) -> _Rows:
+    def of(cls, entries: Iterable[RecordedExchange]) -> _Rows:
         rows = list(entries)
         return cls({each.key: each for each in rows}, {each.place: each for each in rows})
 
 
-def answers_in(files: Iterable[RecordingFile]) -> dict[str, Entry]:
+def answers_in(files: Iterable[RecordingFile]) -> dict[str, RecordedExchange]:
     """Every answer of some recordings by its key, whichever test it belongs to; the first where there are several."""
-    found: dict[str, Entry] = {}
+    found: dict[str, RecordedExchange] = {}
     for file in files:
         for test in file.tests:
             for entry in file.read(test).entries:
@@ -296,8 +298,8 @@ def answers_in(files: Iterable[RecordingFile]) -> dict[str, Entry]:
 
 
 def difference(
-    old: RecordingFile, new: RecordingFile, elsewhere: Mapping[str, Entry] | None = None
-) -> list[Change]:
+    old: RecordingFile, new: RecordingFile, elsewhere: Mapping[str, RecordedExchange] | None = None
+) -> list[RecordingChange]:
     """What differs, in the order of the tests' names and of the files.
 
     Args:
@@ -306,20 +308,22 @@ def difference(
         elsewhere: The answers before of all tests, so that a test or file that was renamed hides none.
     """
     elsewhere = answers_in([old]) if elsewhere is None else elsewhere
-    changes: list[Change] = []
+    changes: list[RecordingChange] = []
     for test in sorted({*old.tests, *new.tests}):
         if test not in old.tests:
-            changes.append(Change(test, "added"))
+            changes.append(RecordingChange(test, "added"))
             for entry in new.read(test).entries:
                 changes += _moved(test, entry, elsewhere)
         elif test not in new.tests:
-            changes.append(Change(test, "removed"))
+            changes.append(RecordingChange(test, "removed"))
         else:
             changes += _of_test(test, old.read(test), new.read(test), elsewhere)
     return changes
 
 
-def _of_test(test: str, old: Recorded, new: Recorded, elsewhere: Mapping[str, Entry]) -> list[Change]:
+def _of_test(
+    test: str, old: RecordedTest, new: RecordedTest, elsewhere: Mapping[str, RecordedExchange]
+) -> list[RecordingChange]:
     changes = _of_plans(test, old, new)
     before, now = _Rows.of(old.entries), _Rows.of(new.entries)
     matched: set[str] = set()
@@ -332,25 +336,29 @@ def _of_test(test: str, old: Recorded, new: Recorded, elsewhere: Mapping[str, En
         there = before.places.get(entry.place)
         if there is None or there.key in now.keys:
             moved = _moved(test, entry, elsewhere)
-            changes += moved or [Change(test, "added", entry.place, new=entry.answer)]
+            changes += moved or [RecordingChange(test, "added", entry.place, new=entry.answer)]
             continue
         matched.add(there.key)
         paths = request_difference(_wire(there.answer), _wire(entry.answer))
-        changes.append(Change(test, "request", entry.place, tuple(paths), there.answer, entry.answer))
+        changes.append(
+            RecordingChange(test, "request", entry.place, tuple(paths), there.answer, entry.answer)
+        )
     return changes + [_gone(test, entry, new) for entry in old.entries if entry.key not in matched]
 
 
-def _gone(test: str, entry: Entry, new: Recorded) -> Change:
+def _gone(test: str, entry: RecordedExchange, new: RecordedTest) -> RecordingChange:
     """An answer that is not there any more: removed, or in a line that was edited."""
     edited = new.edited_answer(entry.key)
     if edited is None:
-        return Change(test, "removed", entry.place, old=entry.answer)
+        return RecordingChange(test, "removed", entry.place, old=entry.answer)
     line, now = edited[0], edited[1].answer
     paths = tuple(_answer_paths(entry.answer, now))
-    return Change(test, "edited", entry.place, paths, entry.answer, now, line)
+    return RecordingChange(test, "edited", entry.place, paths, entry.answer, now, line)
 
 
-def _moved(test: str, entry: Entry, elsewhere: Mapping[str, Entry]) -> list[Change]:
+def _moved(
+    test: str, entry: RecordedExchange, elsewhere: Mapping[str, RecordedExchange]
+) -> list[RecordingChange]:
     """How an answer that is new to a test differs from the one that another had to the same request."""
     before = elsewhere.get(entry.key)
     return (
@@ -358,15 +366,15 @@ def _moved(test: str, entry: Entry, elsewhere: Mapping[str, Entry]) -> list[Chan
     )
 
 
-def _of_plans(test: str, old: Recorded, new: Recorded) -> list[Change]:
+def _of_plans(test: str, old: RecordedTest, new: RecordedTest) -> list[RecordingChange]:
     before, now = ({_occasion(each.plan): each.plan for each in kept.plans} for kept in (old, new))
-    changes: list[Change] = [
-        Change(test, "replanned")
+    changes: list[RecordingChange] = [
+        RecordingChange(test, "replanned")
         for occasion, plan in now.items()
         if occasion in before and before[occasion].get("mutations") != plan.get("mutations")
     ]
     if not changes and _plans(old) != _plans(new):
-        changes.append(Change(test, "plan"))
+        changes.append(RecordingChange(test, "plan"))
     return changes
 
 
@@ -375,12 +383,12 @@ def _occasion(plan: dict[str, Any]) -> str:
     return json.dumps([plan.get("prompt"), plan.get("asked")], sort_keys=True)
 
 
-def _of_answers(test: str, old: Entry, new: Entry) -> list[Change]:
+def _of_answers(test: str, old: RecordedExchange, new: RecordedExchange) -> list[RecordingChange]:
     paths = _answer_paths(old.answer, new.answer)
     if paths:
-        return [Change(test, "answer", new.place, tuple(paths), old.answer, new.answer)]
+        return [RecordingChange(test, "answer", new.place, tuple(paths), old.answer, new.answer)]
     if old.answer.created != new.answer.created:
-        return [Change(test, "asked-again", new.place, (), old.answer, new.answer)]
+        return [RecordingChange(test, "asked-again", new.place, (), old.answer, new.answer)]
     return []
 
 
@@ -403,5 +411,5 @@ def _wire(answer: StoredAnswer) -> WireRequest:
     return WireRequest(answer.url, answer.request, answer.headers)
 
 
-def _plans(recorded: Recorded) -> list[tuple[int, dict[str, Any]]]:
+def _plans(recorded: RecordedTest) -> list[tuple[int, dict[str, Any]]]:
     return [(each.case, each.plan) for each in recorded.plans]

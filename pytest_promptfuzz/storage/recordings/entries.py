@@ -31,7 +31,7 @@ _CHECK_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallPlace:
     """Where in a test a call was made.
 
     Attributes:
@@ -48,11 +48,11 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RecordedExchange:
     """A recorded exchange: where it was made first, the key that finds it, and the answer with its request."""
 
     test: str
-    place: Place
+    place: CallPlace
     key: str
     answer: StoredAnswer
 
@@ -73,7 +73,7 @@ class PlanEntry:
     plan: dict[str, Any]
 
 
-def to_line(entry: Entry | PlanEntry) -> bytes:
+def to_line(entry: RecordedExchange | PlanEntry) -> bytes:
     """A whole line, its end included. ``from_line`` reverses it."""
     if isinstance(entry, PlanEntry):
         return sealed({"test": entry.test, "case": entry.case, "plan": entry.plan})
@@ -92,7 +92,7 @@ class EditedError(StoreError):
         super().__init__("the entry was changed after it was recorded: its checksum does not match")
         self.value = value
 
-    def entry(self) -> Entry | PlanEntry | None:
+    def entry(self) -> RecordedExchange | PlanEntry | None:
         """The entry that the line is now; ``None`` where it is none any more."""
         try:
             return _entry(self.value)
@@ -100,7 +100,7 @@ class EditedError(StoreError):
             return None
 
 
-def from_line(line: bytes) -> Entry | PlanEntry:
+def from_line(line: bytes) -> RecordedExchange | PlanEntry:
     """The entry in a line.
 
     Raises:
@@ -109,7 +109,7 @@ def from_line(line: bytes) -> Entry | PlanEntry:
     return _entry(unsealed(line))
 
 
-def _entry(value: dict[str, Any]) -> Entry | PlanEntry:
+def _entry(value: dict[str, Any]) -> RecordedExchange | PlanEntry:
     test, case = value.get("test"), value.get("case")
     if not isinstance(test, str) or not _is_index(case):
         raise StoreError("the entry names no test")
@@ -121,7 +121,7 @@ def _entry(value: dict[str, Any]) -> Entry | PlanEntry:
     trial, sample, call = value.get("trial", ""), value.get("sample"), value.get("call")
     if not isinstance(trial, str) or not _is_index(call) or not _is_place(trial, sample):
         raise StoreError("the entry does not say which call it is")
-    return Entry(test, Place(case, sample, trial, call), *answer_of_json(value))
+    return RecordedExchange(test, CallPlace(case, sample, trial, call), *answer_of_json(value))
 
 
 def _is_place(trial: str, sample: Any) -> bool:
@@ -288,7 +288,7 @@ BESIDE = {EMBEDDER: "the embedder", JUDGE: "the judge", SHRINKING: "the search f
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RecordedRun:
     """One run of a test: a sample of its baseline, or a trial.
 
     Attributes:
@@ -342,7 +342,7 @@ class Finished:
     recording: Path
     test: str
     plans: tuple[PlanEntry, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[RecordedExchange, ...]
 
 
 class Spool:
@@ -415,7 +415,7 @@ class Spool:
             self._answers[key] = answer
             self._put(sealed(answer_to_json(key, answer)))
 
-    def end(self, plans: list[PlanEntry], places: dict[str, Place]) -> None:
+    def end(self, plans: list[PlanEntry], places: dict[str, CallPlace]) -> None:
         """The test is complete: what its recording is made of.
 
         Raises:
@@ -476,13 +476,15 @@ def finished(folder: Path) -> Iterator[Finished]:
         if head is None or end is None:
             continue
         test = head["test"]
-        places = {key: Place(*at) for key, *at in end["places"]}
+        places = {key: CallPlace(*at) for key, *at in end["places"]}
         yield Finished(
             path,
             Path(head["recording"]),
             test,
             tuple(PlanEntry(test, case, plan) for case, plan in end["plans"]),
-            tuple(Entry(test, at, key, answers[key]) for key, at in places.items() if key in answers),
+            tuple(
+                RecordedExchange(test, at, key, answers[key]) for key, at in places.items() if key in answers
+            ),
         )
 
 

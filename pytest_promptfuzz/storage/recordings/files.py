@@ -20,8 +20,8 @@ from pytest_promptfuzz.storage.recordings.entries import (
     KIND,
     VERSION,
     EditedError,
-    Entry,
     PlanEntry,
+    RecordedExchange,
     from_line,
     to_line,
 )
@@ -47,7 +47,7 @@ class Problem(NamedTuple):
 
 
 @dataclass(slots=True)
-class Recorded:
+class RecordedTest:
     """What is recorded of one test, in the order of the file.
 
     Attributes:
@@ -58,13 +58,13 @@ class Recorded:
     """
 
     plans: list[PlanEntry] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
-    edited: dict[int, Entry | PlanEntry] = field(default_factory=dict)
+    entries: list[RecordedExchange] = field(default_factory=list)
+    edited: dict[int, RecordedExchange | PlanEntry] = field(default_factory=dict)
     refused: str = ""
 
-    def edited_answer(self, key: str) -> tuple[int, Entry] | None:
+    def edited_answer(self, key: str) -> tuple[int, RecordedExchange] | None:
         """The line of a key's answer that was changed, and what stands there; ``None`` where there is none."""
-        lines = ((number, each) for number, each in self.edited.items() if isinstance(each, Entry))
+        lines = ((number, each) for number, each in self.edited.items() if isinstance(each, RecordedExchange))
         return next(((number, each) for number, each in lines if each.key == key), None)
 
     def edited_plan(self) -> int | None:
@@ -124,10 +124,10 @@ class RecordingFile:
         """The same, each with its number in the file, from 1."""
         return list(self._lines(test))
 
-    def read(self, test: str) -> Recorded:
+    def read(self, test: str) -> RecordedTest:
         """What is recorded of a test. Lines that cannot be used are left out, and are ``problems``."""
-        recorded = Recorded(refused=self.refused)
-        keys: dict[str, Entry] = {}
+        recorded = RecordedTest(refused=self.refused)
+        keys: dict[str, RecordedExchange] = {}
         for number, line in self._lines(test):
             try:
                 entry = from_line(line)
@@ -249,7 +249,7 @@ def _said(error: Exception) -> str:
 ATTRIBUTES = "*.calls.jsonl text eol=lf merge=union\n*.calls.jsonl.gz binary\n"
 
 
-def ordered(plans: Iterable[PlanEntry], entries: Iterable[Entry]) -> list[bytes]:
+def ordered(plans: Iterable[PlanEntry], entries: Iterable[RecordedExchange]) -> list[bytes]:
     """The lines of one test: case by case the plan, the baseline's samples, then the trials as the plan has them."""
     ranks: dict[str, int] = {}
     rows: list[tuple[tuple[int, int, int, int, int, str], bytes]] = []
