@@ -2,7 +2,16 @@
 
 from pytest_promptfuzz import Edit, operator
 
-PHRASES = (" Thanks!", " Thank you.", " Please.", " Cheers!", " Regards.", " Many thanks.", " Kindly.", " Bye.")
+PHRASES = (
+    " Thanks!",
+    " Thank you.",
+    " Please.",
+    " Cheers!",
+    " Regards.",
+    " Many thanks.",
+    " Kindly.",
+    " Bye.",
+)
 
 
 @operator("courtesy", dimension="augmentation", severity=0.1, preserves="yes")

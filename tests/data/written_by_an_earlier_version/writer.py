@@ -102,6 +102,8 @@ def write_stored(work: Path) -> None:
         connection.execute("VACUUM")
         connection.close()
     keep(store, "stored")
+    if (folder / ".promptfuzz" / "vectors").exists():
+        keep(folder / ".promptfuzz" / "vectors", "stored")
     keep(folder / "answers.jsonl.gz", "stored")
 
 
@@ -152,7 +154,9 @@ def keep(path: Path, name: str) -> None:
 
 def run(folder: Path, command: str, *arguments: str, code: int = 0, **environment: str) -> None:
     """Run pytest, or a command of ``promptfuzz``; anything but the expected exit code ends the writing."""
-    program = ["pytest", "-p", "no:cacheprovider"] if command == "pytest" else ["pytest_promptfuzz.cli", command]
+    program = (
+        ["pytest", "-p", "no:cacheprovider"] if command == "pytest" else ["pytest_promptfuzz.cli", command]
+    )
     mine = {name: value for name, value in os.environ.items() if not name.startswith(("PROMPTFUZZ_", "CI"))}
     path = os.pathsep.join([str(HERE.parents[2]), str(folder)])
     done = subprocess.run(

@@ -1,4 +1,5 @@
 from operators import courtesy
+
 from pytest_promptfuzz import robust
 
 TEAM = "Name the team for the ticket: BILLING or TECHNICAL. Ticket: The app crashes."

@@ -1,6 +1,7 @@
 import os
 
 from operators import courtesy
+
 from pytest_promptfuzz import robust
 
 TEAM = "Name the team for the ticket: BILLING or TECHNICAL. Ticket: The app crashes."

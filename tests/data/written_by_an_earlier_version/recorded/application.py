@@ -52,12 +52,18 @@ def with_a_tool(prompt):
     asked = [{"role": "user", "content": prompt}]
     tools = [{"type": "function", "function": TOOL}]
     with client() as made:
-        first = made.chat.completions.create(model="gpt-5-mini", messages=asked, tools=tools).choices[0].message
+        first = (
+            made.chat.completions.create(model="gpt-5-mini", messages=asked, tools=tools).choices[0].message
+        )
         call = first.tool_calls[0]
         assert json.loads(call.function.arguments) == {"order": 10417}
         asked += [first.model_dump(exclude_none=True)]
         asked += [{"role": "tool", "tool_call_id": call.id, "content": "delivered"}]
-        return made.chat.completions.create(model="gpt-5-mini", messages=asked, tools=tools).choices[0].message.content
+        return (
+            made.chat.completions.create(model="gpt-5-mini", messages=asked, tools=tools)
+            .choices[0]
+            .message.content
+        )
 
 
 def embedded(prompt):

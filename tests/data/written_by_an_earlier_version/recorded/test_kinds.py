@@ -1,8 +1,11 @@
 import application
 import pytest
+
 from pytest_promptfuzz import Prompt, robust
 
-TEAM = Prompt("Name the team for the ticket: BILLING or TECHNICAL. Answer with the name only.\n\nTicket: {ticket}")
+TEAM = Prompt(
+    "Name the team for the ticket: BILLING or TECHNICAL. Answer with the name only.\n\nTicket: {ticket}"
+)
 CHAT = Prompt.from_messages(
     [
         {"role": "system", "content": "Name the team: BILLING or TECHNICAL. Answer with the name only."},

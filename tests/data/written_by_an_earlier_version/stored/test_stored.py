@@ -1,6 +1,7 @@
 import anthropic
 import openai
 from operators import courtesy
+
 from pytest_promptfuzz import robust
 
 URL = "http://127.0.0.1:18123"
@@ -25,3 +26,17 @@ def test_stream(prompt):
 @robust(TEAM, mutations=1, operators=[courtesy], target=f"compatible:scripted-1@{URL}/v1")
 def test_llm(prompt, llm):
     return llm(prompt, temperature=0)
+
+
+@robust(
+    "Say in a sentence when the parcel comes.",
+    mutations=1,
+    operators=[courtesy],
+    task="generation",
+    minor_at=0.0,
+    threshold=0.0,
+)
+def test_vectors(prompt):
+    if "Thanks" in str(prompt):
+        return "You should get the parcel from us on Monday, in the course of the morning."
+    return "The parcel comes on Monday morning, as far as we know from the people who bring it."
