@@ -273,7 +273,7 @@ TABLES_IN_CODE: set[str] = {
     "data/spellings.py:_MISSPELLINGS",
     "data/spellings.py:_PLAIN",
     "judging/model_judge.py:MEASURES",
-    "moved.py:_NOW",
+    "moved.py:_MODULES",
     "mutations/analysis/lexicon.py:_WIDER_NOUNS",
     "mutations/operators/comments.py:_BRACED",
     "plugin/marks.py:CONTRACT_KEYS",

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pytest_promptfuzz.testing.server import ModelServer
 
 from pytest_promptfuzz import Response, Usage, read_document
-from pytest_promptfuzz.testing.server import ModelServer
 from tests.in_process import promptfuzz
 
 if TYPE_CHECKING:

@@ -377,7 +377,7 @@ def parts_of(content: Any) -> list[dict[str, Any]]:
 PIECE = re.compile(r"\s*\S+\s*\Z|\s*\S+")
 
 
-class AnsweringModel(Protocol):
+class Model(Protocol):
     """Anything that answers a request; ``SimulatedModel`` does."""
 
     def answer(self, request: Request, *, sample: int = 0) -> Response:

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.providers import anthropic_messages, openai_chat, openai_responses
 from pytest_promptfuzz.providers.bodies import (
-    AnsweringModel,
     HttpAnswer,
     InvalidBodyError,
+    Model,
     compact,
     digest,
     event_body,
@@ -475,7 +475,7 @@ def answer_http(
     method: str,
     path: str,
     body: bytes,
-    model: AnsweringModel,
+    model: Model,
     *,
     headers: Mapping[str, str] | None = None,
     key: str | None = None,
@@ -529,7 +529,7 @@ def error_answer(status: int, message: str, *, anthropic: bool, param: str | Non
     return _json(status, shape, request_id)
 
 
-def _answer(name: Endpoint, body: dict[str, Any], model: AnsweringModel, sample: int) -> HttpAnswer:
+def _answer(name: Endpoint, body: dict[str, Any], model: Model, sample: int) -> HttpAnswer:
     if name == "embeddings":
         return _json(200, answer_embeddings(body, _version(model)))
     if name == "count_tokens":
@@ -568,7 +568,7 @@ def _let_in(headers: Mapping[str, str], key: str) -> bool:
     return hmac.compare_digest(given.encode(), key.encode())
 
 
-def _models(method: str, path: str, model: AnsweringModel, *, anthropic: bool) -> HttpAnswer:
+def _models(method: str, path: str, model: Model, *, anthropic: bool) -> HttpAnswer:
     if method != "GET":
         return error_answer(405, f"Method {method} is not allowed here, use GET.", anthropic=anthropic)
     name = _version(model) or "model"
@@ -591,7 +591,7 @@ def _models(method: str, path: str, model: AnsweringModel, *, anthropic: bool) -
     return _json(200, entry)
 
 
-def _version(model: AnsweringModel) -> str:
+def _version(model: Model) -> str:
     return str(getattr(model, "version", ""))
 
 

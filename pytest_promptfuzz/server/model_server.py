@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from pytest_promptfuzz.providers.bodies import AnsweringModel
+    from pytest_promptfuzz.providers.bodies import Model
 
 
 # Putting an answer on a connection: whole, streamed, or broken off as a fault wants it.
@@ -215,7 +215,7 @@ class ModelServer:
 
     def __init__(
         self,
-        model: AnsweringModel | None = None,
+        model: Model | None = None,
         *,
         latency: float = 0.0,
         faults: Iterable[Fault] = (),
@@ -232,7 +232,7 @@ class ModelServer:
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
             raise UsageError(f"ModelServer(port={port!r}): give a TCP port, 0 to 65535.")
         self.requests: list[RecordedRequest] = []
-        self._model: AnsweringModel = model if model is not None else SimulatedModel()
+        self._model: Model = model if model is not None else SimulatedModel()
         self.batches = Batches(lambda path, body: answer_http("POST", path, body, self._model))
         self._latency = float(latency)
         self._asked_port = port

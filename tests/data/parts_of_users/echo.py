@@ -1,5 +1,6 @@
-from pytest_promptfuzz import Response, UsageError
 from pytest_promptfuzz.targets.model import Request, ToolCall, Usage, WireRequest
+
+from pytest_promptfuzz import Response, UsageError
 
 
 class Echo:

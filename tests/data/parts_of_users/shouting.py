@@ -1,7 +1,8 @@
-from pytest_promptfuzz import operator
 from pytest_promptfuzz.mutations.draft import Draft
 from pytest_promptfuzz.mutations.edits import Edit, replace
 from pytest_promptfuzz.mutations.rng import Rng
+
+from pytest_promptfuzz import operator
 
 
 @operator("shouting", dimension="lexical", severity=0.3, preserves="yes", surface=True)
