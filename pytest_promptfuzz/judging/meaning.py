@@ -13,8 +13,7 @@ import threading
 import zlib
 from array import array
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, runtime_checkable
 
 from pytest_promptfuzz.comparing.meaning import (
     LABELS,
@@ -26,6 +25,7 @@ from pytest_promptfuzz.comparing.meaning import (
     Verdict,
     nine_cases,
 )
+from pytest_promptfuzz.data.tables import entries
 from pytest_promptfuzz.errors import StoreError, unstopped
 from pytest_promptfuzz.files import make_directory
 
@@ -362,7 +362,7 @@ def _verdict(entry: Embedded) -> Verdict | None:
 # How often an entailment model errs on pairs of claims that come with the package: ``promptfuzz model check``.
 
 
-_FILE: Final = "entailment_pairs.tsv"
+_FILE: Final = "judging/entailment_pairs.tsv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,12 +417,7 @@ class KindErrors:
 
 def claim_pairs() -> list[ClaimPair]:
     """The pairs of the package."""
-    text = files("pytest_promptfuzz.judging").joinpath("data").joinpath(_FILE).read_text(encoding="utf-8")
-    rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
-    return [
-        ClaimPair(kind, cast("Label", forward), cast("Label", backward), first, second)
-        for kind, forward, backward, first, second in rows
-    ]
+    return entries(_FILE, ClaimPair)
 
 
 def check_entailment(entailment: Entailment, *, sure_at: float = SURE_AT) -> list[KindErrors]:

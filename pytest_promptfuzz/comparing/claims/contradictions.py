@@ -11,9 +11,10 @@ from pytest_promptfuzz.comparing.guards.negations import clause, written
 from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import analyse
-from pytest_promptfuzz.comparing.reading.word_lists import FUNCTION_WORDS, NEGATORS, when_used, word_set
+from pytest_promptfuzz.comparing.reading.word_lists import FUNCTION_WORDS, NEGATORS, word_set
 from pytest_promptfuzz.comparing.reading.words import canonical, canonical_set, stem, stem_set
 from pytest_promptfuzz.comparing.shared_words import elsewhere, same_words
+from pytest_promptfuzz.data.tables import when_used
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -12,8 +12,9 @@ from pytest_promptfuzz.comparing.guards.negations import TRIGGERS, opposed, writ
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.answer import read
-from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used, word_set
+from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import canonical, split_words
+from pytest_promptfuzz.data.tables import entries, when_used
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -200,7 +201,10 @@ def _surely(first: str, second: str) -> bool:
 
 _ENGLISH = word_set("the a an is are was were of to and for with in on at by")
 _KNOWN = when_used(
-    lambda: TRIGGERS | {canonical(word)[0] for group in entries("synonyms.txt", str.split) for word in group}
+    lambda: (
+        TRIGGERS
+        | {canonical(word)[0] for group in entries("comparing/synonyms.txt", str.split) for word in group}
+    )
 )
 
 

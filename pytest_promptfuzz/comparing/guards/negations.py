@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.reading import word_lists
-from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used, word_set
+from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import (
     NOT_PREFIXED,
     PREFIXES,
@@ -19,6 +19,7 @@ from pytest_promptfuzz.comparing.reading.words import (
     canonical_set,
     written_as,
 )
+from pytest_promptfuzz.data.tables import entries, when_used
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ automatically usually often still
 
 def _poles() -> dict[str, list[tuple[str, int]]]:
     poles: dict[str, list[tuple[str, int]]] = {}
-    for number, ends in enumerate(entries("scales.tsv", lambda one, other: (one.split(), other.split()))):
+    for number, ends in enumerate(
+        entries("comparing/scales.tsv", lambda one, other: (one.split(), other.split()))
+    ):
         sides = [{form[0] for form in map(canonical, end) if len(form) == 1} for end in ends]
         shared = sides[0] & sides[1]
         if not (sides[0] - shared and sides[1] - shared):

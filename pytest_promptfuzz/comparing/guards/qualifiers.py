@@ -9,8 +9,9 @@ from pytest_promptfuzz.comparing.guards.negations import TRIGGERS as _POLARITY
 from pytest_promptfuzz.comparing.guards.negations import written
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.reading import word_lists
-from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used, word_set
+from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import MONTH_TOKENS, canonical, canonical_set
+from pytest_promptfuzz.data.tables import entries, when_used
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def _forces_of_words() -> dict[str, frozenset[str]]:
     table: dict[str, frozenset[str]] = {}
-    for name, word in entries("forces.tsv", lambda name, word: (name, word)):
+    for name, word in entries("comparing/forces.tsv", lambda name, word: (name, word)):
         form = canonical(word)
         if len(form) == 1:
             table[form[0]] = table.get(form[0], frozenset()) | {name}
@@ -203,9 +204,9 @@ def _sets(*names: str) -> dict[str, list[frozenset[str]]]:
     return table
 
 
-_SETS = when_used(lambda: _sets("exclusive.txt", "kinds.txt"))
+_SETS = when_used(lambda: _sets("comparing/exclusive.txt", "comparing/kinds.txt"))
 TRIGGERS = when_used(lambda: frozenset(_SETS))
-DECIDING = when_used(lambda: frozenset(_sets("exclusive.txt")))
+DECIDING = when_used(lambda: frozenset(_sets("comparing/exclusive.txt")))
 """Words that decide an answer even where nothing stands in their place in the other text."""
 _HEDGES = canonical_set(
     "might may could possibly perhaps maybe probably likely allegedly reportedly supposedly seem appear"

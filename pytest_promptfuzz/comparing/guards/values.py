@@ -9,8 +9,8 @@ from pytest_promptfuzz.comparing.guards.negations import written
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import strip_fence
-from pytest_promptfuzz.comparing.reading.word_lists import when_used
 from pytest_promptfuzz.comparing.values import same_values
+from pytest_promptfuzz.data.tables import when_used
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:

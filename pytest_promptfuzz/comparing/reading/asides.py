@@ -6,8 +6,9 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.comparing.reading.word_lists import alternatives, entries, word_set
+from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import canonical
+from pytest_promptfuzz.data.tables import alternatives, words_in
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def introduction(text: str) -> str:
 
 def own_words(lead: str) -> dict[str, str]:
     """The words of an introduction that say what follows, as written, by their canonical form; not "the list below"."""
-    known = _words("block") | _words("lead") | _words("talk") | _OPENERS | _SMALL
+    known = _BLOCK | _LEADING | _TALK | _OPENERS | _SMALL
     found = {}
     for word in _WORD.findall(lead):
         low = _plainly(word)
@@ -124,10 +125,8 @@ def leads_to_block(sentence: str) -> bool:
         return False
     if bare.rstrip("*_").endswith(":"):
         return _NAME.search(bare) is None
-    known = _words("block") | _words("lead") | _OPENERS | _SMALL
-    return known.issuperset(words) and not (
-        words and _words("block").isdisjoint(words) and "here" not in words
-    )
+    known = _BLOCK | _LEADING | _OPENERS | _SMALL
+    return known.issuperset(words) and not (words and _BLOCK.isdisjoint(words) and "here" not in words)
 
 
 def _peeled(text: str, *, disclaimers: bool) -> Asides:
@@ -216,18 +215,10 @@ def disclaims(sentence: str) -> bool:
     if "knowledge" in low or "training" in low or "updat" in low:
         low = _DATE.sub("", low)
     words = _WORD.findall(low)
-    core, talk = _words("core"), _words("talk")
     return (
         not _FIGURE.search(low)
-        and all(word in talk or word in core or word in _SMALL for word in words)
-        and (not core.isdisjoint(words) or bool(_NO_EXPERT.search(low)))
-    )
-
-
-@cache
-def _words(kind: str) -> frozenset[str]:
-    return frozenset(
-        word for each, word in entries("asides.tsv", lambda each, word: (each, word)) if each == kind
+        and all(word in _TALK or word in _CORE or word in _SMALL for word in words)
+        and (not _CORE.isdisjoint(words) or bool(_NO_EXPERT.search(low)))
     )
 
 
@@ -244,7 +235,7 @@ def _may_disclaim(text: str) -> bool:
 
 @cache
 def _hints() -> frozenset[str]:
-    return _words("core") | _HINTS | _ONESELF
+    return _CORE | _HINTS | _ONESELF
 
 
 @lru_cache(maxsize=4096)
@@ -294,10 +285,16 @@ _HINTS = word_set(
     prefer não desculpe lamento infelizmente"""
 )
 """Words of which a refusal has one."""
-_OPENING_WORDS = expression(lambda: rf"\s*{alternatives('courtesies.tsv', 'opening')}\s*", re.IGNORECASE)
-_CLOSING_WORDS = expression(lambda: rf"\W*{alternatives('courtesies.tsv', 'closing')}", re.IGNORECASE)
-_REFUSAL = expression(lambda: "|".join(alternatives("refusals.tsv", kind) for kind in ("plain", "soft")))
-_EVASION = expression(lambda: alternatives("refusals.tsv", "evasive"))
+_OPENING_WORDS = expression(
+    lambda: rf"\s*{alternatives('comparing/courtesies.tsv', 'opening')}\s*", re.IGNORECASE
+)
+_CLOSING_WORDS = expression(
+    lambda: rf"\W*{alternatives('comparing/courtesies.tsv', 'closing')}", re.IGNORECASE
+)
+_REFUSAL = expression(
+    lambda: "|".join(alternatives("comparing/refusals.tsv", kind) for kind in ("plain", "soft"))
+)
+_EVASION = expression(lambda: alternatives("comparing/refusals.tsv", "evasive"))
 _HEAD = expression(r"\W*([\w;'’]+)(?:\s+([\w'’]+))?")
 _HEAD_WITHIN = 80
 """Characters in which the first two words of a text are looked for."""
@@ -363,6 +360,9 @@ _NAME = expression(r"(?<=[a-z,] )(?!I\b|[A-Z]{2})[A-Z]")
 """A capital within a sentence, but for "I" and abbreviations such as JSON."""
 _LETTER = expression(r"\w")
 _OPENING = 240
+_CORE, _TALK, _BLOCK, _LEADING = (
+    words_in("comparing/asides.tsv", kind) for kind in ("core", "talk", "block", "lead")
+)
 _LEAD = 140
 _LONGEST = 400
 _LONG_LEAD = 20

@@ -9,8 +9,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.reading import word_lists
-from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used, word_set
+from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import canonical
+from pytest_promptfuzz.data.tables import entries, when_used
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _close(one: float | None, two: float | None) -> bool:
 def _units() -> dict[str, tuple[Measure, float]]:
     table: dict[str, tuple[Measure, float]] = {}
     for measure, size, names in entries(
-        "units.tsv", lambda measure, size, names: (measure, float(size), names)
+        "comparing/units.tsv", lambda measure, size, names: (measure, float(size), names)
     ):
         table |= dict.fromkeys(names.split(), (measure, size))
     return table

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.notation import plainly
-from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used
+from pytest_promptfuzz.data.tables import entries, when_used
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -140,13 +140,13 @@ def stem(word: str) -> str:
     return word
 
 
-_IRREGULAR = when_used(lambda: dict(entries("inflections.tsv", lambda form, base: (form, base))))
+_IRREGULAR = when_used(lambda: dict(entries("comparing/inflections.tsv", lambda form, base: (form, base))))
 _FIXED = when_used(lambda: frozenset(word for word, form in _IRREGULAR.items() if word == form))
 
 
 def _groups() -> dict[str, str]:
     canonical: dict[str, str] = {}
-    for group in entries("synonyms.txt", str.split):
+    for group in entries("comparing/synonyms.txt", str.split):
         for word in group:
             canonical.setdefault(stem(word), stem(group[0]))
     return canonical
@@ -199,8 +199,8 @@ def canonical(word: str) -> tuple[str, ...]:
 
 PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis")
 """What turns a word into its denial."""
-_NEGATABLE = when_used(lambda: frozenset(map(stem, entries("negatable.txt", str))))
-NOT_PREFIXED = when_used(lambda: frozenset(entries("not_denials.txt", str)))
+_NEGATABLE = when_used(lambda: frozenset(map(stem, entries("comparing/negatable.txt", str))))
+NOT_PREFIXED = when_used(lambda: frozenset(entries("comparing/not_denials.txt", str)))
 
 
 def canonical_set(words: str) -> frozenset[str]:
@@ -411,7 +411,9 @@ def _bounded(tokens: list[str]) -> list[str]:
 
 def _phrase_table() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
     table: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
-    for phrase, target in entries("phrases.tsv", lambda phrase, target="": (phrase.split(), target.split())):
+    for phrase, target in entries(
+        "comparing/phrases.tsv", lambda phrase, target="": (phrase.split(), target.split())
+    ):
         source = tuple(token for word in phrase for token in canonical(word))
         result = tuple(token if "-" in token else canonical(token)[0] for token in target)
         table.setdefault(source[0], []).append((source, result))

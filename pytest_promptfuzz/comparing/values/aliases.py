@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 from pytest_promptfuzz.comparing.guards.qualifiers import DEGREES
 from pytest_promptfuzz.comparing.reading.pieces import Figure, agree, pieces
 from pytest_promptfuzz.comparing.reading.text import shown
-from pytest_promptfuzz.comparing.reading.word_lists import NEGATORS, entries, when_used, word_set
+from pytest_promptfuzz.comparing.reading.word_lists import NEGATORS, word_set
+from pytest_promptfuzz.data.tables import entries, when_used
 from pytest_promptfuzz.text.expressions import expression
 
 LONGEST = 6
@@ -212,7 +213,7 @@ def _extended(first: str, second: str) -> Relation | None:
 
 def _by_short_form() -> dict[str, str]:
     found: dict[str, str] = {}
-    entries("abbreviations.tsv", lambda word, *shorts: found.update(dict.fromkeys(shorts, word)))
+    entries("comparing/abbreviations.tsv", lambda word, *shorts: found.update(dict.fromkeys(shorts, word)))
     return found
 
 
@@ -225,10 +226,10 @@ def _by_name() -> dict[str, tuple[str, bool]]:
             for each in filter(None, words.split("|")):
                 found.setdefault(" ".join(_words(each)), (name, is_one))
 
-    entries("countries.tsv", country)
+    entries("comparing/countries.tsv", country)
     return found
 
 
-_ELEMENTS = when_used(lambda: dict(entries("elements.tsv", lambda symbol, name: (symbol, name))))
+_ELEMENTS = when_used(lambda: dict(entries("comparing/elements.tsv", lambda symbol, name: (symbol, name))))
 _SHORT_FORMS = when_used(_by_short_form)
 _COUNTRIES = when_used(_by_name)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import analyse
-from pytest_promptfuzz.comparing.reading.word_lists import entries, when_used
 from pytest_promptfuzz.comparing.reading.words import canonical, canonical_set
+from pytest_promptfuzz.data.tables import entries, when_used
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _LONGEST = 60
 _MONTHS = when_used(
     lambda: {
         name: number
-        for number, names in enumerate(entries("months.txt", str.split), start=1)
+        for number, names in enumerate(entries("comparing/months.txt", str.split), start=1)
         for name in names
     }
 )

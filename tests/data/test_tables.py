@@ -9,37 +9,45 @@ from pathlib import Path
 
 import pytest
 
-from pytest_promptfuzz.comparing.reading import word_lists
-from pytest_promptfuzz.comparing.reading.word_lists import alternatives, entries, when_used
+from pytest_promptfuzz.data import tables
+from pytest_promptfuzz.data.tables import alternatives, entries, listed, pairs, when_used, words_in
 
-DATA = Path(word_lists.__file__).parents[1] / "data"
+DATA = Path(tables.__file__).parent
+TABLES = sorted(path for path in DATA.rglob("*") if path.suffix in {".tsv", ".txt"})
 ASKING = """
 import importlib, pkgutil, sys
 read = []
 sys.addaudithook(lambda event, of: event == "open" and "data" in str(of[0]) and read.append(str(of[0])))
-import pytest_promptfuzz.comparing as comparing
-for module in pkgutil.walk_packages(comparing.__path__, comparing.__name__ + "."):
-    importlib.import_module(module.name)
+import pytest_promptfuzz
+for module in pkgutil.walk_packages(pytest_promptfuzz.__path__, "pytest_promptfuzz."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
 tables = lambda: sorted(each for each in read if each.endswith((".tsv", ".txt")))
 print(tables())
-from pytest_promptfuzz import compare
+from pytest_promptfuzz import compare, mutate
 compare("The museum is open on Monday.", "On Mondays, the museum is closed.")
-print(len(tables()) > 5, len(tables()) == len(set(tables())))
+mutate("Summarize the text below in one sentence. Do not add an opinion.", n=4)
+print(len(tables()) > 12, len(tables()) == len(set(tables())))
 """
 
 
 @pytest.fixture
 def table(tmp_path, monkeypatch):
     """Puts a table into a folder of data of its own."""
-    monkeypatch.setattr(word_lists, "_FOLDER", tmp_path)
-    word_lists._lines.cache_clear()
+    monkeypatch.setattr(tables, "_folder", lambda: tmp_path)
+    clear()
 
     def put(text):
         (tmp_path / "table.tsv").write_text(text, encoding="utf-8")
         return "table.tsv"
 
     yield put
-    word_lists._lines.cache_clear()
+    clear()
+
+
+def clear():
+    for each in (tables._lines, tables._listed, tables._kinds, tables._words):
+        each.cache_clear()
 
 
 def test_no_table_is_read_before_it_is_used_nor_twice() -> None:
@@ -59,8 +67,17 @@ def test_a_line_that_cannot_be_read_is_named(table, line) -> None:
         entries(name, lambda word, number: (word, int(number)))
 
 
+def test_words_are_sets_and_kinds_keep_their_order(table) -> None:
+    assert words_in(table("# small\n# ones\nof\nthe\n")) & {"of", "the", "small"} == {"of", "the"}
+    clear()
+    name = table("# of what\nlong\twalk\nshort\tnap\nlong\tnight of it\n")
+    assert words_in(name, "long") | {"x"} == {"x", "walk", "night of it"}
+    assert dict(listed(name)) == {"long": ("walk", "night of it"), "short": ("nap",)}
+    assert dict(pairs(name)) == {"long": "night of it", "short": "nap"}
+
+
 def test_names_in_expressions_stand_for_their_lines(table) -> None:
-    name = table("opening\t<SURE>[.!]\nopening\there is\nSURE\tsure(?: thing)?\nSURE\tok\n")
+    name = table("opening\t<SURE>[.!]\nopening\there is\nSURE\tsure(?: <WHAT>)?\nSURE\tok\nWHAT\tthing\n")
     found = re.compile(alternatives(name, "opening"))
     assert [bool(found.fullmatch(text)) for text in ("sure thing!", "ok.", "here is", "ok")] == [1, 1, 1, 0]
 
@@ -85,7 +102,7 @@ def test_what_is_made_when_used_is_made_once_and_like_any_other() -> None:
         _ = some.__array__
 
 
-@pytest.mark.parametrize("path", sorted(DATA.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
 def test_a_table_says_what_it_is_and_has_no_entry_twice(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("# ")
