@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from pytest_promptfuzz.data.phrases import ALSO_BRIEF, BRIEF, COURTESIES, PHRASES, SPELLINGS
+from pytest_promptfuzz.data.phrases import ALSO_BRIEF, BRIEF, COURTESIES, SPELLINGS, SWAPS
 from pytest_promptfuzz.mutations.analysis import phrases
 from pytest_promptfuzz.mutations.analysis.draft import Draft
 from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
@@ -176,7 +176,7 @@ def test_the_address_is_kept() -> None:
 
 
 def test_the_tables_hold_together() -> None:
-    for language, swaps in PHRASES.items():
+    for language, swaps in SWAPS.items():
         for swap in swaps:
             assert not any(re.search(r"[A-Z]", form.replace("Sie", "")) for form in swap.forms)
             assert all(form != other for form, other in swap.forms.items()), (language, swap.forms)

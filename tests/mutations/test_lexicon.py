@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from mutation_samples import TEXTS, draft_of
 
-from pytest_promptfuzz.data import replacements
+from pytest_promptfuzz.data import replacements, tables
 from pytest_promptfuzz.data.word_classes import CLASSES
 from pytest_promptfuzz.mutations.analysis import lexicon
 from pytest_promptfuzz.mutations.analysis.lexicon import (
@@ -34,16 +34,11 @@ from pytest_promptfuzz.text.expressions import words
 if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.analysis.lexicon import LexiconEntry, PartOfSpeech
 
-TABLES: dict[str, str] = {
-    "verb": replacements.VERBS,
-    "noun": replacements.NOUNS,
-    "adjective": replacements.ADJECTIVES,
-    "adverb": replacements.ADVERBS,
-}
+TABLES = {"verb": "verbs", "noun": "nouns", "adjective": "adjectives", "adverb": "adverbs"}
 EVERY: list[tuple[str, LexiconEntry]] = [
     (pos, entry)
-    for tables in (entries(), lexicon.near(), lexicon.wider(), lexicon.narrower())
-    for pos, table in tables.items()
+    for by_pos in (entries(), lexicon.near(), lexicon.wider(), lexicon.narrower())
+    for pos, table in by_pos.items()
     for entry in table.values()
 ]
 
@@ -67,7 +62,7 @@ def test_each_table_of_senses_holds_enough(kind: object) -> None:
 
 @pytest.mark.parametrize("pos", TABLES)
 def test_no_headword_stands_in_a_table_twice(pos: PartOfSpeech) -> None:
-    lefts = [each.partition(":")[0] for each in re.split("[;\n]", TABLES[pos].strip())]
+    lefts = tables.entries(f"replacements/{TABLES[pos]}.txt", lambda line: line.partition(":")[0])
     heads = [re.match("~?([a-z]+)", each.strip())[1] for left in lefts for each in left.split(" = ")]  # type: ignore[index]
     assert sorted(each for each in set(heads) if heads.count(each) > 1) == []
     assert set(heads) == set(entries()[pos])
@@ -229,7 +224,7 @@ def test_british_forms_get_british_substitutes() -> None:
 
 
 def test_a_table_is_read_as_written() -> None:
-    table = read("~mark/t!off,up@for: flag; ~a/u = b\nplain: one two_words\nbase: form* other")
+    table = read(["~mark/t!off,up@for: flag", "~a/u = b", "plain: one two_words", "base: form* other"])
     entry = table["mark"]
     assert (entry.ambiguous, entry.flags, entry.barred, entry.wanted) == (True, "t", {"off", "up"}, {"for"})
     assert table["plain"].alternatives == ("one", "two words")
@@ -237,7 +232,7 @@ def test_a_table_is_read_as_written() -> None:
     assert table["b"].alternatives == ("a",)
     assert (table["a"].flags, table["a"].ambiguous, table["a"].alternatives) == ("u", True, ("b",))
     with pytest.raises(ValueError, match="no head"):
-        read("Two words: x")
+        read(["Two words: x"])
 
 
 def test_our_lexicon_answers_for_english_only() -> None:

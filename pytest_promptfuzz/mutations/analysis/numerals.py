@@ -357,9 +357,9 @@ def _verb_before(text: str) -> tuple[str, str] | None:
     found = None
     for match in _VERB.finditer(text):
         word = match["verb"].lower()
-        if found is None and word not in _WORDING | IMPERATIVES:
+        if found is None and word not in _WORDING and word not in IMPERATIVES:
             return None  # no order
-        if word in _WORDING | IMPERATIVES:
+        if word in _WORDING or word in IMPERATIVES:
             found = word, text[match.end() :]
     return found
 

@@ -7,12 +7,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_promptfuzz.data.phrases import (
+    ABOUT,
     ALSO_BRIEF,
     BRIEF,
     CLOSING,
     COURTESIES,
-    PHRASES,
+    ONE_WAY,
+    OPENING,
+    REGISTER,
     SPELLINGS,
+    SWAPS,
+    VERBAL,
     Courtesy,
     Swap,
 )
@@ -40,10 +45,8 @@ def _register(direction: Direction) -> dict[str, tuple[tuple[str, ...], tuple[tu
 
     Before them stands what comes after the first letter of one of them.
     """
-    from pytest_promptfuzz.data.phrases import ONE_WAY, REGISTER
-
     other: dict[str, str] = {}
-    for formal, casual in REGISTER:
+    for formal, casual in REGISTER.items():
         if direction != "formal":
             other.setdefault(formal, casual)
         if direction != "casual" and casual not in ONE_WAY:
@@ -97,8 +100,6 @@ def register_phrases(draft: Draft, direction: Direction) -> list[Edit]:
 
 def _fits(phrase: str, before: str, *, opens: bool) -> bool:
     """Whether a phrase has the sense that the register knows, by where it stands and the word before it."""
-    from pytest_promptfuzz.data.phrases import ABOUT, OPENING, VERBAL
-
     if phrase == "with regard to":
         return before in ABOUT  # "cancelled with regard to the waves" gives a reason
     if phrase in OPENING:
@@ -119,7 +120,7 @@ def _glued(free: str, end: int) -> bool:
 # Places in prompts in other languages than English where an operator may say the same in other words.
 
 
-PHRASE_LANGUAGES = tuple(COURTESIES)
+PHRASE_LANGUAGES = ("de", "fr", "es", "it", "nl", "pt")
 _FRENCH_FIELD = expression(r"[^\W\d_][\w '’-]{0,30}[ \u00a0\u202f][:：][ \t]")
 _CLOSED = expression(r"(?: [A-ZÀ-Þ]|\s*$)", re.MULTILINE)
 _STRANGER_NL = expression(r"\b(?:u|uw)\b")
@@ -247,7 +248,7 @@ def _swaps(language: str) -> tuple[tuple[re.Pattern[str], Swap], ...]:
         forms = "|".join(sorted(map(re.escape, swap.forms), key=len, reverse=True))
         return re.compile(rf"(?<![\w'’-]){swap.before}(?P<form>{forms}){swap.after}", re.IGNORECASE)
 
-    return tuple((compiled(swap), swap) for swap in PHRASES[language])
+    return tuple((compiled(swap), swap) for swap in SWAPS[language])
 
 
 @cache

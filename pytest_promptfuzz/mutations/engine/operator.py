@@ -6,9 +6,10 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from pytest_promptfuzz.data.word_classes import FORMS
+from pytest_promptfuzz.data.phrases import text_forms
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError, nearest, quoted, unstopped
 from pytest_promptfuzz.mutations.analysis.draft import heard
 from pytest_promptfuzz.mutations.analysis.spared_text import data_spans
@@ -125,19 +126,15 @@ class _Topic(NamedTuple):
     needs: tuple[frozenset[str], ...]
 
 
+@cache
 def _by_cue() -> dict[str, list[_Topic]]:
     found: dict[str, list[_Topic]] = {}
-    for form in FORMS:
-        topic = _Topic(
-            expression(form.thing), expression(form.act) if form.act else None, tuple(map(words, form.needs))
-        )
-        for cue in form.cues.split():
+    for form in text_forms():
+        act = expression(form.act) if form.act else None
+        topic = _Topic(expression(form.thing), act, tuple(form.needs))
+        for cue in form.cues:
             found.setdefault(cue, []).append(topic)
     return found
-
-
-_BY_CUE = _by_cue()
-_CUES = frozenset(_BY_CUE)
 
 
 def form_is_topic(draft: Draft) -> bool:
@@ -164,7 +161,8 @@ def spelling_is_asked(draft: Draft) -> bool:
 
 def _topics(said: frozenset[str]) -> list[_Topic]:
     """What a text may speak of, by its words in small letters."""
-    found = {id(topic): topic for cue in _CUES & said for topic in _BY_CUE[cue]}
+    by_cue = _by_cue()
+    found = {id(topic): topic for cue in by_cue.keys() & said for topic in by_cue[cue]}
     return [topic for topic in found.values() if not any(needed.isdisjoint(said) for needed in topic.needs)]
 
 

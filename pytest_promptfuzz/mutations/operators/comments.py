@@ -200,7 +200,7 @@ _TELLING = expression(
     re.IGNORECASE,
 )
 # What code does is told by a verb first; a noun ("weekly wage", "in metres") tells what the code does not.
-_DOING = IMPERATIVES | words(
+_DOING = words(
     """
     append close collect copy cut divide double drop get increment initialise initialize iterate join load loop merge
     mix move multiply open pop push rename reset reverse round save scale set shift shuffle skip store strip subtract
@@ -264,7 +264,8 @@ def _comment(program: str, start: int, end: int) -> Comment | None:
     if plain is None or _DIRECTIVE.search(text) or SLOT.search(text):
         return None
     said = plain["words"]
-    idle = said.split()[0].lower() in _DOING and not _TELLING.search(said)
+    verb = said.split()[0].lower()
+    idle = (verb in _DOING or verb in IMPERATIVES) and not _TELLING.search(said)
     stop = start + len(text)
     line = program.rfind("\n", 0, start) + 1
     alone = not program[line:start].strip()

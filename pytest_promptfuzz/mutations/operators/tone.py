@@ -7,6 +7,7 @@ from bisect import bisect_left
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.phrases import REMARKS, REWORDINGS, STARTING
 from pytest_promptfuzz.data.word_classes import BEFORE_VERB, DETERMINERS, IMPERATIVES, OPENERS_AFTER
 from pytest_promptfuzz.mutations.analysis import phrases
 from pytest_promptfuzz.mutations.analysis.draft import heard, tokens_of
@@ -125,9 +126,7 @@ def formality(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 
 def _opened(draft: Draft, direction: Direction) -> list[tuple[Opening, tuple[str, ...]]]:
     """The instructions in prose that may be opened in a register, and how."""
-    from pytest_promptfuzz.data.phrases import CASUAL_OPENINGS, FORMAL_OPENINGS
-
-    ways = FORMAL_OPENINGS if direction == "formal" else CASUAL_OPENINGS
+    ways = REMARKS[f"{direction} opening"]
     return [
         (each, ways)
         for each in draft.once(addressed)
@@ -214,9 +213,7 @@ def _remark(name: str, what: str, example: str) -> Operator:
     """The operator that puts a sentence of a tone before or after an instruction."""
 
     def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-        from pytest_promptfuzz.data.phrases import REMARKS
-
-        before, after = REMARKS[name]
+        before, after = REMARKS[f"{name} before"], REMARKS[f"{name} after"]
         borders = _borders(draft)
         while borders:
             position, follows = rng.choice(borders)
@@ -268,9 +265,8 @@ def _pleases(draft: Draft) -> list[Edit]:
 
 def _thanks(draft: Draft) -> list[Edit]:
     """Sentences of thanks taken away, and exclamation marks after instructions turned into full stops."""
-    from pytest_promptfuzz.data.phrases import THANKS
-
     found: list[Edit] = []
+    thanks = REMARKS["thanks"]
     data = draft.once(data_spans)
     asking = {each.sentence.start for each in draft.once(addressed)}
     free = draft.free
@@ -284,7 +280,7 @@ def _thanks(draft: Draft) -> list[Edit]:
         elif (
             previous is not None
             and previous.paragraph == each.paragraph
-            and text.lower().rstrip(".! ") in THANKS
+            and text.lower().rstrip(".! ") in thanks
             and not inside(data, each.start)
         ):
             found.append(replace(previous.end, each.end, ""))
@@ -334,10 +330,8 @@ class _Rule:
 @cache
 def _rules() -> dict[str, tuple[tuple[str, ...], tuple[_Rule, ...]]]:
     """By first word: what one of its rules must begin with, and the rules, the longest first."""
-    from pytest_promptfuzz.data.phrases import RULES, STARTING
-
     found: dict[str, list[_Rule]] = {}
-    for pattern, paraphrase in sorted(RULES, key=lambda rule: -len(rule[0])):
+    for pattern, paraphrase in sorted(REWORDINGS.items(), key=lambda rule: -len(rule[0])):
         rule = _Rule(pattern, paraphrase, opens=pattern in STARTING)
         first = pattern.partition(" ")[0]
         found.setdefault(first, []).append(rule)
