@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.data.tables import entries, when_used, words_in
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -17,74 +19,31 @@ def vocabulary(*lines: str) -> frozenset[str]:
     return frozenset(" ".join(lines).split())
 
 
-def _kinds(**lines: str) -> dict[str, str]:
-    """What kind each word is; the words of a kind are separated by spaces."""
-    return {word: kind for kind, words in lines.items() for word in words.split()}
+def _kinds(name: str) -> dict[str, str]:
+    """What kind each word of a table is."""
+    return when_used(lambda: dict(entries(name, lambda kind, word: (word, kind))))
 
 
-CUES = _kinds(
-    pick="either entweder soit",
-    noun="label labels category categories class classes option options choice choices value values tag tags"
-    " sentiment sentiments intent intents priority severity urgency topic topics department queue"
-    " kategorie kategorien klasse klassen catégorie catégories étiquette étiquettes categoría categorías"
-    " etiqueta etiquetas categoria categorias categorie etichetta etichette categorieën valeurs valores werte valori"
-    " waarden optionen opciones opções opzioni opties stimmung sentimiento sentimento priorität dringlichkeit priorité"
-    " urgence prioridad urgencia prioridade urgência priorità urgenza prioriteit urgentie",
-    sort="classify classifies classified categorize categorise sort assign route rate mark group decide determine"
-    " whether detect predict judge klassifiziere ordne classez classifie classifier"
-    " classifiez clasifica clasifique classifique classifica classificeer classe"
-    " classer clasificar classificar classificare classificeren klassifizieren"
-    " bestimme bestimmen détermine déterminez determina determine bepaal etiqueta",
-    choose="choose pick select wähle wählen choisis choisissez elige elija escolha scegli scelga kies",
-    answer="answer respond reply output return antworte réponds répondez responde responda rispondi antwoord",
-    of="one any which eine einer einem einen eines un une uno una um uma een één",
-)
+CUES = _kinds("prompts/cues.tsv")
 """Words with which a cue begins, in lower case. After ``of`` words another has to follow, and then they ``pick``."""
 
-MARKS = _kinds(
-    open=": ： ( [ =",
-    plural="labels categories classes options choices values tags sentiments intents topics kategorien klassen"
-    " catégories étiquettes categorías etiquetas categorias categorie etichette valeurs valores werte valori waarden"
-    " optionen opciones opções opzioni opties",
-    noun="label category class option choice value tag sentiment intent priority severity urgency word scale",
-    either="either entweder soit",
-    into="as into between among from als zwischen como comme come entre tra parmi tussen",
-    with_="with about only just exactly mit avec par con com met ausschließlich uniquement seulement exclusivement"
-    " únicamente solamente unicamente soltanto apenas somente",
-    to="to",
-    of="of",
-    be="is are be ist sind est es é è",
-    one="one any eine einer eines einem einen una un une uno",
-)
+MARKS = _kinds("prompts/marks.tsv")
 """Signs and words after which an enumeration may begin where a cue announces one; after ``one``, another follows."""
 
-SIGNS = tuple(mark for mark, kind in MARKS.items() if kind == "open")
+SIGNS = (":", "：", "(", "[", "=")
 """Those of the marks that are no words."""
 
-MONTHS = vocabulary(
-    "january february march april may june july august september october november december jan feb mar",
-    "apr jun jul aug sept sep oct nov dec januar februar märz mai juni juli oktober dezember janvier",
-    "février mars avril juin juillet août septembre octobre novembre décembre enero febrero marzo abril",
-    "mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile maggio giugno",
-    "luglio settembre ottobre dicembre janeiro fevereiro março maio junho julho setembro outubro novembro",
-    "dezembro",
-)
-# Words that are counts. Left out are those that are commonly something else: "second", "once", French "six" is
-# English's, Italian "due" and "sei", Spanish and French "un/una/une".
-COUNTS = vocabulary(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen",
-    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand",
-    "million billion dozen zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig deux trois",
-    "quatre cinq sept huit neuf dix onze douze vingt dos tres cuatro cinco siete ocho nueve diez tre",
-    "quattro cinque sette otto nove dieci dois duas três quatro oito dez twee drie vijf zes zeven negen",
-    "tien",
-)
+MONTHS = words_in("prompts/months.txt")
+COUNTS = words_in("prompts/counts.txt")
 CONDITIONS = frozenset({"if", "when", "unless"})
 SAY = vocabulary("write answer reply respond return say state output print put")
 """What comes before an answer that is to be given to the letter."""
 
-KNOWN = frozenset({*CUES, *MARKS, *MONTHS, *COUNTS, *CONDITIONS, *SAY})
-"""Every word that a detector looks for."""
+
+@cache
+def known_words() -> frozenset[str]:
+    """Every word that a detector looks for."""
+    return frozenset({*CUES, *MARKS, *MONTHS, *COUNTS, *CONDITIONS, *SAY})
 
 
 # The words of a text, found once and asked by every detector before it does any work.
@@ -113,19 +72,20 @@ class Words:
     __slots__ = ("capitals", "cased", "cues", "forms")
 
     def __init__(self, text: str) -> None:
+        known = known_words()
         if text.isascii():  # several times faster than looking for each word
             spaced = text.encode().translate(_SPACED).decode()
             self.forms = spaced.split(" ")
             lower = spaced.lower().split(" ")
             before = list(accumulate(map(len, self.forms), initial=0))  # without the spaces, one after each
-            self.cues = [(before[index] + index, word) for index, word in enumerate(lower) if word in KNOWN]
+            self.cues = [(before[index] + index, word) for index, word in enumerate(lower) if word in known]
             self.cased = {form for form, low in zip(self.forms, lower, strict=True) if form != low}
         else:
             pieces = _PARTED.split(text)
             self.forms = pieces[1::2]
             lower = [form.lower() for form in self.forms]
             ends = list(accumulate(map(len, pieces)))
-            self.cues = [(ends[2 * index], word) for index, word in enumerate(lower) if word in KNOWN]
+            self.cues = [(ends[2 * index], word) for index, word in enumerate(lower) if word in known]
             # A capital may have no lower case.
             self.cased = {
                 form for form, low in zip(self.forms, lower, strict=True) if form != low or form.isupper()
@@ -183,16 +143,7 @@ def _is_word(character: str) -> bool:
 # Negations and logical words: the small words that turn an instruction round when they are lost.
 
 
-# Foreign words that are common English words ("of" is Dutch for "or", "not" means distress in German) are left out.
-_LOGIC = vocabulary(
-    "not no never none nobody nothing neither nor cannot only solely without except excluding unless or",
-    "and either if otherwise else before after until than must shall should may all any every each both",
-    "least most more less fewer always exactly but instead nicht kein keine keinen keiner keinem keines",
-    "nie niemals nur ohne außer oder wenn falls muss müssen vor nach ne pas jamais aucun aucune rien sans",
-    "sauf ou si avant après seulement doit uniquement nunca jamás sin salvo excepto o solo sólo solamente",
-    "antes después debe ningún ninguna non mai senza tranne soltanto prima dopo deve nessuno nessuna não",
-    "sem exceto apenas somente depois nenhum nenhuma niet geen nooit zonder behalve alleen moet",
-)
+_LOGIC = words_in("prompts/logic.txt")
 _LOGIC_WORD = expression(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _CJK = expression(
     r"不要|不得|不能|不可|没有|沒有|禁止|除非|只能|之前|之后|之後|しない|せず|ないで|のみ|だけ|以外"

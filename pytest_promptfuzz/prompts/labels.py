@@ -12,6 +12,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.data.tables import words_in
 from pytest_promptfuzz.prompts.cues import (
     CONDITIONS,
     CUES,
@@ -49,18 +50,7 @@ _MARKS = frozenset("\"'“‘«„`「")
 _OPENERS = _MARKS | {"*", "<"}
 _NOTE = expression(r"\s?\([^()\n]{1,160}\)")
 # Words that no label begins with or holds; an enumeration ends before them.
-_STOP = vocabulary(
-    "a an the this that these those his her its their your our my some such each every any all both for",
-    "from by with in on at to of as into using based depending according about per under over than if",
-    "when where while whether because since so then otherwise please only just exactly is are was were be",
-    "been being has have had do does did will would can could should shall must may might i you he she it",
-    "we they who which what how why there here and or e.g i.e etc following between among either exactly",
-    "ce cet cette ces comme dieser diese dieses als zwischen unter como este esta come tra entre",
-    "parmi par uniquement seulement exclusivement ausschließlich únicamente solamente unicamente soltanto",
-    "apenas somente uitsluitend com questo questa tussen der die das den dem des ein",
-    "eine einer einem einen für mit je nach ist sind le la les l un une des du pour avec selon est sont",
-    "el los las unos unas para con según es son lo il gli i per os as um uma seu sua het een voor",
-)
+_STOP = words_in("prompts/label_ends.txt")
 # "yes or no, followed by a reason", "yes or no first": where the list is over, and the sentence says how to answer.
 _RUNS_ON = expression(
     r"(?:followed|preceded|accompanied) (?:by|with)\b|(?<=[^\W_] )first(?=[.;:!?\n]|\Z)", re.IGNORECASE

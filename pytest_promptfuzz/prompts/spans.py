@@ -11,6 +11,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.tables import entries, listed
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.prompts.cues import (
     COUNTS,
@@ -35,52 +36,12 @@ if TYPE_CHECKING:
 # Spans between delimiters: slots, tags, placeholders, quotes, code, marked-up mathematics.
 
 
-# Every repetition is bounded or stops at the delimiter that opened it, so that a flood of openers costs linear
-# time. A quotation of several lines stops at a blank line.
-_DELIMITED = expression(
-    r"""
-      (?P<code>
-          ```.*?(?:```|\Z) | ~~~(?=[\w\s]).*?(?:~~~|\Z)
-        | ``(?!`)[^`\n]{1,400}``(?!`) | `[^`\n]{1,400}`
-      )
-    | (?P<quote>
-          \"\"\"(?!\").{1,4000}?\"\"\"
-        | "(?=\S)(?:[^"\n]|(?<=\s)"(?=\w)[^"\n]{1,200}(?<=\S)"(?=[\s.,;!?])){1,1000}(?<=\S)"(?!\w)
-        | "(?=\S)(?:[^"\n]|\n(?![ \t\r]{0,80}\n)){1,1000}"
-        | “(?:[^“”\n]|\n(?![ \t\r]{0,80}\n)){1,1000}[”“]
-        | „(?:[^„“”\n]|\n(?![ \t\r]{0,80}\n)){1,1000}[“”]
-        | «(?:[^«»\n]|\n(?![ \t\r]{0,80}\n)){1,1000}» | ‹[^‹›\n]{1,400}›
-        | 「[^「」]{1,1000}」 | 『[^『』]{1,1000}』 | 《[^《》]{1,400}》 | ＂[^＂\n]{1,1000}＂
-        | '(?<![\w'’]')(?=[^\s'])(?:[^'\n]|(?<=\w)'(?=\w)){1,300}(?<=\S)'(?![\w'])
-        | ‘(?=\S)(?:[^‘’\n]|(?<=\w)’(?=\w)){1,300}(?<=\S)’(?!\w)
-      )
-    | (?P<slot>
-          \{\{\{[^{}\n]{1,200}\}\}\} | \{\{[^{}\n]{1,200}\}\}
-        | \{%[^\n]{1,200}?%\} | \{\#[^\n]{1,200}?\#\}
-        | \$\{[^{}\n]{1,100}\} | \{[^{}\n"':,]{0,80}(?:[:!][^{}\n"']{0,40})?\}
-        | %\(\w{1,80}\)[-#0\ +]{0,4}\d{0,4}(?:\.\d{1,3})?[diouxXeEfFgGcrsa] | %[sd](?<!\w%[sd])(?!\w)
-        | \[\[[^\[\]\n]{1,80}\]\]
-      )
-    | (?P<math>
-          \$\$[^$]{1,1000}\$\$ | \$(?=[^\s$])[^$\n]{1,300}(?<=\S)\$(?!\w)
-        | \\\([^\n]{1,400}?\\\) | \\\[.{1,400}?\\\]
-      )
-    | (?P<name>\$[^\W\d]\w{0,80})
-    | (?P<tag><(?:/?[^\W\d_]|!--|[|!?])[^<>\n]{0,200}>)
-    | (?P<placeholder>
-          \[(?:[^\W\d_][\w.-]{0,60}|[A-Z0-9][A-Z0-9\ _/'’&,:.-]{0,80})\](?!\()
-        | \[(?i:insert|your|enter|add|fill|put|company|customer|user|todo|placeholder)\b[^\[\]\n]{0,80}\]
-        | \[[\d\s,;–-]{1,40}\]
-      )
-    | (?P<url>\]\([^()\s]{1,500}\))
-    | (?P<escape>
-          \\[^\W\d_]{1,40}(?:\{[^{}\n]{0,100}\}){0,4}
-          (?:[ ]?(?:\\(?:[a-zA-Z]{1,40}|[,;:!\ ])|[_^{}()\[\]+=*/|<>0-9-]|[.,](?=\d)
-             |(?<![a-zA-Z])d?[a-zA-Z](?![a-zA-Z]))){0,80}
-      )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+def _delimited() -> str:
+    kinds = listed("prompts/delimiters.tsv").items()
+    return "|".join(f"(?P<{kind}>{'|'.join(patterns)})" for kind, patterns in kinds)
+
+
+_DELIMITED = expression(_delimited, re.VERBOSE | re.DOTALL)
 _KINDS = {"name": "slot", "escape": "code"}
 _OPENER = expression(r"[`~\"“„«‹「『《＂'‘{%$\[\]\\<]")
 
@@ -219,35 +180,28 @@ def _trimmed(text: str) -> str:
 # Numbers, with what belongs to them: units, ranges, currencies, dates, times, versions, and numbers in words.
 
 
-_UNITS = (
-    "percent|per cent|percentage points?|million|billion|trillion|thousand|hundred|dozen|"
-    "ms|milliseconds?|s|secs?|seconds?|min|mins|minutes?|h|hrs?|hours?|days?|weeks?|months?|quarters?|years?|"
-    "bits?|bytes?|[kKMGT]i?B|[kMGT]bps|Hz|[kMG]Hz|px|pt|dpi|fps|"
-    "nm|mm|cm|m|km|inch(?:es)?|in\\.|feet|foot|ft|yards?|miles?|mi|mph|km/h|"
-    "mg|g|kg|tons?|tonnes?|lbs?|pounds?|oz|ounces?|m[lL]|d[lL]|[lL]|lit(?:er|re)s?|gallons?|"
-    "µ[glLm]|mcg|m?mol|IU|k?cal|k?Pa|bar|psi|rpm|"
-    "[WVAJN]|kW|MW|[kM]?Wh|m?Ah|°[CF]?|degrees?|[CKF]|"
-    "dollars?|euros?|cents?|USD|EUR|GBP|CHF|JPY|CAD|AUD|INR|CNY|[$€£¥₹₩₽₺₴₫฿]|"
-    "decimal places?|decimals?|digits?|words?|sentences?|characters?|chars?|"
-    "tokens?|letters?|lines?|paragraphs?|bullets?|bullet points?|items?|"
-    "points?|stars?|times|"
-    "[aApP]\\.[mM]\\.|[aApP][mM]|UTC|GMT|CES?T|BST|IST|JST|[ECMP][SD]T"
-)
 _JOIN = r"[.,:/'’\-–—−×٫٬]"
 # A space between groups of digits, or a times sign: 1 204 500; 55 x 40 x 20; +44 20 7946 0018; +1 (555) 010 9999.
 _GROUP = r"[ \u00a0\u202f]|[ ][x×][ ]|[ ]?\(\d{1,5}\)[ -]?"
+
+
 # A run of digits with single separators between is one number: 1,000; 12-18; 10:30; 24/7; 2025-07-24; 1.5.
 # Letters glued to it belong to it (5GB, 1st, 2x, 14.2(b), 67-year-old), and so do the counters of Chinese, Japanese
 # and Korean.
 # It begins with \d\d* and not with \d+: the engine looks for a single character of a class many times faster.
-_NUMBER = expression(
-    rf"\d\d*(?:(?:{_JOIN}|{_GROUP})\d+)*(?:[eE][+-]?\d+)?"
-    r"(?:[A-Za-zÀ-ɏµ_][A-Za-z0-9À-ɏ_]*|[²³¹]|(?:\([a-z]{1,4}\))+)?"
-    r"(?:\s?[%‰٪％]|[年月日時时分秒点點号號]\d+"
-    r"|[年月日時时分秒点點个個つ句字词詞文行項项条條段円元人回歳度万億亿千百월일시분개줄])*"
-    rf"(?:[\s-](?:{_UNITS})[²³]?(?!\w))?(?:(?:/(?:{_UNITS})[²³]?(?!\w)){{1,3}}|\s(?:{_UNITS})[²³]?(?!\w))?"
-    r"(?:-[A-Za-z]{2,14}(?!\w)){0,4}"
-)
+def _number() -> str:
+    units = "|".join(entries("prompts/units.txt", str))
+    return (
+        rf"\d\d*(?:(?:{_JOIN}|{_GROUP})\d+)*(?:[eE][+-]?\d+)?"
+        r"(?:[A-Za-zÀ-ɏµ_][A-Za-z0-9À-ɏ_]*|[²³¹]|(?:\([a-z]{1,4}\))+)?"
+        r"(?:\s?[%‰٪％]|[年月日時时分秒点點号號]\d+"
+        r"|[年月日時时分秒点點个個つ句字词詞文行項项条條段円元人回歳度万億亿千百월일시분개줄])*"
+        rf"(?:[\s-](?:{units})[²³]?(?!\w))?(?:(?:/(?:{units})[²³]?(?!\w)){{1,3}}|\s(?:{units})[²³]?(?!\w))?"
+        r"(?:-[A-Za-z]{2,14}(?!\w)){0,4}"
+    )
+
+
+_NUMBER = expression(_number)
 _CURRENCY = frozenset("$€£¥₹₩₽₺₴₫฿")
 _CODES = vocabulary("GBP INR CNY CHF JPY EUR USD AUD CAD")
 _SIGNS = frozenset("+-−±~≈<>≤≥#№§")

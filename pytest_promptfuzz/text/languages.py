@@ -8,51 +8,29 @@ from __future__ import annotations
 
 import re
 
+from pytest_promptfuzz.data.tables import listed, pairs, when_used, words_in
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.text.expressions import expression, lower, words
+from pytest_promptfuzz.text.expressions import expression, lower
 
-_FUNCTION_WORDS = {
-    "en": "the of and to a in is that for it as with be by on not or from this an are at if you your which will"
-    " what how each only do must should when then all any into no more than its their there have has using use"
-    " following given please text answer write return but was were i my we they he she his her can been where who",
-    "es": "el la los las de del y que en un una para con por se es como su si o al lo más esta este cada sin texto"
-    " siguiente responde pero muy está están hay sus nos mi puedo fue ser sobre también cuando donde dónde ha han"
-    " hola usted solo sólo ya hasta",
-    "fr": "le la les des du et que en un une pour avec par est dans ce cette sur au aux ou qui ne pas vous votre"
-    " chaque texte suivant réponds répondez mais je nous il elle son sa ses sont été être ont a à plus cela où avons"
-    " de n'est d'un d'une c'est bonjour ma mon",
-    "de": "der die das und den dem des ein eine einen einer ist mit von zu für auf im nicht oder als wie sie bitte"
-    " jede jeden folgenden nur text aber ich wir es hat haben wird werden kann sind war bei aus nach zum zur ihre"
-    " ihnen auch dass mir an am meine mein wo seit noch in antworte schreibe",
-    "nl": "de het een en van in is dat op te voor met zijn niet of aan de volgende je jouw uw elke geef tekst als bij"
-    " maar ik we wij heeft hebben wordt worden kan deze dit die naar ook er om door mijn waar al nog geen mee u was",
-    "it": "il lo la gli le di del della e che in un una per con è come non o al nel seguente testo ogni rispondi ma"
-    " sono ha hanno questo questa abbiamo mi ti si dei delle da sul alla più anche essere stato posso tuo sarà ciao"
-    " dov'è mio entro",
-    "pt": "o a os as de do da e que em um uma para com por é como não ou ao no na seguinte texto cada responda você"
-    " mas seu sua são foi está isso este esta muito também ele ela meu minha já das dos pelo pela mais será onde olá"
-    " até",
-}
-_LANGUAGES: dict[str, tuple[str, ...]] = {}
-for _code, _words in _FUNCTION_WORDS.items():
-    for _word in dict.fromkeys(_words.split()):
-        _LANGUAGES[_word] = (*_LANGUAGES.get(_word, ()), _code)
+_FUNCTION_WORDS = listed("languages/function_words.tsv")
+_ENGLISH = words_in("languages/function_words.tsv", "en")
 
-_ENGLISH = frozenset(_FUNCTION_WORDS["en"].split())
+
+def _languages() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for code, words in _FUNCTION_WORDS.items():
+        for word in words:
+            found[word] = (*found.get(word, ()), code)
+    return found
+
+
+_LANGUAGES: dict[str, tuple[str, ...]] = when_used(_languages)
+"""The languages of each function word."""
 _LETTERS = expression("[A-Za-zÀ-ɏ]+(?:['’][A-Za-zÀ-ɏ]+)?")
 _SPACED = bytes(ord(chr(code).lower()) if chr(code).isalpha() else 32 for code in range(128)).ljust(256)
 _KANA = expression("[\u3041-\u3096\u30a1-\u30fa]")
 _PROMPT_SAMPLE = 1000  # characters; the head of a long prompt is its instructions
-_CODES = words(
-    """
-    aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee
-    el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is
-    it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms
-    mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk
-    sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi
-    yo za zh zu
-    """
-)
+_CODES = words_in("languages/codes.txt")
 _TAG = expression(r"([A-Za-z]{2})(?:[-_]([A-Za-z]{2}))?\Z")
 
 
@@ -125,38 +103,7 @@ def _best(text: str) -> tuple[str, int, bool, bool]:
 # Which language a text is written in, for texts that a model has written, and what languages are called.
 
 
-LANGUAGES = {
-    "ar": "Arabic",
-    "bg": "Bulgarian",
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "el": "Greek",
-    "en": "English",
-    "es": "Spanish",
-    "fi": "Finnish",
-    "fr": "French",
-    "fr-CA": "Canadian French",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "hu": "Hungarian",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "nl": "Dutch",
-    "no": "Norwegian",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "pt-BR": "Brazilian Portuguese",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "sv": "Swedish",
-    "th": "Thai",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "vi": "Vietnamese",
-    "zh": "Chinese",
-}
+LANGUAGES = pairs("languages/names.tsv")
 """Languages a model may be asked for, by code, and how it is asked."""
 
 _TOLD = frozenset(["en", "es", "fr", "de", "nl", "it", "pt"])  # what function words tell apart
