@@ -14,6 +14,7 @@ from pytest_promptfuzz.comparing.profiles import GUARDS
 from pytest_promptfuzz.comparing.reading.asides import read_asides
 from pytest_promptfuzz.comparing.reading.text import analyse
 from pytest_promptfuzz.comparing.reading.word_lists import FUNCTION_WORDS
+from pytest_promptfuzz.data.tables import words_in
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.mutations.analysis.spared_text import data_spans, field_spans
 from pytest_promptfuzz.prompts.cues import logic_words
@@ -50,26 +51,7 @@ _ASKING = re.compile(
     r"|(?:i|we) (?:want|need|ask|would (?:like|ask)))\b",
     re.IGNORECASE,
 )
-_VERBS = words(
-    """
-    act add adopt analyse analyze annotate answer apply arrange ask assess assign assume avoid base be boil
-    break brief build calculate categorise categorize change check choose cite clarify classify clean collect
-    combine compare compile complete compose compress compute condense consider construct continue convert copy
-    correct count craft create decide deduce define deliver derive describe design detect determine develop
-    devise discuss display distil distill divide do don't draft draw edit elaborate emit employ ensure enumerate
-    estimate evaluate examine exclude expand explain explore express extract figure fill filter find finish fix
-    flag focus follow forget format formulate gather generate get give go grade group guess handle help
-    highlight identify ignore imagine improve include indicate infer inspect interpret judge justify keep label
-    let limit list locate look make map mark match mention merge modify name never normalise normalize note
-    number obtain offer omit order organise organize outline output paraphrase parse pay perform pick place plan
-    play point predict prepare present print prioritise prioritize process produce proofread propose provide
-    pull put quote rank rate read recast recommend record reduce refer reformat reformulate refrain remember
-    remove rename render reorganise reorganize repeat rephrase replace reply report respond restate restructure
-    return reveal review revise rewrite score search select separate set shorten show simplify sketch skip solve
-    sort specify spell split start state stick structure study substitute suggest sum summarise summarize supply
-    take tell test think transform translate treat try turn use verify vote work write
-    """
-)
+_VERBS = words_in("words/instructing_verbs.txt")
 """What instructions begin with."""
 
 _DENIALS = words(

@@ -23,7 +23,12 @@ _NAME = expression("<([A-Z_]+)>")
 
 def words_in(name: str, kind: str = "") -> frozenset[str]:
     """The words of a file, one a line behind its remarks; of a table of kinds and words, those of one kind."""
-    return when_used(lambda: _kinds(name)[kind] if kind else _words(name))
+    return when_used(lambda: _word_sets(name)[kind] if kind else _words(name))
+
+
+def word_sets(name: str) -> dict[str, frozenset[str]]:
+    """The words of each kind of a table."""
+    return when_used(lambda: _word_sets(name))
 
 
 def entries(name: str, entry: Callable[..., T]) -> list[T]:
@@ -163,5 +168,5 @@ def _listed(name: str) -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def _kinds(name: str) -> dict[str, frozenset[str]]:
+def _word_sets(name: str) -> dict[str, frozenset[str]]:
     return {kind: frozenset(some) for kind, some in _listed(name).items()}

@@ -46,7 +46,7 @@ def table(tmp_path, monkeypatch):
 
 
 def clear():
-    for each in (tables._lines, tables._listed, tables._kinds, tables._words):
+    for each in (tables._lines, tables._listed, tables._word_sets, tables._words):
         each.cache_clear()
 
 

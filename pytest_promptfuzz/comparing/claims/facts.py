@@ -9,6 +9,7 @@ from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.comparing.reading.pieces import Figure, agree
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import canonical
+from pytest_promptfuzz.data.tables import pairs
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -60,23 +61,7 @@ def beside(token: Token) -> frozenset[Key]:
 # Names and identifiers of the baseline that the response replaces or leaves out.
 
 
-_ADJECTIVES = {
-    "us": "america",
-    "usa": "america",
-    "american": "america",
-    "states": "america",
-    "uk": "britain",
-    "british": "britain",
-    "eu": "europe",
-    "european": "europe",
-    "polish": "poland",
-    "irish": "ireland",
-    "french": "france",
-    "dutch": "netherlands",
-    "spanish": "spain",
-    "bce": "bc",
-    "tv": "television",
-}
+_ADJECTIVES = pairs("comparing/name_forms.tsv")
 """Names and the adjectives or letters that stand for them, where neither begins as the other does."""
 _ACRONYM = expression(r"\b[A-Z]{2,6}\b")
 _SMALL = frozenset({"of", "the", "and", "for"})

@@ -256,27 +256,8 @@ def _last_sentence(text: str) -> int:
     return start + 1 if start >= 0 else (len(text) if window else 0)
 
 
-_OPENERS = word_set(
-    """sure certainly absolutely gladly great okay ok understood gern gerne natürlich selbstverständlich klar claro
-    certo certamente volentieri natuurlijk zeker good excellent interesting thanks thank happy glad here here's voici
-    voilà ecco briefly summary tl;dr zusammengefasst kurzum samengevat kortom answer danke merci gracias grazie bedankt
-    of-course no-problem got-it with-pleasure bien-sûr avec-plaisir por-supuesto con-gusto graag-gedaan that's-a
-    that-is what-a a-good a-great an-excellent an-interesting many-thanks i-would i'd-be i'm-happy i-am i'm-glad
-    i'm-sorry i'm-really i'm-very i'm-so i'm-truly i-hope you-asked you-wanted you-want you-were your-question
-    the-question hier-ist hier-sind hier-finden hier-is hier-zijn aquí-está aquí-están aquí-tiene aquí-tienes
-    below-is below-are this-is these-are the-following in-summary in-short in-brief in-a in-conclusion to-summarize
-    to-summarise to-sum kurz-gesagt en-résumé en-bref en-resumen in-sintesi in-breve according-to based-on as-stated
-    as-per from-the from-this from-your final-answer vielen-dank herzlichen-dank besten-dank muchas-gracias
-    i-have i-found i-extracted i-identified die-übersetzung die-zusammenfassung die-antwort das-ergebnis la-traduction
-    la-réponse le-résumé la-traducción la-respuesta el-resumen la-traduzione la-risposta il-riassunto de-vertaling
-    de-samenvatting het-antwoord dank-u hartelijk-dank d'accord"""
-)
-_CLOSERS = word_set(
-    """kind best warm many regards thanks yours sincerely faithfully truly
-    please just let i hope feel don't do if should is shall can may would i'm i'd always happy glad have enjoy
-    that's thank dites sagen sag dígame dime mi dimmi fammi ich lassen lass bei falls wenn sollten melden
-    n'hésitez n'hésite j'espère bonne si no espero que non spero se resto buona laat ik als fijne"""
-)
+_OPENERS = words_in("comparing/openers.tsv", "opening")
+_CLOSERS = words_in("comparing/openers.tsv", "closing")
 """First words, or two, of courtesies: what begins with another one is not read any further."""
 
 _HINTS = word_set(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.comparison import decided
 from pytest_promptfuzz.comparing.reading.text import shown
+from pytest_promptfuzz.data.tables import entries, when_used
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -239,28 +240,9 @@ _ENDS = expression(r"(?:\s*[\w²³°%/]{1,12})?[.!*_)\s$]*")
 """What may stand behind a result: its unit."""
 _RELATION = expression(r"\s*(<=|>=|[=<>≤≥≠])\s*")
 _TURNED = {">": "<", "≥": "≤", ">=": "≤"}
-_NOTATION = [
-    (expression(pattern), plain)
-    for pattern, plain in (
-        (r"\\(?:left|right|displaystyle|[,;:!()\[\]])|\\\s|~", ""),
-        (r"\\(?:boxed|text|mathrm|mathbf|textbf)\{((?:[^{}]|\{[^{}]*\})*)\}", r"\1"),
-        (r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))"),
-        (r"\\[dt]?frac(\d)(\d)", r"(\1/\2)"),
-        (r"\\sqrt\{([^{}]*)\}", r"sqrt(\1)"),
-        (r"√\s*(\d+(?:\.\d+)?|[a-z])", r"sqrt(\1)"),
-        (r"√", "sqrt"),
-        (r"\^\{([^{}]*)\}", r"**(\1)"),
-        (r"\^", "**"),
-        (r"\\(?:cdot|times)(?![a-z])", "*"),
-        (r"\\div(?![a-z])", "/"),
-        (r"\\(?:leq|le)(?![a-z])", "≤"),
-        (r"\\(?:geq|ge)(?![a-z])", "≥"),
-        (r"\\([a-z]+)", r"\1"),
-        (r"(?<=\d)\s+x\s+(?=\d)", "*"),
-        (r"(?<=\d),(?=\d{3}(?!\d))", ""),
-        (r"(?<!\*)([²³⁴⁵⁶⁷⁸⁹])", r"**\1"),
-    )
-]
+_NOTATION = when_used(
+    lambda: entries("comparing/formula_notation.tsv", lambda pattern, plain="": (expression(pattern), plain))
+)
 _SIGNS = str.maketrans("²³⁴⁵⁶⁷⁸⁹×·÷−–{}", "23456789**/--()")
 _TOKEN = expression(
     r"\s*(\d+(?:\.\d+)?|\.\d+|(?:sqrt|sin|cos|tan|log|ln|exp|pi|theta)(?![a-z])|[^\W\d_](?![^\W\d_]{2})|\*\*|[-+*/()])\s*"

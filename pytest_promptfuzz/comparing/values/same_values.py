@@ -150,19 +150,6 @@ def days(text: str, other: str) -> list[tuple[datetime, int, int]]:
     return result
 
 
-# Each dimension: its units with what they are in the smallest of them.
-_DIMENSIONS = """
-mg milligram milligrams:1 g gram grams gramm:1000 kg kilo kilos kilogram kilograms kilogramm:1000000 \
-tonne tonnes:1000000000
-ml millilitre millilitres milliliter milliliters:1 cl centilitre centilitres:10 dl decilitre decilitres:100 \
-l litre litres liter liters:1000
-mm millimetre millimetres millimeter millimeters:1 cm centimetre centimetres centimeter centimeters:10 \
-m metre metres meter meters:1000 km kilometre kilometres kilometer kilometers:1000000
-second seconds sec secs sekunden:1 min mins minute minutes minuten:60 h hr hrs hour hours stunde stunden:3600 \
-day days tag tage:86400 week weeks woche wochen:604800
-sqm m² sq-m square-metre square-metres square-meter square-meters:1 hectare hectares ha:10000 \
-km² square-kilometre square-kilometres square-kilometer square-kilometers:1000000
-"""
 _SHARES = {
     "a half": "50", "half": "50", "a quarter": "25", "one quarter": "25", "one-quarter": "25",
     "three quarters": "75", "three-quarters": "75", "a fifth": "20", "one fifth": "20", "one-fifth": "20",
@@ -174,18 +161,17 @@ _SHARES = {
 
 def _units() -> dict[str, tuple[int, int]]:
     known: dict[str, tuple[int, int]] = {}
-    for dimension, line in enumerate(_DIMENSIONS.strip().splitlines()):
-        names: list[str] = []
-        for word in line.split():
-            name, colon, factor = word.partition(":")
-            names.append(name)
-            if colon:
-                known.update((each.replace("-", " "), (dimension, int(factor))) for each in names)
-                names = []
+    dimensions: dict[str, int] = {}
+
+    def add(dimension: str, factor: str, *names: str) -> None:
+        number = dimensions.setdefault(dimension, len(dimensions))
+        known.update(dict.fromkeys(names, (number, int(factor))))
+
+    entries("comparing/dimensions.tsv", add)
     return known
 
 
-_UNITS = _units()
+_UNITS: dict[str, tuple[int, int]] = when_used(_units)
 _TOKEN_UNITS = when_used(
     lambda: {canonical(name)[0]: unit for name, unit in _UNITS.items() if " " not in name and name.isalpha()}
 )

@@ -12,6 +12,7 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.tables import alternatives, word_sets, words_in
 from pytest_promptfuzz.mutations.analysis.instructions import tasks_of
 from pytest_promptfuzz.mutations.engine.edits import Edit, insert
 from pytest_promptfuzz.mutations.operators.tone import instructions
@@ -208,61 +209,16 @@ def _sure(draft: Draft, lines: list[Line], last: Line) -> bool:
 
 
 _FLAGS = re.IGNORECASE | re.ASCII
-_THING = (
-    "labels?|categor(?:y|ies)|class(?:es)?|letters?|words?|numbers?|names?|codes?|priorit(?:y|ies)|scores?|topics?"
-    "|intents?|tags?|emojis?|ids?|identifiers?|dates?|values?|amounts?|digits?|ratings?|grades?|decisions?|verdicts?"
-    "|options?|choices?|figures?|characters?|symbols?|keywords?|levels?|teams?|queues?|departments?|results?|totals?"
-    "|statement|quer(?:y|ies)|language|title|types?|answers?"
-)
+_FORMS = "mutations/answer_forms.tsv"
 _KEYED = expression(r"\b(?:json|ya?ml|xml)\b", _FLAGS)
 
 # --- any answer that is one bare thing ---------------------------------------------------------------------------
-_BARE = expression(
-    rf"\b(?:only|just|solely|exactly one|nothing but|nothing except|nothing more than)(?: with| of)?"
-    rf"(?: the| one| a| an| your)?(?: [\w-]+){{0,2}}? (?:{_THING})\b"
-    rf"|\b(?:{_THING}|translation|one|it) (?:only|alone)\b"
-    r"|\bnothing (?:else|more|but)\b|\bno(?:thing)? other (?:text|words?|output|characters?)\b|\bno words\b"
-    r"|\bwith (?:an? |the )?(?:letter|word|digit|emoji|character|number)\b(?! of\b)"
-    r"|\b(?:single|one)[- ](?:word|letter|digit|emoji|character|number|label)\b",
-    _FLAGS,
-)
-_BARE_WORDS = words(
-    "only just solely exactly nothing alone else word words letter digit emoji character number no bare single"
-)
+_BARE = expression(lambda: alternatives(_FORMS, "bare"), _FLAGS)
+_BARE_WORDS = words_in(_FORMS, "bare word")
 
-# --- what leaves no room for another format -----------------------------------------------------------------------
-_ANSWERED = r"(?:answer|respond|reply|return|output|print|say|choose|pick|select|write)"
-_SHAPED = expression(
-    r"\b(?:nothing|anything|no text|text) (?:else|before|after|around)\b"
-    r"|(?:n['’]t|\bnot) (?:explain|justify|elaborate|give (?:any )?reasons)\b"
-    r"|\b(?:no|without)(?: any| further| other)? (?:explanations?|comments?|commentary|reasons?|reasoning)\b"
-    r"|\bfull stop\b|\blower ?case\b|\bupper ?case\b|\bcapital letters\b|\bcapitals\b|\bplain (?:prose|sentences)\b"
-    r"|\byes or no\b|\byes/no\b|\btrue or false\b"
-    rf"|\b{_ANSWERED}(?: with| only| just| exactly| strictly| either| the (?:text|words?|phrase|line))*"
-    r" (?:one of|exactly one|either)\b"
-    r"|\b(?:in|as|into|single|one|short|two|three|four|brief|\d)[ -](?:[\w-]+ )?paragraphs?\b"
-    r"|\b(?:start|begin|open)s?(?: it| the \w+)? with [\"“‘'«`]"
-    r"|\b(?:first|second|third|last|next|final|single|two|three|four|five|six|header|same|this|subject|\d+) lines?\b"
-    r"|\blines? (?:of|with|that|per)\b|\bon (?:its|their) own\b"
-    r"|\bcharacters\b|\bread (?:aloud|out)\b|\bspoken\b|\bvoice\b|\btweets?\b|\bsms\b|\btext messages?\b|\bhashtags?\b"
-    r"|\bsubject line\b|\bheadlines?\b|\bcolumns?\b|\brows?\b|\bsemicolons?\b|\bsquare brackets\b"
-    r"|\b(?:outlines?|layouts?|skeleton)\b|\bone page\b|\bchecklist\b|\bfill in\b|\bform\b"
-    r"|(?:\bno|\bnot|n['’]t|\bwithout|\bavoid|\bnever|\bneither)\b[^.\n]{0,40}\b(?:bullets?|bullet points|lists?"
-    r"|head(?:ing|er)s?|tables?|markup|formatting|brackets|quotation marks|quotes|emojis?|symbols|tags"
-    r"|introduction|preamble|prefix|punctuation)\b"
-    r"|\b(?:use|with|under|has|have) (?:the |these |this |following )*(?:headings?|sections?|headers?)\b",
-    _FLAGS,
-)
-# One of these stands in whatever the pattern finds; looking them up takes a tenth of the time.
-_SHAPED_WORDS = words(
-    "else before after around explain justify elaborate reasons reason reasoning explanation explanations comment"
-    " comments commentary stop case lowercase uppercase capital capitals prose sentences no false one either paragraph"
-    " paragraphs start starts begin begins open opens line lines own characters aloud out spoken voice tweet tweets sms"
-    " message messages hashtag hashtags headline headlines column columns row rows semicolon semicolons brackets"
-    " outline outlines layout layouts skeleton page checklist fill form bullet bullets list lists heading headings"
-    " header headers table tables markup formatting marks quotes emoji emojis symbol symbols tags introduction"
-    " preamble prefix punctuation section sections"
-)
+_SHAPED = expression(lambda: alternatives(_FORMS, "shaped"), _FLAGS)
+# One of these stands in whatever the pattern finds.
+_SHAPED_WORDS = words_in(_FORMS, "shaped word")
 _LITERAL = expression(
     r"\b(?:[Aa]nswer|[Rr]espond|[Rr]eply|[Rr]eturn|[Oo]utput|ANSWER|RESPOND|REPLY|RETURN|OUTPUT)"
     r"(?: with| only| just| exactly| simply| WITH| ONLY| the| text| words?| phrase| two| one| line){0,5}:?"
@@ -303,43 +259,7 @@ def outlined(text: str) -> bool:
 
 
 # --- what leaves no room for another language ---------------------------------------------------------------------
-_WORDED = {
-    "en": words(
-        "sql csv tsv regex latex spelling spellings typo typos misspelling misspellings misspelt wording verbatim"
-        " transcribe grammar grammatical proofread british american rewrite reword rephrase paraphrase tidy redact"
-        " anonymise anonymize anagram acronym palindrome syllable syllables rhyme rhymes rhyming alphabet alphabetical"
-        " alphabetically crossword pun idiom idioms synonym synonyms copied copying untouched unaltered quoted"
-        " quotation quotations glossary subtitles subtitle spell spelled spelt unscramble blank blanks"
-        " password slug hex base64 emoji emojis contractions bash shell powershell dockerfile"
-        " makefile"
-    ),
-    "de": words(
-        "rechtschreibung rechtschreibfehler tippfehler wortlaut wörtlich wortwörtlich unverändert kopiere übernimm"
-        " abschreiben duden siezen duzen siezt duzt grammatik sql csv code zeile zeilen feld felder format beispiel"
-        " beispiele umformulieren formuliere zitiere zitat reim reime muster"
-    ),
-    "fr": words(
-        "orthographe fautes recopiez recopie recopier mot-à-mot textuellement vouvoyez vouvoie tutoyez tutoie"
-        " vouvoiement tutoiement exemple exemples champs champ format ligne lignes sql csv code reformulez reformule"
-        " grammaire citez cite citation rime rimes modèle"
-    ),
-    "es": words(
-        "ortografía faltas literalmente textualmente literal ejemplo ejemplos formato campos campo línea líneas sql csv"
-        " código reescribe reformula gramática tutea usted tuteo cita citas rima rimas copia"
-    ),
-    "it": words(
-        "ortografia letteralmente testualmente esempio esempi formato campi campo riga righe sql csv codice riscrivi"
-        " riformula grammatica lei copia cita citazione rima rime refusi"
-    ),
-    "pt": words(
-        "ortografia literalmente textualmente exemplo exemplos formato campos campo linha linhas sql csv código"
-        " reescreva reformule gramática copie cite citação rima rimas"
-    ),
-    "nl": words(
-        "spelling spelfouten taalfouten typefouten letterlijk ongewijzigd voorbeeld voorbeelden velden veld formaat"
-        " sql csv code herschrijf herformuleer grammatica citeer rijm kopieer je-vorm u-vorm"
-    ),
-}
+_WORDED = word_sets("mutations/fixed_wording.tsv")
 _OWN = expression(
     r"\b(?:vouvoy|tutoy|siez|duz|ort(?:h)?ogra[fp]|recht?schreib|fonction|requête|programme python|funktion|skript"
     r"|abfrage|funci[oó]n|consulta sql|funzione|função|functie|script)\w*"
@@ -376,48 +296,15 @@ _WORDED_JA = expression(
     "敬語|敬体|丁寧語|常体|です・ます|ですます|である調|漢字|ひらがな|カタカナ|表記|誤字|脱字|原文|例[:：]|形式|フォーマット|そのまま|字以内"
     "|文字|コード|SQL|CSV|件名|項目|俳句|短歌|書き直|言い換え|校正"
 )
-_MADE = (
-    r"\b(?:write|generate|create|return|give|produce|output|implement|complete|convert|build|provide|put|emit|fix)"
-    r"\b"
-)
-_EXACT = expression(
-    rf"{_MADE}[^.\n]{{0,60}}\b(?:functions?|scripts?|programs?|code|components?|methods?|quer(?:y|ies)|html|tests?|macro"
-    r"|formulas?|expressions?|commands?|snippets?|config(?:uration)?|markup|equations?|pseudocode)\b"
-    r"|\b(?:this|following|exact|same|given) (?:[\w-]+ )?(?:format|structure|template|pattern|form)\b"
-    r"|\b(?:of|in) the form\b|\bfill in\b|\bplaceholders?\b|\bslots\b"
-    r"|(?:n['’]t|\bnot|\bnever|\bwithout)(?: be| to)? (?:fix|correct|edit|alter|modif|touch)\w*"
-    r"|(?:n['’]t|\bnot|\bnever|\bwithout|\bno)(?: be| to)? (?:chang|replac)\w*[^.\n]{0,30}?"
-    r"\b(?:wording|words?|text|sentences?|anything|names?|it|them|phrases?|lines?|letters?|original)\b"
-    r"|\bnothing (?:is |be )?changed\b|\bword[- ](?:for|by)[- ]word\b|\bcharacter by character\b"
-    r"|\b(?:exactly|just|precisely) as\b|\bas (?:it|they) (?:stands?|appears?|(?:is|are) (?:written|given|printed))\b"
-    r"|\b(?:edit|polish|revise|correct|improve|clean up|reformat) (?:this|the|my|our|following)\b"
-    r"|\bparts? of speech\b|\bpos[- ]tags?\b|\blemmas?\b|\btokens?\b|\bone-liners?\b"
-    r"|\bwrite exactly\b|\bunchanged\b|\bstarts? with the letter\b",
-    _FLAGS,
-)
-_WORDS = r"(?:words?|wording|phrasing|phrases?|sentences?|passages?|original|text)"
-_ALTERED = r"(?:chang|alter|edit|modif|touch|reword|rephras|paraphras|shorten|correct)\w*"
+_EXACT = expression(lambda: alternatives(_FORMS, "exact"), _FLAGS)
 # What is copied stays in the language it is in; and no Japanese sentence begins with its verb.
-_COPIED = expression(
-    r"\b(?:keep|retain|preserve|leave|reproduce|copy|repeat)\w* (?:all |each |every )?(?:of )?"
-    r"(?:(?:the|his|her|their|its|my|our) )?(?:[\w-]+['’]s? )?(?:exact |original |own |very |same |actual )*"
-    r"(?:words|wording|phrasing|formulations?|original (?:text|sentences?|spelling))\b"
-    r"(?! (?:short|simple|plain|counts?|limits?|below|under))"
-    rf"|\b{_WORDS}\b[^.]{{0,30}}?\b(?:must|should|may|shall|can|is|are|be)(?: not|n['’]t| never)(?: to)?(?: be)?"
-    rf" {_ALTERED}"
-    rf"|\b{_WORDS}\b[^.]{{0,40}}?\b(?:kept|left|retained|preserved|reproduced|copied|quoted)\b"
-    r"(?! (?:short|brief|simple|concise|plain|clear|under|below|within|to|at|between))"
-    r"|\bexact (?:words?|wording|phras\w+|quot\w+|sentences?|text|spelling)\b|\b(?:direct|literal) quot"
-    r"|\b(?:their|his|her|[\w-]+['’]s?) (?:own|exact|original) words\b"
-    rf"|\bquot(?:e|es|ing) (?:[\w-]+ ){{0,3}}?(?:{_WORDS}|lines?|clauses?|parts?)\b"
-    r"|(?:n['’]t|\bnot|\bnever|\bwithout)(?: be| to)? (?:paraphras|reword|rephras)\w*"
-    r"|\b(?:begin|start|end)s?(?: each| every| the| it| your| \w+){0,4} with (?:an?|the) (?:verb|noun|adjective|adverb"
-    r"|vowel|consonant|gerund|infinitive|imperative|capital|question word)\b",
-    _FLAGS,
-)
+_COPIED = expression(lambda: alternatives(_FORMS, "copied"), _FLAGS)
 _WRAPPED = expression(r"(?<!\n)\r?\n(?!\r?\n)")
 _ONLY_LITERAL = expression(
-    rf"\b{_ANSWERED} (?:only |just |exactly |strictly |nothing but )+(?:with )?(?:the (?:words?|text) )?[\"“'‘`«]",
+    lambda: (
+        rf"\b{alternatives(_FORMS, 'ANSWERED')} (?:only |just |exactly |strictly |nothing but )+"
+        r"(?:with )?(?:the (?:words?|text) )?[\"“'‘`«]"
+    ),
     _FLAGS,
 )
 _TAKEN = expression(

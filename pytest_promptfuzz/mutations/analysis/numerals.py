@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.tables import words_in
 from pytest_promptfuzz.data.word_classes import IMPERATIVES
 from pytest_promptfuzz.text.expressions import expression, words
 
@@ -69,18 +70,7 @@ _TASK_FIELDS = words(
     """
 )
 # Words after which a number is a name: "section 3", "top 5", "ticket 12345".
-_NAMING = words(
-    """
-    section sections chapter chapters page pages figure figures table tables step steps rule rules item items line lines
-    question questions example examples option options part parts level levels grade phase stage round type class
-    version versions release v no number numbers id ids code codes zip postal box case room ref reference pin phone
-    flight model models serial sku file files port error order orders invoice invoices ticket tickets account accounts
-    article articles paragraph paragraphs appendix equation exercise problem task lesson unit week day month year years
-    quarter top bottom first last next previous other index row rows column columns slot slots sample category
-    group team player channel bus route highway gate apartment floor python java windows http gpt claude llama gemini
-    php ruby node angular vue bootstrap ios android office apollo covid formula area from minus plus times score
-    """
-)
+_NAMING = words_in("mutations/before_names.txt")
 _SMALL = words(
     """
     and or to of is in at on by for from with the a an as than was were are be has have had will would can could should

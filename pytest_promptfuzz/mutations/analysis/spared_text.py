@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.tables import words_in
 from pytest_promptfuzz.data.word_classes import IMPERATIVES
 from pytest_promptfuzz.mutations.analysis.draft import said
 from pytest_promptfuzz.prompts.spans import logic_spans
@@ -39,25 +40,7 @@ _BINDING = words(
     whether
     """
 )
-_SHORT = words(
-    """
-    ab abs ace act ad add ado ads age ago ah aid ail aim air ale all alp am amp an ana and ant any ape app apt arc are
-    ark arm art as ash ask asp at ate awe axe ay aye ba back bad bag ban bar bat bay be bed bee beg bet bib bid big bin
-    bit bob bog bow box boy bra bud bug bun bus but buy by cab cam can cap car cat cob cod cog con cop cot cow cry cub
-    cue cup cut dab dad dam day den dew did die dig dim din dip do doc dog don dot dry dub due dug ear eat ebb eel egg
-    ego elf elk elm end era err eve eye fab fad fan far fat fed fee few fib fig fin fir fit fix flu fly foe fog for fox
-    fry fun fur gab gag gap gas gel gem get gig gin go god got gum gun gut guy gym ha had hag ham has hat hay he hem hen
-    her hey hi hid him hip his hit ho hog hop hot how hub hue hug hum hut ice icy id if ill imp in ink inn ion ions ire
-    is it its ivy jab jam jar jaw jay jet job jog joy jug keg key kid kin kit la lab lad lag lap law lay led leg let lid
-    lie lip lit log lot low ma mad man map mar mat may me men met mid mix mob mom mop mud mug my nab nag nap net new nil
-    nip no nod nor not now nun nut oak oar oat odd ode of off oh oil old on one or ore our out owe owl own pa pad pal
-    pan par pat paw pay pea peg pen per pet pi pie pig pin pit ply pod pop pot pro pry pub pun pup put rag ram ran rap
-    rat raw ray re red rib rid rig rim rip rob rod rot row rub rug rum run rut rye sac sad sag sap sat saw say sea see
-    set sew she shy sin sip sir sit six ski sky sly so sob sod son sow soy spa spy sub sue sum sun tab tag tan tap tar
-    tax tea ted ten the tic tie tin tip to toe ton too top tow toy try tub tug two ugh up urn us use van vat vet via vow
-    wad wag war was wax way we web wed wee wet who why wig win wit woe won woo wow ye yea yes yet you zip zoo
-    """
-)
+_SHORT = words_in("words/short.txt")
 
 _NAMING_CUES = words(
     """

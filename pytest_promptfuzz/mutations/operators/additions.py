@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from pytest_promptfuzz.data.tables import listed
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.mutations.analysis.answer_format import beginning, instructions_end
 from pytest_promptfuzz.mutations.analysis.draft import BLANK, sections_of
@@ -27,74 +28,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.randomness import Rng
 
 
-_PERSONAS = (
-    "You are a careful assistant with years of experience.",
-    "You are an experienced professional who works with great care.",
-    "You are a knowledgeable assistant.",
-    "You are a diligent expert in this kind of task.",
-    "You are a seasoned specialist who reads closely.",
-    "You are a helpful assistant with a keen eye for detail.",
-    "You are a thoughtful professional.",
-    "You are a skilled and dependable assistant.",
-    "You are an attentive colleague with a thorough grasp of the subject.",
-    "You are a conscientious expert.",
-    "You are a capable assistant who follows instructions closely.",
-    "You are a reliable specialist in the field.",
-    "You are a trained professional with sound judgement.",
-    "You are a patient and precise assistant.",
-)
-_APPEALS = (
-    "This is very important to my career.",
-    "My team is counting on this.",
-    "This matters a great deal to me.",
-    "I would be truly grateful for your best effort.",
-    "A lot depends on getting this right.",
-    "I believe in your abilities.",
-    "Take pride in your work and give it your best.",
-    "Your help means a lot to me.",
-    "I am really worried about making a mistake here.",
-    "Your careful work makes a real difference.",
-    "I trust you with this.",
-    "This has been on my mind for days.",
-    "It would make my day if this went well.",
-    "I know that you can do this well.",
-)
-_EXPLANATIONS = (
-    "This request is part of a routine check of our process.",
-    "The result is kept for our records.",
-    "We go through many cases of this kind in our daily work.",
-    "This is one step of a larger workflow.",
-    "The outcome is used by our internal team.",
-    "We do this regularly to keep an overview.",
-    "This helps our team with its everyday work.",
-    "The task comes from a project that we have been running for a while.",
-    "The material was collected in the course of normal business.",
-    "A colleague set up this task some time ago.",
-    "The work serves our ordinary operations.",
-    "This is a standard step in how we handle such material.",
-    "We use this as part of our usual procedure.",
-    "The purpose is to support our staff.",
-)
-_ASIDES = (
-    "The plants in the lobby were watered this morning.",
-    "It rained a little during the night.",
-    "The kitchen upstairs has a new kettle.",
-    "A bicycle leans against the fence outside.",
-    "The corridor was painted in a pale shade of green.",
-    "Somebody left an umbrella by the door.",
-    "The lift makes a soft humming sound.",
-    "There is a bowl of apples on the windowsill.",
-    "The curtains on the upper floor are made of linen.",
-    "A pigeon has settled on the roof across the street.",
-    "The clock in the hall was wound yesterday.",
-    "The garden behind the house is full of lavender.",
-    "The library nearby closes early on holidays.",
-    "A wooden bench stands beside the pond.",
-    "The choir rehearses in the old barn.",
-    "Fresh bread was delivered to the canteen.",
-    "The hedge along the path was trimmed lately.",
-    "A tram passes the corner every now and again.",
-)
+_SENTENCES = listed("mutations/additions.tsv")
 _HAS_PERSONA = expression(
     r"\b(?:you are an? |you['’]re an? |you are the |act as|acting as|pretend|imagine|assume the role|play the role"
     r"|your role|persona|role-?play|i want you to be|as an? [\w -]{0,30}(?:expert|professional|specialist|assistant"
@@ -144,7 +78,7 @@ def persona(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     The intensity is how many sentences; one by default.
     """
     if _HAS_PERSONA.search(draft.text) is None:
-        yield from _before(draft, rng, _PERSONAS)
+        yield from _before(draft, rng, _SENTENCES["persona"])
 
 
 @operator(
@@ -168,7 +102,7 @@ def emotion_prompt(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     place = instructions_end(draft)
     if place is None:
         return
-    for each in _chosen(_APPEALS, rng):
+    for each in _chosen(_SENTENCES["appeal"], rng):
         yield [place.added(each)]
 
 
@@ -189,7 +123,7 @@ def explanatory_context(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 
     The intensity is how many sentences; one by default.
     """
-    yield from _before(draft, rng, _EXPLANATIONS)
+    yield from _before(draft, rng, _SENTENCES["explanation"])
 
 
 @operator(
@@ -213,7 +147,9 @@ def irrelevant_context(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         return
     known = set(_LONG_WORD.findall(draft.text.lower()))
     yield from _before(
-        draft, rng, [each for each in _ASIDES if known.isdisjoint(_LONG_WORD.findall(each.lower()))]
+        draft,
+        rng,
+        [each for each in _SENTENCES["aside"] if known.isdisjoint(_LONG_WORD.findall(each.lower()))],
     )
 
 

@@ -8,6 +8,7 @@ import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.tables import pairs
 from pytest_promptfuzz.data.word_classes import IMPERATIVES
 from pytest_promptfuzz.mutations.engine.edits import Edit, apply_edits, edits_at, insert, replace
 from pytest_promptfuzz.mutations.engine.operator import operator
@@ -28,28 +29,7 @@ _FENCE = expression(
 )
 _INLINE = expression(r"(`{1,2})(?P<program>[^`\n]+)\1")
 _PYTHON = frozenset({"python", "py", "python3", ""})
-_BRACED = {
-    "js": "javascript",
-    "javascript": "javascript",
-    "mjs": "javascript",
-    "ts": "javascript",
-    "typescript": "javascript",
-    "java": "braces",
-    "c": "braces",
-    "cpp": "braces",
-    "c++": "braces",
-    "csharp": "braces",
-    "cs": "braces",
-    "c#": "braces",
-    "go": "braces",
-    "golang": "braces",
-    "kotlin": "braces",
-    "scala": "braces",
-    "swift": "braces",
-    "rust": "braces",
-    "rs": "braces",
-    "dart": "braces",
-}
+_BRACED = pairs("mutations/braced_languages.tsv")
 
 SLOT = expression(
     r"\{\{?[^{}\n:,\"']{1,80}(?:[:!][^{}\n\"', ]{0,40})?\}|\$\w+|%\(\w+\)|<[^\W\d]\w*>|\{[%#][^\n]{1,200}?[%#]\}"

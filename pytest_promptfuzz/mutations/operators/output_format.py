@@ -10,6 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.tables import entries, when_used
 from pytest_promptfuzz.mutations.analysis.answer_format import (
     formed,
     instructions_end,
@@ -39,32 +40,17 @@ class _Wording(NamedTuple):
     forms: tuple[str, ...]
 
 
-_WORDINGS = {
-    "json": _Wording(
-        "JSON", "JSON object", "JSON array", "JSON object",
-        ("as JSON", "as a JSON object", "in JSON format", "as valid JSON"),
-    ),
-    "yaml": _Wording(
-        "YAML", "YAML mapping", "YAML list", "YAML document",
-        ("as YAML", "as a YAML document", "in YAML format", "as valid YAML"),
-    ),
-    "xml": _Wording(
-        "XML", "XML document", "XML list", "XML document",
-        ("as XML", "as an XML document", "in XML format", "as well-formed XML"),
-    ),
-    "html": _Wording(
-        "HTML", "HTML fragment", "HTML list", "HTML document",
-        ("as HTML", "as an HTML fragment", "in HTML format", "as valid HTML"),
-    ),
-    "markdown": _Wording(
-        "Markdown", "Markdown list", "Markdown list", "Markdown document",
-        ("as Markdown", "in Markdown", "in Markdown format", "as a Markdown document"),
-    ),
-    "text": _Wording(
-        "plain text", "plain text", "plain-text list", "plain text",
-        ("as plain text", "in plain text", "as plain text without markup", "as free text without any markup"),
-    ),
-}  # fmt: skip
+_WORDINGS: dict[str, _Wording] = when_used(
+    lambda: dict(
+        entries(
+            "mutations/output_formats.tsv",
+            lambda key, name, mapping, items, whole, *forms: (
+                key,
+                _Wording(name, mapping, items, whole, forms),
+            ),
+        )
+    )
+)
 _VERBS = ("Return", "Give", "Write", "Format")
 _JOINTS = (", ", ", written ", ", given ")
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.data.phrases import REMARKS, REWORDINGS, STARTING
+from pytest_promptfuzz.data.tables import words_in
 from pytest_promptfuzz.data.word_classes import BEFORE_VERB, DETERMINERS, IMPERATIVES, OPENERS_AFTER
 from pytest_promptfuzz.mutations.analysis import phrases
 from pytest_promptfuzz.mutations.analysis.draft import heard, tokens_of
@@ -539,17 +540,7 @@ def _prose(draft: Draft) -> list[Sentence]:
 
 
 # Verbs that take one object, and whose participle says the same of it with "be".
-_TRANSITIVE = words(
-    """
-    accept add adjust analyze answer apply approve assign attach calculate check cite classify collect combine compare
-    complete compute confirm contain convert copy correct cover create define delete describe document evaluate
-    examine exclude explain extract file fill fix follow generate give handle highlight identify ignore include
-    inspect justify list mention merge monitor name notify obtain omit open pay perform prepare present
-    preserve process produce protect provide publish quote rank rate read receive record reject remove replace
-    report resolve retain return review reveal rewrite send show shorten sign simplify specify start state store
-    submit summarize summarise support test track translate update upload use validate verify write
-    """
-)
+_TRANSITIVE = words_in("mutations/transitive_verbs.txt")
 # What others do with what is written for them: "Create three questions. The questions must be answered without notes."
 _BY_READERS = words("answer apply complete fill follow open pay read solve submit use")
 _MADE = r"\b(?:create|write|draft|compose|generate|make|prepare|design|invent)\b[^.!?\n]*\b{}s?\b"

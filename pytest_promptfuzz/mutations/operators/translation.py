@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from pytest_promptfuzz.data.tables import listed
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.analysis.answer_format import instructions_end, under_ban, wordless, words_of
 from pytest_promptfuzz.mutations.analysis.draft import Draft, sections_of
@@ -145,20 +146,7 @@ _ASKED = {
     "ja": ("{}で答えてください", "回答は{}で書いてください", "{}で回答してください"),
 }
 _ORDER = ("en", "es", "fr", "fr-CA", "de", "nl", "it", "ja", "pt", "pt-BR")
-_NAMES = {
-    "en": "English|Spanish|French|Canadian French|German|Dutch|Italian|Japanese|Portuguese|Brazilian Portuguese",
-    "es": "inglés|español|francés|francés canadiense|alemán|neerlandés|italiano|japonés|portugués|portugués de Brasil",
-    "fr": "anglais|espagnol|français|français canadien|allemand|néerlandais|italien|japonais|portugais"
-    "|portugais du Brésil",
-    "de": "Englisch|Spanisch|Französisch|kanadischem Französisch|Deutsch|Niederländisch|Italienisch|Japanisch"
-    "|Portugiesisch|brasilianischem Portugiesisch",
-    "nl": "Engels|Spaans|Frans|Canadees-Frans|Duits|Nederlands|Italiaans|Japans|Portugees|Braziliaans-Portugees",
-    "it": "inglese|spagnolo|francese|francese canadese|tedesco|olandese|italiano|giapponese|portoghese"
-    "|portoghese brasiliano",
-    "pt": "inglês|espanhol|francês|francês canadense|alemão|holandês|italiano|japonês|português|português do Brasil",
-    "ja": "英語|スペイン語|フランス語|カナダのフランス語|ドイツ語|オランダ語|イタリア語|日本語|ポルトガル語"
-    "|ブラジルのポルトガル語",
-}
+_NAMES = listed("languages/names_in.tsv")
 _KEPT = {
     "en": ("; keep the {} as they are", "labels", "keys", "quoted texts", "and"),
     "es": ("; no cambies {}", "las etiquetas", "las claves", "los textos entre comillas", "ni"),
@@ -217,9 +205,7 @@ _STEMS = (
 @cache
 def _words() -> frozenset[str]:
     """The words that names of languages begin with, in lower case."""
-    return frozenset(
-        re.split("[ -]", name)[0].lower() for each in _NAMES.values() for name in each.split("|")
-    )
+    return frozenset(re.split("[ -]", name)[0].lower() for each in _NAMES.values() for name in each)
 
 
 def _speaks(draft: Draft) -> bool:
@@ -235,7 +221,7 @@ def _speaks(draft: Draft) -> bool:
 @cache
 def _told() -> re.Pattern[str]:
     """Whether a prompt speaks of a language at all."""
-    names = [re.escape(name) for each in _NAMES.values() for name in each.split("|")]
+    names = [re.escape(name) for each in _NAMES.values() for name in each]
     words = (
         "languages?", "translat\\w*", "idiomas?", "traduc\\w*", "tradu[zç]\\w*", "langues?", "tradui\\w*", "sprachen?",
         "übersetz\\w*", "talen?", "vertaal\\w*", "vertal\\w*", "lingu[ae]", "traduci\\w*", "multilingual", "bilingual",
@@ -251,7 +237,7 @@ def _told() -> re.Pattern[str]:
 def _own(language: str) -> re.Pattern[str]:
     """Where a prompt in a language asks for its answer in a language."""
     stems, preposition = _ANSWERING[language]
-    names = "|".join(sorted(map(re.escape, _NAMES[language].split("|")), key=len, reverse=True))
+    names = "|".join(sorted(map(re.escape, _NAMES[language]), key=len, reverse=True))
     return re.compile(
         rf"(?<!\w)(?:{stems})\w*(?: [^\s.,;:!?]+){{0,4}}? (?:{preposition}) (?P<name>{names})(?!\w)",
         re.IGNORECASE,
@@ -277,7 +263,7 @@ def language_named(tag: str, language: str) -> str:
     >>> language_named("fr-CA", "en")
     'Canadian French'
     """
-    return _NAMES[language].split("|")[_ORDER.index(tag)]
+    return _NAMES[language][_ORDER.index(tag)]
 
 
 def code_named(name: str) -> str:
@@ -289,7 +275,7 @@ def code_named(name: str) -> str:
     codes = {
         each.lower().replace(" ", "-"): tag.lower()
         for names in _NAMES.values()
-        for tag, each in zip(_ORDER, names.split("|"), strict=True)
+        for tag, each in zip(_ORDER, names, strict=True)
     }
     close = difflib.get_close_matches(name.lower(), codes, n=1, cutoff=0.75)
     return codes[close[0]] if close else ""
