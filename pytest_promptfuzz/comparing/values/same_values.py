@@ -201,11 +201,16 @@ def _amounts() -> str:
     )
 
 
-_NAMES = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
+def _names(of: str = "") -> str:
+    """The names of units, the longest first; those that measure the same as one of them."""
+    names = [name for name in _UNITS if not of or _UNITS[name][0] == _UNITS[of][0]]
+    return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+
+
 _QUANTITY = expression(
     lambda: (
         rf"(?<![\w.,])(?:(?P<low>{_amounts()})(?: ?[-–] ?| to ))?(?P<high>{_amounts()})[ \u00a0\u202f-]?"
-        rf"(?P<unit>{_NAMES})(?![\w²³])"
+        rf"(?P<unit>{_names()})(?![\w²³])"
     ),
     re.IGNORECASE,
 )
@@ -219,20 +224,17 @@ _SHARE = expression(
     r"(?= (?:had|have|has|are|were|said|voted)\b)",
     re.IGNORECASE,
 )
-_TIME = "|".join(
-    sorted(
-        (name for name, (dimension, _) in _UNITS.items() if dimension == _UNITS["hour"][0]),
-        key=len,
-        reverse=True,
+
+
+def _lasting() -> str:
+    much, unit = _amounts(), _names("hour")
+    return (
+        rf"(?<![\w.,])(?P<much>{much})[ \u00a0-]?(?P<large>{unit})\b"
+        rf"(?:(?:,? and|,)? ?(?P<more>{much})[ \u00a0-]?(?P<small>{unit}|s)\b| and a (?P<part>half|quarter)\b)"
     )
-)
-_LASTING = expression(
-    lambda: (
-        rf"(?<![\w.,])(?P<much>{_amounts()})[ \u00a0-]?(?P<large>{_TIME})\b"
-        rf"(?:(?:,? and|,)? ?(?P<more>{_amounts()})[ \u00a0-]?(?P<small>{_TIME}|s)\b| and a (?P<part>half|quarter)\b)"
-    ),
-    re.IGNORECASE,
-)
+
+
+_LASTING = expression(_lasting, re.IGNORECASE)
 """One and a half hours as "1 hour 30 minutes", "an hour and a half"."""
 _MOST_DIGITS = 300
 _GROUPED = expression(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")

@@ -292,13 +292,12 @@ def _closed(draft: Draft) -> bool:
     return formed(draft, f"{draft.text[: only.start]}{draft.text[only.end :]}")
 
 
-def _format(to: str, before: str, after: str) -> Operator:
+def _format(to: str, name: str, before: str, after: str) -> Operator:
     """The operator that asks for one format."""
 
     def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         return _asked(draft, rng, to)
 
-    name = _WORDINGS[to].name
     return operator(
         f"format-{to}",
         dimension="format",
@@ -318,9 +317,11 @@ def _format(to: str, before: str, after: str) -> Operator:
     )(propose)
 
 
-format_json = _format("json", "Name the city.", "Name the city. Return the answer as JSON.")
-format_yaml = _format("yaml", "List the names. Return JSON.", "List the names. Return YAML.")
-format_xml = _format("xml", "Respond with a JSON object.", "Respond with an XML document.")
-format_html = _format("html", "List the names as a JSON array.", "List the names as an HTML list.")
-format_markdown = _format("markdown", "Name the city.", "Name the city. Write the answer in Markdown.")
-format_text = _format("text", "Answer in JSON format.", "Answer in plain text.")
+format_json = _format("json", "JSON", "Name the city.", "Name the city. Return the answer as JSON.")
+format_yaml = _format("yaml", "YAML", "List the names. Return JSON.", "List the names. Return YAML.")
+format_xml = _format("xml", "XML", "Respond with a JSON object.", "Respond with an XML document.")
+format_html = _format("html", "HTML", "List the names as a JSON array.", "List the names as an HTML list.")
+format_markdown = _format(
+    "markdown", "Markdown", "Name the city.", "Name the city. Write the answer in Markdown."
+)
+format_text = _format("text", "plain text", "Answer in JSON format.", "Answer in plain text.")
