@@ -11,10 +11,12 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
+from pytest_promptfuzz.data.tables import alternatives, entries, filled, when_used, words_in
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.json_paths import child
 
 if TYPE_CHECKING:
@@ -23,191 +25,25 @@ if TYPE_CHECKING:
 
 HIDDEN = "[redacted]"
 
-_OLD_SHAPES = {
-    "a key of a model provider (sk-…)": r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_\-]{8,}",
-    "a Google key (AIza…)": r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_\-]{20,}",
-    "a key of a model host": r"(?<![A-Za-z0-9])(?:gsk|hf|r8|pplx|xai|nvapi)[_\-][A-Za-z0-9_\-]{20,}",
-    "a token of GitHub or GitLab": r"(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|glpat-)[A-Za-z0-9_\-]{20,}",
-    "a Slack token (xox…)": r"(?<![A-Za-z0-9])xox[abeprs]-[A-Za-z0-9\-]{10,}",
-    "an AWS key (AKIA…)": r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])",
-    "a JSON web token": r"(?<![A-Za-z0-9_\-])eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*",
-    "a private key (PEM)": r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-}
-_START, _TAIL = r"(?<![A-Za-z0-9])", r"[A-Za-z0-9_\-]"
-# How tokens of services begin. At least 16 characters follow, with a digit among them.
-BEGINNINGS = {
-    "a key of a payment service": "sk_live_ sk_test_ sk_ rk_live_ rk_test_ rk_ whsec_ sq0atp- sq0csp- sq0idp-",
-    "a Google token": "ya29. GOCSPX- 1//0",
-    "a key of a model host or a service of theirs": "fw_ tgp_v1_ lsv2_pt_ lsv2_sk_ pcsk_ tvly- jina_ co_ csk- pa-"
-    " apify_api_",
-    "a token of GitLab": "glptt- gldt- glrt- glrtr- glcbt- glft- glsoat- glimt- glagent- gloas- glffct-",
-    "a Slack token": "xapp- xoxe. xoxd-",
-    "a token of a package index": "npm_ pypi- rubygems_ oy2",
-    "a token of a host": "dop_v1_ doo_v1_ dor_v1_ hvs. hvb. hvr. pul- dckr_pat_ dckr_oat_ HRKU- nfp_"
-    " vercel_blob_rw_ tskey- pscale_tkn_ pscale_oauth_ pscale_pw_ sbp_ sb_secret_ bkua_ CCIPAT_ CCIPRJ_ pnu_"
-    " dp.pt. dp.ct. dp.sa. dp.scim. dp.audit.",
-    "a token of a hosted service": "shpat_ shpca_ shppa_ shpss_ lin_api_ lin_oauth_ ntn_ ATATT3 ATCTT3 ATBB figd_"
-    " figo_ PMAK- NRAK- NRJS- NRII- glc_ glsa_ sntrys_ sntryu_ sntrya_ tfp_ rdme_ ops_ phx_ EZAK EZTK sgp_",
-}
-_FOLLOWED = rf"(?=\S{{0,60}}\d){_TAIL}{{16,}}(?:[.+/=]{_TAIL}+)*=*"
-# What each looks like, and what stands in every text that holds one, in small letters.
-_SHAPES: dict[str, tuple[str, str]] = {
-    # The library scikit-learn is written like the beginning of a key.
-    "a key of a model provider (sk-…)": (rf"{_START}sk-(?!learn\b){_TAIL}{{8,}}", "sk-"),
-    "a Google key (AIza…)": (_OLD_SHAPES["a Google key (AIza…)"], "aiza"),
-    "a key of a model host": (
-        _OLD_SHAPES["a key of a model host"],
-        " ".join(f"{each}_ {each}-" for each in ("gsk", "hf", "r8", "pplx", "xai", "nvapi")),
-    ),
-    "a token of GitHub or GitLab": (
-        _OLD_SHAPES["a token of GitHub or GitLab"],
-        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat-",
-    ),
-    "a Slack token (xox…)": (_OLD_SHAPES["a Slack token (xox…)"], "xox"),
-    "an AWS key (AKIA…)": (_OLD_SHAPES["an AWS key (AKIA…)"], "akia asia"),
-    "a JSON web token": (_OLD_SHAPES["a JSON web token"], "eyj"),
-    "a private key (PEM)": (
-        r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
-        "-----begin",
-    ),
-    "a private key (PuTTY)": (
-        r"(?<=Private-Lines: )\d{1,3}\s+(?:[A-Za-z0-9+/=]{1,80}\s+){1,999}",
-        "private-lines:",
-    ),
-    **{
-        kind: (rf"{_START}(?:{'|'.join(map(re.escape, begins.split()))}){_FOLLOWED}", begins.lower())
-        for kind, begins in BEGINNINGS.items()
-    },
-    "a Doppler token": (rf"{_START}dp\.st\.(?:[a-z0-9_\-]{{2,35}}\.)?[A-Za-z0-9]{{40,}}", "dp.st."),
-    "a Databricks token (dapi…)": (rf"{_START}dapi[a-f0-9]{{32}}(?:-\d)?", "dapi"),
-    "a SendGrid key (SG.…)": (rf"{_START}SG\.{_TAIL}{{16,}}\.{_TAIL}{{16,}}", "sg."),
-    "a token of a bot": (
-        rf"(?<!\d)\d{{8,10}}:AA{_TAIL}{{28,}}|{_START}[MNO]{_TAIL}{{22,27}}\.{_TAIL}{{6}}\.{_TAIL}{{27,}}",
-        ":aa .",
-    ),
-    "a webhook's address": (
-        (
-            r"https://(?:hooks\.slack\.com/(?:services|workflows)/|hooks\.zapier\.com/hooks/catch/"
-            r"|[\w.\-]{1,80}\.webhook\.office\.com/|(?:\w{1,20}\.)?discord(?:app)?\.com/api/webhooks/)"
-            r"[A-Za-z0-9/_\-@]{10,}"
-        ),
-        "hooks.slack.com hooks.zapier.com webhook.office.com /api/webhooks/",
-    ),
-    "an age key": (r"AGE-SECRET-KEY-1[A-Z0-9]{20,}", "age-secret-key-1"),
-    "an Azure key or client secret": (
-        (
-            r"(?<![A-Za-z0-9_~.\-])[A-Za-z0-9_~.\-]{3}[78]Q~[A-Za-z0-9_~.\-]{30,}"
-            rf"|{_START}[A-Za-z0-9]{{52}}JQQJ99[A-Za-z0-9]{{10,}}"
-        ),
-        "q~ jqqj99",
-    ),
-    "a key of a service": (
-        (
-            rf"{_START}(?:secret_[A-Za-z0-9]{{43}}|cio[A-Za-z0-9]{{32}}|(?:fc-|SK)[a-f0-9]{{32}}|key-[a-z0-9]{{32}}"
-            r"|[a-f0-9]{32}-us\d{1,2}|EAAA[A-Za-z0-9_\-]{60}|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|fm[12]_[A-Za-z0-9+/]{40,}=*"
-            r"|dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-]{40,})(?![A-Za-z0-9])"
-        ),
-        "secret_ cio fc- key- sk -us eaaa pat fm1_ fm2_ dt0c01. .atlasv1.",
-    ),
-}
-
-# The digit keeps "bearer authentication" readable; it is looked for in 24 characters, so that a text which names many
-# credentials costs no more than its length.
-_WORDY = r"(?=[^\s\"',;&]{24}|[^\s\"',;&]{0,23}\d)"
-_AFTER = r"[A-Za-z0-9._~+/=\-]{8,}"
-_API_KEY = r"(?:(?:x-)?api[-_ ]?key|access[-_]token)[\"']?\s*[:=]\s*[\"']?"
-
-_OLD_NAMES = frozenset(
-    [
-        "authorization",
-        "proxy-authorization",
-        "x-api-key",
-        "api-key",
-        "apikey",
-        "x-goog-api-key",
-        "ocp-apim-subscription-key",
-        "subscription-key",
-        "cookie",
-        "set-cookie",
-        "access-token",
-        "refresh-token",
-        "id-token",
-        "client-secret",
-        "secret",
-        "password",
-        "passwd",
-        "openai-api-key",
-        "anthropic-api-key",
-    ]
-)
+_NAMES = "secrets/names.tsv"
+_OLD_NAMES = words_in(_NAMES, "version 1")
 # In a query these short names are credentials (Google's ``key=``, signed URLs); in a body they are ordinary words.
-_OLD_SIGNED = {"sig", "signature", "x-amz-signature", "x-amz-security-token"}
-_OLD_QUERY = _OLD_NAMES | _OLD_SIGNED | {"key", "token", "auth", "code"}
+_OLD_PARAMETERS = words_in(_NAMES, "version 1 parameter")
+_PARAMETERS = words_in(_NAMES, "parameter")
+_WEAK_PARAMETERS = words_in(_NAMES, "weak parameter")
 
 # Names in snake case, as `_snake` writes them. What ends like this is a credential, whatever stands before it.
-_STRONG = re.compile(
-    r"(?:passwords?|passwd|passwort|kennwort|wachtwoord|contrase[nñ]a|senha|mot_?de_?passe|пароль|密码|パスワード|passphrase"
-    r"|api_?keys?|(?:access|refresh|auth|session|bearer|api)_?tokens?|(?:client|app|consumer|web_?hook|shared|jwt)_?secret"
-    r"|secret_?key(?:_base)?|access_?key|private_?key|connection_?string)$"
-    r"|(?:^|_)(?:(?:account|shared|shared_access|subscription|signing|encryption|master|admin|service_role|functions"
-    r"|secret_access|hmac|fernet|licen[cs]e|deploy|ssh|root)_?keys?|api_?key_(?:string|value)|secrets?|pwd|passcode"
-    r"|root_?pw|(?:id|security|authorization|sas|oauth|user_access|personal_access|csrf|ad|vault|bot|admin)_?tokens?"
-    r"|authorization|conn_?str|dsn_password|cookie|jwt|api_secret|webhook_url|seed_phrase|recovery_phrase|mnemonic)$"
-    r"|(?:^|_)(?:db|database|user|admin|root|login|smtp|mail|email|ftp|proxy|sql|my_?sql|pg|postgres|mongo|redis)_?(?:pass|pw)$"
+_STRONG = expression(
+    lambda: rf"{alternatives(_NAMES, 'strong ending')}$|(?:^|_){alternatives(_NAMES, 'strong word')}$"
 )
 # What ends like this is one where its value looks like one: it may be a word of a text, too.
-_WEAK = re.compile(
-    r"(?:^|_)(?:tokens?|auth|credentials?|creds|bearer|sas|hmac|pat|pass|pw"
-    r"|(?:auth|app|application|activation|client|cipher|cluster|crypto|decryption|host|ingestion|instrumentation"
-    r"|integration|jwe|jwk|jws|jwt|maps|org|project_api|psk|server|service|session|sdk|storage|svc_account|team"
-    r"|tls|user|vault|virtual|webhook|write)_?keys?|appkey)$"
-)
-_HARMLESS = re.compile(
-    r"(?:^|_)(?:page|next|continuation|continue|cursor|sync|pad|eos|bos|unk|sep|cls|mask|special|stop|image|audio|public"
-    r"|completion|prompt|first|last|start|end|cancellation)_?tokens?$"
-    r"|(?:^|_)(?:cache|dedup\w*|duplication|foreign|idempotency|index|primary|public|publishable|partition|sort)_?keys?$"
-)
-_QUERY = frozenset(
-    [
-        "sig",
-        "signature",
-        "sas",
-        "hmac",
-        "jwt",
-        "x_amz_signature",
-        "x_amz_security_token",
-        "x_amz_credential",
-        "x_goog_signature",
-        "x_goog_credential",
-        "x_oss_signature",
-        "x_oss_credential",
-        "q_signature",
-        "awsaccess_key_id",
-        "ossaccess_key_id",
-        "google_access_id",
-        "policy_signature",
-    ]
-)
-_WEAK_QUERY = frozenset(["key", "token", "auth", "code", "ticket", "access", "pass", "pw", "sid"])
-_KEY_OF_ENVIRONMENT = re.compile(r"_keys?$")
+_WEAK = expression(lambda: rf"(?:^|_){alternatives(_NAMES, 'weak word')}$")
+_HARMLESS = expression(lambda: rf"(?:^|_){alternatives(_NAMES, 'harmless word')}$")
+_KEY_OF_ENVIRONMENT = expression(r"_keys?$")
 
 # Fields that providers document as credentials: the end of the way to them through objects, lists left out.
-_DOCUMENTED = tuple(
-    tuple(way.split("."))
-    for way in (
-        "tools.authorization",  # OpenAI: MCP servers, secrets of shell containers, the opening of a realtime session
-        "domain_secrets.value",
-        "client_secret.value",
-        "mcp_servers.authorization_token",  # Anthropic
-        "data_sources.parameters.key",  # Azure OpenAI on your data
-        "dataSources.parameters.key",
-        "apiKeyConfig.apiKeyString",  # Google: external retrieval, extensions
-        "api_key_config.api_key_string",
-        "oauthConfig.accessToken",
-        "oauth_config.access_token",
-        "httpBasicAuthConfig.credentialSecret",
-        "connectors.user_access_token",  # Cohere
-    )
+_DOCUMENTED: tuple[tuple[str, ...], ...] = when_used(
+    lambda: tuple(tuple(way.split(".")) for way in words_in(_NAMES, "documented"))
 )
 # What an object of these names holds is for signing in: Azure's `authentication`, Mistral's `authorization`.
 _SIGNING_IN = frozenset(
@@ -220,49 +56,35 @@ _ECHOED = (("metadata",), ("tools",))
 _HEADERS = frozenset({"headers", "extra_headers", "custom_headers", "http_headers", "default_headers"})
 _COOKIES = frozenset({"cookies", "cookie_jar"})
 _TOOLS = frozenset({"tools", "mcp_servers", "mcpServers", "mcp"})  # their headers are for signing in
-_HARMLESS_HEADER = re.compile(
+_HARMLESS_HEADER = expression(
     r"^(?:accept(?:-.*)?|content-(?:type|length)|user-agent|host|connection|cache-control|mcp-protocol-version)$"
 )
-SECRET_HEADER = re.compile(
+SECRET_HEADER = expression(
     r"authorization|cookie|(^|-)(api-?key|token|secret|signature|signature-256|auth|password|credentials?|session)$"
     r"|(^|-)(?<!idempotency-)(?<!cache-)key$"
 )
 _ENVIRONMENT = frozenset({"env", "environment", "environment_variables", "environ"})
 # What holds a credential for each of several services: {"api_keys": {"search": "…"}}.
-_KEPT_IN = re.compile(r"(?:^|_)(?:api_?keys?|secrets?|passwords|credentials|creds)$")
+_KEPT_IN = expression(r"(?:^|_)(?:api_?keys?|secrets?|passwords|credentials|creds)$")
 _PAIR_NAMES = ("name", "key", "header", "variable")
 LISTED = "[]"  # stands in the way to a text of a list that follows its name there: ["--token", "…"]
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_PLACEHOLDER = re.compile(
+_JOINTS = expression(r"[-\s.]+")
+_CAMEL = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PLACEHOLDER = expression(
     r"(?:\$|%|\{|<|\[|\*|…|\.\.\.|x{3,}$|X{3,}$|[Yy]our|YOUR|example$|changeme$|redacted$|os\.environ|process\.env|env\.)"
 )
-_IDENTIFIER = re.compile(r"[A-Za-z_]+\d{0,2}(?:\.[A-Za-z_]+\d{0,2})*\Z")
-_VALUE = re.compile(r"[A-Za-z0-9+/_\-.~=]{16,}")
-_DIGIT, _LETTER, _SPACE = re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"\s")
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")  # scripts whose sentences have no spaces
+_IDENTIFIER = expression(r"[A-Za-z_]+\d{0,2}(?:\.[A-Za-z_]+\d{0,2})*\Z")
+_VALUE = expression(r"[A-Za-z0-9+/_\-.~=]{16,}")
+_DIGIT, _LETTER, _SPACE = expression(r"\d"), expression(r"[^\W\d_]"), expression(r"\s")
+_UNSPACED = expression(r"[\u3040-\u30ff\u3400-\u9fff]")  # scripts whose sentences have no spaces
 _BITS = 3.2  # a character; English in lower case without spaces has about 2.8 in 16 letters of a few words
 _BITS_OF_LETTERS = 4.3  # names in camel case, as long as such values, have about 4
 # Where a letter follows a digit, a digit a letter, or a capital a small letter: rare in words, dates and versions.
-_TURN = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])\d|(?<=\d)[A-Za-z]")
-_NUMBER = re.compile(r"\d{14}")
-_SAYS_NOTHING = frozenset(
-    [
-        "true",
-        "false",
-        "yes",
-        "no",
-        "none",
-        "null",
-        "string",
-        "text",
-        "password",
-        "required",
-        "optional",
-        "hidden",
-    ]
-) | {"enabled", "disabled", "default"}
-_FUNCTION_WORD = re.compile(
+_TURN = expression(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])\d|(?<=\d)[A-Za-z]")
+_NUMBER = expression(r"\d{14}")
+_SAYS_NOTHING = words_in(_NAMES, "empty value")
+_FUNCTION_WORD = expression(
     r"(?i)\b(?:a|an|the|of|to|is|be|in|for|with|your|my|must|at|no|not|and|or|that|this)\b"
 )
 
@@ -314,7 +136,7 @@ def _is_phrase(name: str, value: str) -> bool:
 
 
 def _snake(name: str) -> str:
-    return re.sub(r"[-\s.]+", "_", _CAMEL.sub("_", name.strip())).lower()
+    return _JOINTS.sub("_", _CAMEL.sub("_", name.strip())).lower()
 
 
 @lru_cache(maxsize=4096)
@@ -337,10 +159,9 @@ def strength(name: str) -> int:
 
 
 _LOOKED_AT = 128  # characters of a value that are enough to tell what it is; it is hidden whole
-_CHARACTER = r"[^\s\"'`,;&<>(){}\[\]\\]"
-_ESCAPES = r"\\(?:/|u[0-9a-fA-F]{4})"
-_RUN = re.compile(rf"{_CHARACTER}*(?:{_ESCAPES}{_CHARACTER}*)*")
-_QUOTED = {each: re.compile(rf"[^{each}\n\\]*") for each in "\"'`"}
+_RUN = expression(lambda: filled("<CHARACTER>*(?:<ESCAPES><CHARACTER>*)*", _parts()))
+_ESCAPE = expression(lambda: _parts()["ESCAPES"])
+_QUOTED = {each: expression(rf"[^{each}\n\\]*") for each in "\"'`"}
 
 
 def _end_of(text: str, start: int, quote: str) -> int:
@@ -384,9 +205,7 @@ class Pass(NamedTuple):
                 yield start, done
 
 
-_NAMED = "a credential after its name (Bearer …, api_key=…)"
-_BESIDE = "a random value beside a word such as token or secret"
-_BLOB = re.compile(r"[A-Za-z0-9_\-+/=]{64}")
+_BLOB = expression(r"[A-Za-z0-9_\-+/=]{64}")
 
 
 def _is_no_blob(match: re.Match[str]) -> bool:
@@ -396,7 +215,7 @@ def _is_no_blob(match: re.Match[str]) -> bool:
 
 
 # sk_learn_pipeline_2024, hf_transformers_library: words and numbers, as programs name things.
-_WORDS = re.compile(r"[A-Za-z]{1,20}\d{0,2}(?:[_\-.](?:[A-Za-z]{1,20}\d{0,2}|\d{1,8}))+\Z")
+_WORDS = expression(r"[A-Za-z]{1,20}\d{0,2}(?:[_\-.](?:[A-Za-z]{1,20}\d{0,2}|\d{1,8}))+\Z")
 
 
 def _is_no_name(match: re.Match[str]) -> bool:
@@ -404,15 +223,38 @@ def _is_no_name(match: re.Match[str]) -> bool:
     return _is_no_blob(match) and not _WORDS.match(match[0])
 
 
-_SHAPE_PASSES = tuple(
-    Pass(
-        kind,
-        re.compile(shape),
-        _is_no_name if kind in BEGINNINGS or kind == "a key of a model host" else _is_no_blob,
-        tuple(hints.split()),
-    )
-    for kind, (shape, hints) in _SHAPES.items()
-)
+def _shapes() -> tuple[Pass, ...]:
+    """What is a credential wherever it stands."""
+    named: dict[str, str] = {}
+    told: dict[str, dict[str, list[str]]] = {}
+
+    def add(kind: str, role: str, text: str) -> None:
+        if role == "is":
+            named[kind] = f"{named[kind]}|{text}" if kind in named else text
+        else:
+            told.setdefault(kind, {}).setdefault(role, []).append(text)
+
+    entries("secrets/shapes.tsv", add)
+    groups = {name: f"(?:{pattern})" for name, pattern in named.items()}
+    return tuple(_shape(kind, roles, groups) for kind, roles in told.items())
+
+
+def _shape(kind: str, roles: dict[str, list[str]], named: Mapping[str, str]) -> Pass:
+    begins = roles.get("begins", [])
+    shape = "|".join(roles.get("shape", ()))
+    if begins:
+        shape = (
+            rf"<START>(?:{'|'.join(map(re.escape, begins))})(?=\S{{0,60}}\d)<TAIL>{{16,}}(?:[.+/=]<TAIL>+)*=*"
+        )
+    holds = _is_no_name if begins or kind == "a key of a model host" else _is_no_blob
+    hints = (*roles.get("hint", ()), *map(str.lower, begins))
+    return Pass(kind, expression(filled(shape, named)), holds, hints)
+
+
+def _old_shapes() -> tuple[Pass, ...]:
+    rows = entries("secrets/shapes.tsv", lambda _, role, text: (role, text))
+    shape = "|".join(f"(?:{text})" for role, text in rows if role == "version 1")
+    return (Pass("a credential", expression(shape)),)
 
 
 def _in_query(match: re.Match[str]) -> bool:
@@ -426,7 +268,7 @@ def _in_query(match: re.Match[str]) -> bool:
 def parameter_strength(name: str) -> int:
     """As ``strength``, of a parameter in a query."""
     snake = _snake(unquote(name))
-    return max(strength(name), 2 if snake in _QUERY else 1 if snake in _WEAK_QUERY else 0)
+    return max(strength(name), 2 if snake in _PARAMETERS else 1 if snake in _WEAK_PARAMETERS else 0)
 
 
 def _in_text(match: re.Match[str]) -> bool:
@@ -464,9 +306,8 @@ def _is_bearer(match: re.Match[str]) -> bool:
         return False
 
 
-_IN_HEADER = re.compile(r"(?i)authorization\W{1,8}\Z")
-_ESCAPE = re.compile(_ESCAPES)
-_IN_LINE = re.compile(r"(?:^|\n)(?:\s|export\s)*\Z")
+_IN_HEADER = expression(r"(?i)authorization\W{1,8}\Z")
+_IN_LINE = expression(r"(?:^|\n)(?:\s|export\s)*\Z")
 
 
 def _is_secret_user(match: re.Match[str]) -> bool:
@@ -477,10 +318,11 @@ def _is_password(match: re.Match[str]) -> bool:
     value = match["value"]
     if value.startswith("{") and not _IDENTIFIER.match(value[1:-1]):
         value = value[1:-1]  # ODBC's quotes
-    return not _PLACEHOLDER.match(value) and value.lower() not in _NO_PASSWORDS
+    low = value.lower()
+    return not _PLACEHOLDER.match(value) and low not in _SAYS_NOTHING and low not in _NO_PASSWORDS
 
 
-_NO_PASSWORDS = _SAYS_NOTHING | {"pass", "passwd", "pw", "pwd", "secret"}
+_NO_PASSWORDS = words_in(_NAMES, "no password")
 
 
 def _is_option(match: re.Match[str]) -> bool:
@@ -509,173 +351,42 @@ def _has_random_cookie(match: re.Match[str]) -> bool:
     return any(_is_mixed(each, 12) and not _IDENTIFIER.match(each) for each in values)
 
 
-_QUOTE = r"""[bru]?(?P<quote>\\{0,8}["'`]{1,3}|&quot;|%22)?"""
-
-_SIGNS = (
-    *(
-        "key",
-        "token",
-        "secret",
-        "pass",
-        "pw",
-        "pat",
-        "auth",
-        "cred",
-        "bearer",
-        "sas",
-        "jwt",
-        "hmac",
-        "connection",
-    ),
-    *(
-        "connstr",
-        "conn_str",
-        "kennwort",
-        "wachtwoord",
-        "contrase",
-        "senha",
-        "пароль",
-        "密码",
-        "パスワード",
-        "phrase",
-    ),
-    "mnemonic",
-)
-_LATER_PASSES = (
-    Pass(
-        "a password in an address (scheme://user:password@host)",
-        re.compile(
-            r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}://[^\s/:@\"'<>\\]{0,200}:"
-            r"(?:(?P<value>[^\s/?#\"'<>\\]{1,200})@(?![^\s/?#\"'<>\\@]{0,200}:[^\s@\"'<>/]{1,200}@))"
-        ),
-        _is_password,
-        ("://",),
-    ),
-    Pass(
-        "a password in an address (scheme://user:password@host)",
-        re.compile(
-            r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}://[^\s/:@\"'<>\\\[]{1,200}:(?!\d{0,5}[/?#,])"
-            r"(?P<value>[^\s\"'<>\\]{1,200}?)@(?=[\w.\-]{1,200}(?::\d{1,5})?(?:[/?\s\"'<>)]|$))"
-        ),
-        _is_password,
-        ("://",),
-    ),
-    Pass(
-        "a password in an address (user/password@host)",
-        re.compile(r"(?i)\bjdbc:oracle:\w{1,10}:[^\s/@\"']{1,80}/(?P<value>[^\s/@\"']{1,200})@"),
-        _is_password,
-        ("jdbc:oracle",),
-    ),
-    Pass(
-        "a credential in an address (scheme://token@host)",
-        re.compile(
-            r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}://(?P<value>[A-Za-z0-9_\-]{16,200}):?@"
-        ),
-        _is_secret_user,
-        ("://",),
-    ),
-    Pass(
-        "a credential in the query of an address (token=…, sig=…)",
-        re.compile(
-            r"(?:[?&]|(?<=\bSharedAccessSignature ))(?P<name>[A-Za-z0-9_.%\-]{1,60})="
-            r"(?P<value>[^&?\s\"'<>#\\\[\]`)]{3,})"
-        ),
-        _in_query,
-        ("?", "&", "sharedaccesssignature"),
-    ),
-    Pass(
-        _NAMED,
-        re.compile(rf"(?i)\b(?P<scheme>bearer|basic)\s+{_WORDY}(?P<value>{_AFTER})"),
-        _is_bearer,
-        ("bearer", "basic"),
-    ),
-    Pass(_NAMED, re.compile(rf"(?i)\b{_API_KEY}{_WORDY}(?P<value>{_AFTER})"), None, ("key", "token")),
-    Pass(
-        "a password in a connection string",
-        re.compile(
-            r"(?i)(?<=;)\s?(?:password|pwd|accountkey|sharedaccesskey|sharedsecretvalue)="
-            r"(?P<value>\{[^}\n]{1,200}\}|[^;\"'\s]{3,})"
-        ),
-        _is_password,
-        (";",),
-    ),
-    Pass(
-        _BESIDE,
-        re.compile(
-            r"(?:(?<![\w.\-])|(?<=[^\w.\-]-)|(?<=[^\w.]--)|(?<=%22))"
-            r"(?P<name>[^\W\d][\w.\-]{1,60}(?: (?i:key|token|secret|password|string))?)"
-            r"(?:[\"'`\\*\])]|&quot;|%22){0,10}"
-            r"(?:(?P<plain>=)|\s{0,3}(?::\s?&?(?:'static\s)?(?:str|String|string|bytes)\s?=|:=|[:=]>?|：|%3A|(?P<tag>>)"
-            r"|(?P<loose>\b(?i:is)\b:?|,(?=\s?b?[\"']))))"
-            rf"(?:\s|%20|\+){{0,3}}(?:(?i:bearer|basic|token|apikey|splunk)\s)?{_QUOTE}"
-            rf"(?=(?P<value>{_CHARACTER}{{1,128}}(?:{_ESCAPES}{_CHARACTER}{{0,128}}){{0,8}}))"
-        ),
-        _in_text,
-        _SIGNS,
-    ),
-    Pass(
-        "a credential after its name (ENV API_KEY …)",
-        re.compile(
-            rf"(?m)^\s{{0,8}}(?:ENV|ARG|setenv)\s(?P<name>[A-Za-z_][\w]{{1,60}})\s{_QUOTE}(?P<value>{_CHARACTER}{{4,512}})"
-        ),
-        _is_option,
-        ("env ", "arg "),
-    ),
-    Pass(
-        "a credential after an option (--token …)",
-        re.compile(
-            rf"(?<![\w\-])--?(?P<name>[A-Za-z_][\w.\-]{{1,60}})\s{_QUOTE}(?P<value>{_CHARACTER}{{4,512}})"
-        ),
-        _is_option,
-        ("-",),
-    ),
-    Pass(
-        "a password of a command (-u user:password)",
-        re.compile(
-            rf"(?<![\w\-])(?:-u|--user|--proxy-user)[ =]{_QUOTE}[^\s:\"'/]{{1,80}}:(?P<value>[^\s\"'@]{{4,200}})"
-        ),
-        _is_mixed_value,
-        ("-u ", "-u=", "--user", "--proxy-user"),
-    ),
-    Pass(
-        "a password of a command (-p password)",
-        re.compile(
-            rf"\b(?:mysql\w{{0,12}}|mariadb\S{{0,12}}|sshpass|login)\b[^\n;|&]{{0,60}}?\s-p\s?{_QUOTE}"
-            r"(?P<value>[^\s\"']{4,200})"
-        ),
-        _is_mixed_value,
-        (" -p",),
-    ),
-    Pass(
-        "a password after its name",
-        re.compile(rf"(?i)\b(?:password|passwd|identified by)\s{_QUOTE}(?P<value>{_CHARACTER}{{8,200}})"),
-        _is_jumbled_value,
-        ("password", "passwd", "identified by"),
-    ),
-    Pass(
-        "a password after its user",
-        re.compile(r"\bauth=\(\s?[\"'][^\"'\n]{0,80}[\"'],\s?(?P<quote>[\"'])(?P<value>[^\"'\n]{4,200})"),
-        _is_mixed_value,
-        ("auth=(",),
-    ),
-    Pass(
-        "a cookie",
-        re.compile(
-            r"(?i)\b(?:set-)?cookie[\"']?\s?[:=]\s?[\"']?(?P<value>[\w.\-]{1,60}=[^\s;,\"'\\]{1,4096}"
-            r"(?:;\s?[\w.\-]{1,60}(?:=[^\s;,\"'\\]{1,4096})?)*)"
-        ),
+_TESTS: dict[str, Callable[[re.Match[str]], bool]] = {
+    each.__name__.lstrip("_"): each
+    for each in (
         _has_random_cookie,
-        ("cookie",),
-    ),
-    Pass(
-        "a signature",
-        re.compile(
-            r"(?i)\b(?:response|signature|oauth_token|mac)=\\?[\"']?(?P<value>[A-Za-z0-9+/=%_\-]{24,4096})"
-        ),
+        _in_query,
+        _in_text,
+        _is_bearer,
+        _is_jumbled_value,
+        _is_mixed_value,
+        _is_option,
+        _is_password,
         _is_random_value,
-        ("response=", "signature=", "oauth_token=", "mac="),
-    ),
-)
+        _is_secret_user,
+    )
+}
+
+
+@cache
+def _contexts() -> tuple[dict[str, str], tuple[Pass, ...]]:
+    """What names in the patterns stand for, and what is a credential in the company of other words."""
+    named: dict[str, str] = {}
+    passes: list[Pass] = []
+
+    def add(kind: str, test: str, hints: str = "", pattern: str = "") -> None:
+        if pattern:
+            holds = _TESTS[test] if test else None
+            passes.append(Pass(kind, expression(filled(pattern, named)), holds, tuple(hints.split(","))))
+        else:
+            named[kind] = test
+
+    entries("secrets/contexts.tsv", add)
+    return named, tuple(passes)
+
+
+def _parts() -> dict[str, str]:
+    return _contexts()[0]
 
 
 _SHORT = 256  # characters: roles, names and labels, which most texts of a request are, come again and again
@@ -757,7 +468,8 @@ class SecretRules:
 
     def drops(self, parameter: str) -> bool:
         """Whether a parameter of a request's own address is left out."""
-        old = parameter.lower().replace("_", "-") in _OLD_QUERY
+        name = parameter.lower().replace("_", "-")
+        old = name in _OLD_NAMES or name in _OLD_PARAMETERS
         return old or (self.fields and parameter_strength(parameter) > 0)
 
 
@@ -791,14 +503,14 @@ def _is_for_signing_in(way: tuple[str, ...]) -> bool:
     return not _TOOLS.isdisjoint(way[:-2]) and not _HARMLESS_HEADER.match(way[-1].lower())
 
 
-OLD = SecretRules(
-    1,
-    (Pass("a credential", re.compile("|".join(f"(?:{each})" for each in _OLD_SHAPES.values()))),),
-    (Pass(_NAMED, re.compile(rf"(?i)\b(?:(?:bearer|basic)\s+|{_API_KEY}){_WORDY}(?P<value>{_AFTER})")),),
-    fields=False,
-    credentials=False,
-)
-RULES = SecretRules(2, _SHAPE_PASSES, _LATER_PASSES)
+def _old_contexts() -> tuple[Pass, ...]:
+    pattern = r"(?i)\b(?:(?:bearer|basic)\s+|<API_KEY>)<WORDY>(?P<value><AFTER>)"
+    kind = "a credential after its name (Bearer …, api_key=…)"
+    return (Pass(kind, expression(filled(pattern, _parts()))),)
+
+
+OLD = SecretRules(1, when_used(_old_shapes), when_used(_old_contexts), fields=False, credentials=False)
+RULES = SecretRules(2, when_used(_shapes), when_used(lambda: _contexts()[1]))
 VERSIONS: Mapping[int, SecretRules] = {each.version: each for each in (OLD, RULES)}
 
 
@@ -890,11 +602,11 @@ _STARTS = (
     + _CUT
     + r"[A-Z0-9]{4}))"
 )
-_SHAPE = re.compile(
+_SHAPE = expression(
     rf"(?<![A-Za-z0-9]){_STARTS}(?:[\w\-]*{_CUT}[\w\-]{{{_FEWEST},}}|[\w\-]{{{_FEWEST},}}{_CUT})"
 )
-_ANY = re.compile(_CUT)
-_WORD = re.compile(r"[\w\-]*")
+_ANY = expression(_CUT)
+_WORD = expression(r"[\w\-]*")
 
 
 def hide_cut(text: str, values: Iterable[str] = ()) -> str:

@@ -226,7 +226,7 @@ _SHARE = expression(
 )
 
 
-def _lasting() -> str:
+def _duration() -> str:
     much, unit = _amounts(), _names("hour")
     return (
         rf"(?<![\w.,])(?P<much>{much})[ \u00a0-]?(?P<large>{unit})\b"
@@ -234,7 +234,7 @@ def _lasting() -> str:
     )
 
 
-_LASTING = expression(_lasting, re.IGNORECASE)
+_LASTING = expression(_duration, re.IGNORECASE)
 """One and a half hours as "1 hour 30 minutes", "an hour and a half"."""
 _MOST_DIGITS = 300
 _GROUPED = expression(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
