@@ -8,6 +8,8 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import pytest_promptfuzz
 
 PACKAGE = Path(pytest_promptfuzz.__file__).parent
@@ -258,76 +260,90 @@ def test_package_files_hold_only_the_public_api() -> None:
 LONGEST_TABLE = 20
 # Tables of words that are still code: none may be added.
 TABLES_IN_CODE: set[str] = {
-    "data/known_words.py:FREQUENT",
-    "data/known_words.py:NAMES",
-    "data/known_words.py:NEAR",
-    "data/known_words.py:PROMPT_WORDS",
-    "data/phrases.py:REGISTER",
-    "data/phrases.py:RULES",
-    "data/replacements.py:ADJECTIVES",
-    "data/replacements.py:ADVERBS",
-    "data/replacements.py:IRREGULAR",
-    "data/replacements.py:NOUNS",
-    "data/replacements.py:VERBS",
-    "data/spellings.py:_ABBREVIATIONS",
-    "data/spellings.py:_MISSPELLINGS",
-    "data/spellings.py:_PLAIN",
-    "judging/model_judge.py:MEASURES",
-    "moved.py:_MODULES",
-    "mutations/analysis/lexicon.py:_WIDER_NOUNS",
-    "mutations/operators/comments.py:_BRACED",
-    "plugin/marks.py:CONTRACT_KEYS",
-    "prompts/spans.py:_DELIMITED",
-    "reporting/schema.py:TEST_DEFAULTS",
-    "reporting/schema.py:TRIAL_DEFAULTS",
-    "reporting/schema.py:_PACKED",
-    "stats/verdict.py:Reason",
-    "storage/secrets.py:_OLD_NAMES",
-    "storage/secrets.py:_QUERY",
-    "storage/secrets.py:_SIGNS",
     "targets/simulated/concepts.py:LISTED",
+    "targets/simulated/feelings.py:IDIOMS",
     "targets/simulated/tongues.py:COMMONEST",
-    "targets/simulated/words.py:SUFFIXES",
-    "text/languages.py:LANGUAGES",
-    "text/languages.py:_FUNCTION_WORDS",
 }
 
 
-def word_tables(path: Path) -> list[str]:
-    """Literals of more than twenty lines that hold nothing but texts, by the name they are bound to."""
-    found = []
-    for node in trees()[path].body:
-        value = getattr(node, "value", None)
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or value is None:
-            continue
-        inner = [each for each in ast.walk(value) if isinstance(each, ast.expr)]
-        lines = (node.end_lineno or 0) - node.lineno + 1
-        words = sum(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in inner)
-        calls = sum(isinstance(each, ast.Lambda | ast.JoinedStr) for each in inner)
-        names = sum(isinstance(each, ast.Name) for each in inner)
-        if (lines > LONGEST_TABLE and not calls and words >= 10 * max(1, names)) or (
-            words
-            and any(
-                isinstance(each, ast.Constant)
-                and isinstance(each.value, str)
-                and (each.end_lineno or 0) - each.lineno >= LONGEST_TABLE
-                for each in inner
-            )
-        ):
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            found.append(f"{path.relative_to(PACKAGE).as_posix()}:{ast.unparse(target)}")
+@cache
+def names_in_code() -> set[str]:
+    """Every name of a variable, field, argument or module: a text that is one stands for that, and is no word."""
+    found: set[str] = set()
+    for path, tree in trees().items():
+        found.update(path.relative_to(PACKAGE).with_suffix("").parts)
+        for node in ast.walk(tree):
+            bound = (getattr(node, kind, None) for kind in ("id", "attr", "arg"))
+            found.update(name for name in bound if isinstance(name, str))
     return found
 
 
+def is_word(text: str) -> bool:
+    """Whether a text is a word, a phrase or a pattern: no sentence that explains, and no name of the code."""
+    explains = len(text.split()) > 6 and "|" not in text and re.search(r"\w[,.:;?]\s", f"{text} ")
+    return not explains and not all(part in names_in_code() for part in text.split("."))
+
+
+def tables_in(source: str) -> list[str]:
+    """The names bound to values of more than twenty lines that are words, phrases or patterns for the most part."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        value = getattr(node, "value", None)
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or not value or isinstance(value, ast.Subscript):
+            continue
+        if (node.end_lineno or 0) - node.lineno < LONGEST_TABLE:
+            continue
+        inner = list(ast.walk(value))
+        constants = [each for each in inner if isinstance(each, ast.Constant | ast.JoinedStr)]
+        longest = max(((each.end_lineno or 0) - each.lineno for each in constants), default=0)
+        texts = [each.value for each in constants if isinstance(getattr(each, "value", None), str)]
+        size = len("".join((ast.get_source_segment(source, value) or "").split()))
+        share = sum(len("".join(text.split())) for text in texts if is_word(text)) / size
+        few_names = sum(isinstance(each, ast.Name) for each in inner) <= len(texts)
+        if longest >= LONGEST_TABLE or share > 0.9 or (share > 0.4 and few_names):
+            found.append(ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target))
+    return found
+
+
+def word_tables(path: Path) -> list[str]:
+    where = path.relative_to(PACKAGE).as_posix()
+    return [f"{where}:{name}" for name in tables_in(path.read_text(encoding="utf-8"))]
+
+
+LINES = range(LONGEST_TABLE + 1)
+
+
+def lines(before: str, line: str, after: str) -> str:
+    """Source with a line for each number."""
+    return "\n".join([before, *(line.replace("#", str(number)) for number in LINES), after])
+
+
+TABLES = {
+    "a text": lines('WORDS = words("""', "oak# elm#", '""")'),
+    "pairs": lines("PAIRS = {", "'oak #': 'elm #',", "}"),
+    "rows": lines("ROWS = (", "Row('oak|elm #', 'fir+', True),", ")"),
+    "in a function": lines("def read():\n    ROWS = [", "        'oak #',", "    ]"),
+}
+NO_TABLES = {
+    "a short one": "PAIRS = {\n'oak': 'elm',\n'fir': 'yew',\n}",
+    "names of the code": lines("FIELDS = (", "'baseline', 'evaluating.job',", ")"),
+    "a type": lines("Kind = Literal[", "'oak #',", "]"),
+    "what explains": lines(
+        "HELP = {", "#: 'how often a failing call is tried, the first time included',", "}"
+    ),
+    "calls": lines("FOUND = (", "read(one, two, three, 'oak #'),", ")"),
+}
+
+
+@pytest.mark.parametrize("kind", [*TABLES, *NO_TABLES])
+def test_a_table_of_words_is_told_from_other_values(kind: str) -> None:
+    assert bool(tables_in({**TABLES, **NO_TABLES}[kind])) == (kind in TABLES)
+
+
 def test_a_table_of_words_is_a_file() -> None:
-    found = [
-        each
-        for path in trees()
-        for each in word_tables(path)
-        if path.name != "__init__.py" and each not in TABLES_IN_CODE
-    ]
+    found = [each for path in trees() for each in word_tables(path) if each not in TABLES_IN_CODE]
     assert found == [], (
-        "put it into a file beside the module, one entry a line, and load it when it is first used"
+        "put it into a file of pytest_promptfuzz/data, one entry a line, and read it with data/tables.py"
     )
 
 
