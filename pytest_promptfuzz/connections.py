@@ -21,3 +21,21 @@ def following() -> Iterator[None]:
         yield
     finally:
         followed.reset(token)
+
+
+_exempt: set[tuple[str, int]] = set()
+
+
+@contextmanager
+def exempt(host: str, port: int) -> Iterator[None]:
+    """Let requests to an address be no model calls: a proxy of ours listens there, and what it sends is seen."""
+    _exempt.add((host, port))
+    try:
+        yield
+    finally:
+        _exempt.discard((host, port))
+
+
+def is_exempt(host: str, port: int | None) -> bool:
+    """Whether what is sent to an address is seen where it goes on."""
+    return (host, port) in _exempt

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_promptfuzz.comparing.comparison import Comparison, decided
 from pytest_promptfuzz.comparing.formats.data_text import plain
-from pytest_promptfuzz.providers.custom_protocol import endpoint_of, texts_of
+from pytest_promptfuzz.providers.custom_protocol import texts_of
 from pytest_promptfuzz.running.speculation import strings
 from pytest_promptfuzz.text.json_paths import without
 
@@ -208,7 +208,7 @@ class _CallRequest:
     def __init__(self, call: Call, run: Run) -> None:
         watch = run.watch
         body = without(call.body, watch.ignore)
-        texts = texts_of(endpoint_of(call.url), body) if watch.ignore else call.texts
+        texts = texts_of(call.url, body) if watch.ignore else call.texts
         said, outside = frozenset(texts), watch.in_flight is None and run.prompt is not None
         self.rest = json.dumps([call.url, _unsaid(body, said)], sort_keys=True, default=repr)
         self.call = call

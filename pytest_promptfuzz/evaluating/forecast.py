@@ -134,7 +134,7 @@ def _asked(
     except PromptfuzzError:  # only the recording may be used, and does not hold it
         stored = False
     if wire.url.startswith(IN_PROCESS):
-        return _ForecastCall(stored, sum(map(tokens_of, request_texts(wire.body))), 0.0, 0.0)
+        return _ForecastCall(stored, sum(map(tokens_of, request_texts(wire.body, wire.url))), 0.0, 0.0)
     return _ForecastCall(stored, *estimate(wire, prices))
 
 

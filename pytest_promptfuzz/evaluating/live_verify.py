@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.judging.compare import compare
 from pytest_promptfuzz.providers.bodies import parse_json
-from pytest_promptfuzz.providers.formats import has_text, host_of, parse_answer, parse_stream, request_texts
+from pytest_promptfuzz.providers.formats import (
+    has_text,
+    host_of,
+    output_bound,
+    parse_answer,
+    parse_stream,
+    request_texts,
+)
 from pytest_promptfuzz.providers.requests import LASTING, status_kind
 from pytest_promptfuzz.storage.redaction import Redaction, credentials
 from pytest_promptfuzz.storage.secrets import HIDDEN
 from pytest_promptfuzz.targets.sdk_clients import credentials_for
-from pytest_promptfuzz.wire.calls import Outgoing, describe_status, may_pass, output_bound, status_of_kind
+from pytest_promptfuzz.wire.calls import Outgoing, describe_status, may_pass, status_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -125,7 +132,7 @@ def _asked(answer: StoredAnswer, credentials: dict[str, str], gate: CallGate) ->
             model=model if isinstance(model, str) else "",
             size=len(body),
             bound=output_bound(answer.request),
-            words=sum(map(len, request_texts(answer.request))),
+            words=sum(map(len, request_texts(answer.request, answer.url))),
         )
     )
     while True:

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.providers.bodies import events, raise_provider_error
-from pytest_promptfuzz.providers.formats import parse_answer, request_texts
+from pytest_promptfuzz.providers.formats import parse_shape, request_texts
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.text.json_paths import Step, child, parse_path
 
@@ -34,7 +34,6 @@ _ANSWERS = (
     "content",
     "message",
 )
-_SHAPES = {"choices": "/chat/completions", "content": "/messages", "output": "/responses"}
 _FAILED = {"error", "failed", "failure"}
 _KEYS = ("text", "system", "answer")
 # What is to be said of protocols of others, by the end of their path.
@@ -48,6 +47,10 @@ _PROTOCOLS = {
     r"/v2/chat$": "answer=$.message.content[0].text",
     r"/completions$": "text=$.prompt answer=$.choices[0].text",
 }
+_OTHER_PATHS = re.compile(
+    r"/completions$|/realtime$|:(generateContent|streamGenerateContent|rawPredict|streamRawPredict)$"
+    r"|/model/[^/]+/(invoke|converse)[\w-]*$"
+)
 # A word of a line: a quoted name in a path may hold spaces.
 _WORD = re.compile(r"""(?:\["(?:[^"\\]|\\.)*"\]|\['(?:[^'\\]|\\.)*'\]|\S)+""")
 _CONTINUED = re.compile(rf"\s*(?:{'|'.join(_KEYS)})=")
@@ -121,9 +124,9 @@ class Endpoint:
                 )
             return Response("".join(texts), model=_model(body))
         _raise_reported(body)
-        for key, path in _SHAPES.items():
-            if isinstance(body, dict) and isinstance(body.get(key), list):
-                return parse_answer(path, body)
+        known_shape = parse_shape(body) if isinstance(body, dict) else None
+        if known_shape is not None:
+            return known_shape
         inner = body[0] if isinstance(body, list) and body else body
         known = inner if isinstance(inner, dict) else {}
         texts = [known[key] for key in _ANSWERS if isinstance(known.get(key), str)]
@@ -216,6 +219,15 @@ def endpoint_of(url: str) -> Endpoint | None:
     )
 
 
+def is_other_model_path(path: str) -> bool:
+    """Whether a path is that of a model that is followed only where it is configured: Gemini's, Bedrock's, realtime.
+
+    >>> is_other_model_path("/model/amazon.nova-lite-v1:0/converse"), is_other_model_path("/v1/responses")
+    (True, False)
+    """
+    return _OTHER_PATHS.search(path) is not None
+
+
 def line_for(host: str, path: str, body: dict[str, Any]) -> str:
     """The line that would make requests like one followed.
 
@@ -264,9 +276,9 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
             yield from _leaves(each, f"{path}[*]")
 
 
-def texts_of(endpoint: Endpoint | None, body: dict[str, Any]) -> tuple[str, ...]:
-    """Every text of a request, in the places of the known formats and in the endpoint's."""
-    texts = request_texts(body)
+def texts_of(url: str, body: dict[str, Any]) -> tuple[str, ...]:
+    """Every text of a request to a URL, in the places of the known formats and in those that are configured."""
+    texts, endpoint = request_texts(body, url), endpoint_of(url)
     if endpoint is None:
         return texts
     return tuple(dict.fromkeys((*texts, *(owner[key] for _, owner, key, _ in endpoint.places(body)))))

@@ -1,8 +1,8 @@
-"""OpenAI Responses: the request body, the answer, the stream."""
+"""OpenAI Responses: the request, the answer, the stream, and what a server makes of them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_promptfuzz.providers.bodies import (
     InvalidBodyError,
@@ -32,12 +32,15 @@ from pytest_promptfuzz.providers.bodies import (
     word,
 )
 from pytest_promptfuzz.providers.requests import Request, Response, ToolCall, Usage
+from pytest_promptfuzz.providers.wire_format import WireFormat, WordlessAnswer, content_texts, message_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from pytest_promptfuzz.providers.bodies import AnsweringModel
+    from pytest_promptfuzz.providers.wire_format import BodyText
 
-PATH = "/responses"
+
 _ENDINGS = {"response.completed", "response.incomplete", "response.failed"}
 # Tools of the provider's that the application runs, and where it finds what to do.
 _ACTIONS = {
@@ -61,22 +64,224 @@ _ANNOUNCEMENTS = {
     "response.output_item.added",
     "response.content_part.added",
 }
+_OMITTED = {"input", "instructions", "stream", "stream_options", "text", "tools", "max_output_tokens"}
 
 
-def build_body(request: Request, model: str) -> dict[str, Any]:
-    """The JSON body, as the SDK sends it.
+def _count_tokens(body: Mapping[str, Any], model: AnsweringModel) -> dict[str, Any]:
+    response = model.answer(OPENAI_RESPONSES.read_request(body))
+    return {"object": "response.input_tokens", "input_tokens": response.usage.input_tokens or 0}
 
-    Chat messages become ``input`` items; tool calls and their results the items ``function_call`` and
-    ``function_call_output``. Parameters may carry the names of this API or those of chat completions
-    (``max_tokens``, ``max_completion_tokens``, ``reasoning_effort``, ``response_format``, nested ``tools``).
 
-    Raises:
-        UsageError: For a value that JSON cannot hold.
-    """
-    items: list[dict[str, Any]] = []
-    for message in plain_messages(request.messages):
-        items.extend(_items(message))
-    return {"model": model, "input": items, **_parameters(plain_parameters(request.parameters))}
+class OpenAIResponses(WireFormat):
+    """OpenAI's Responses."""
+
+    provider = "openai"
+    host = "openai.com"
+    path = "/responses"
+    wordless: ClassVar[dict[str, WordlessAnswer]] = {
+        "/responses/compact": WordlessAnswer("output", list),
+        "/responses/input_tokens": WordlessAnswer("input_tokens", int, _count_tokens),
+    }
+    system_fields = ("instructions",)
+    fields = ("input", "prompt")
+    answer_field = "output"
+    bounds = ("max_output_tokens",)
+
+    def build_body(self, request: Request, model: str) -> dict[str, Any]:
+        """The JSON body, as the SDK sends it.
+
+        Chat messages become ``input`` items; tool calls and their results the items ``function_call`` and
+        ``function_call_output``. Parameters may carry the names of this API or those of chat completions
+        (``max_tokens``, ``max_completion_tokens``, ``reasoning_effort``, ``response_format``, nested ``tools``).
+
+        Raises:
+            UsageError: For a value that JSON cannot hold.
+        """
+        items: list[dict[str, Any]] = []
+        for message in plain_messages(request.messages):
+            items.extend(_items(message))
+        return {"model": model, "input": items, **_parameters(plain_parameters(request.parameters))}
+
+    def parse(self, body: dict[str, Any]) -> Response:
+        """The response in a ``response`` body.
+
+        ``finish_reason`` is the provider's status (``completed``), or for an incomplete answer its reason
+        (``max_output_tokens``, ``content_filter``).
+
+        Raises:
+            TargetError: ``not-text`` (a completed answer without a message and without tool calls),
+                ``malformed``, or the provider's own error for a failed answer.
+        """
+        if body.get("error"):
+            raise_provider_error(body["error"])
+        status = word(body.get("status"))
+        if status in {"failed", "cancelled"}:
+            raise_provider_error({"type": status, "message": f"the answer's status is {status!r}"})
+        if status in {"queued", "in_progress"}:
+            malformed("a finished answer (not a background one)", status)
+        if "output" not in body:
+            malformed("a response with 'output'", body)
+        texts, calls = _read_output(entries(body["output"], "'output'"))
+        finish = status
+        if status == "incomplete":
+            details = body.get("incomplete_details")
+            finish = word(details.get("reason") if isinstance(details, dict) else None) or status
+        elif not texts and not calls:
+            not_text("its output holds neither a message nor a tool call")
+        usage = body.get("usage")
+        usage = usage if isinstance(usage, dict) else {}
+        return Response(
+            text="".join(texts),
+            tool_calls=tuple(calls),
+            usage=Usage(count(usage.get("input_tokens")), count(usage.get("output_tokens"))),
+            model=word(body.get("model")),
+            finish_reason=finish,
+        )
+
+    def announces(self, event: dict[str, Any]) -> bool:
+        """Whether an event of a stream holds nothing of the answer yet.
+
+        Raises:
+            TargetError: It reports an error, or that the answer failed.
+        """
+        if event.get("type") == "error":
+            raise_provider_error(event)
+        if event.get("type") == "response.failed":
+            self.parse(mapping(event.get("response"), "the event 'response.failed' to hold a response"))
+        return word(event.get("type")) in _ANNOUNCEMENTS
+
+    def fold(self, raw: bytes) -> dict[str, Any] | None:
+        """The body in the stream's last event; ``None`` unless the stream came to its end.
+
+        What it leaves empty is as the stream had sent it before, item by item or piece by piece.
+
+        Raises:
+            TargetError: For an event that is not JSON, or that reports an error.
+        """
+        items: dict[int, dict[str, Any]] = {}
+        for data in events(raw):
+            if data.strip() == "[DONE]":
+                continue
+            event = event_body(data)
+            kind = word(event.get("type"))
+            if kind == "error":
+                raise_provider_error(event)
+            if kind in {"response.output_item.added", "response.output_item.done"}:
+                item = mapping(event.get("item"), f"the event {kind!r} to hold an item")
+                number = count(event.get("output_index"))
+                place = len(items) if number is None else number
+                items[place] = _filled(item, items.get(place))
+            elif kind in _PIECES:
+                _add_piece(items, event, *_PIECES[kind])
+            elif kind in _ENDINGS:
+                body = mapping(event.get("response"), f"the event {event['type']!r} to hold a response")
+                sent = [items[place] for place in sorted(items)]
+                output = entries(body.get("output"), "'output'")
+                if len(output) == len(sent):
+                    sent = [_filled(*pair) for pair in zip(output, sent, strict=True)]
+                elif _says_something(output):
+                    sent = output
+                return {**body, "output": sent or output} if "output" in body or sent else body
+        return None
+
+    def read_request(self, body: Mapping[str, Any]) -> Request:
+        """The request in a Responses body: ``instructions`` become a system message, ``input`` the others.
+
+        Raises:
+            InvalidBodyError: For what the provider answers with 400: no model, no input, an item of unknown type.
+        """
+        require_model(body)
+        messages: list[dict[str, Any]] = []
+        instructions = body.get("instructions")
+        if instructions is not None:
+            if not isinstance(instructions, str):
+                raise InvalidBodyError("Invalid 'instructions': expected a string.", param="instructions")
+            messages.append({"role": "system", "content": instructions})
+        given = body.get("input")
+        if isinstance(given, str) and given:
+            messages.append({"role": "user", "content": given})
+        elif isinstance(given, list) and given:
+            messages += [_message(each, f"input[{index}]") for index, each in enumerate(given)]
+        else:
+            raise InvalidBodyError("Missing required parameter: 'input'.", param="input")
+        parameters = {k: v for k, v in body.items() if k not in _OMITTED}
+        limit = positive_integer(body, "max_output_tokens")
+        if limit is not None:
+            parameters["max_tokens"] = limit
+        tools = [_tool(each) for each in body.get("tools") or () if isinstance(each, dict)]
+        if tools:
+            parameters["tools"] = tools
+        text = body.get("text")
+        if isinstance(text, dict) and isinstance(text.get("format"), dict):
+            parameters["response_format"] = _response_format(text["format"])
+        return Request(tuple(messages), parameters)
+
+    def encode_answer(self, response: Response, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The JSON body of a whole answer."""
+        cut = response.finish_reason == "length"
+        status = "incomplete" if cut else "completed"
+        return {
+            **_head(response, body, status),
+            "output": _output_items(response, body, status),
+            "usage": _usage(response),
+        }
+
+    def stream_answer(self, response: Response, body: Mapping[str, Any]) -> Iterator[bytes]:
+        """The answer as named server-sent events with sequence numbers, from ``response.created`` to its end."""
+        number = -1
+
+        def emit(kind: str, **fields: Any) -> bytes:
+            nonlocal number
+            number += 1
+            return event({"type": kind, **fields, "sequence_number": number}, kind)
+
+        head = _head(response, body, "in_progress")
+        yield emit("response.created", response=head)
+        yield emit("response.in_progress", response=head)
+        whole = self.encode_answer(response, body)
+        for index, item in enumerate(whole["output"]):
+            place = {"item_id": item["id"], "output_index": index}
+            if item["type"] == "message":
+                part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+                opening = {**item, "status": "in_progress", "content": []}
+                yield emit("response.output_item.added", output_index=index, item=opening)
+                yield emit("response.content_part.added", **place, content_index=0, part=part)
+                for piece in pieces(response.text):
+                    yield emit(
+                        "response.output_text.delta", **place, content_index=0, delta=piece, logprobs=[]
+                    )
+                yield emit(
+                    "response.output_text.done", **place, content_index=0, text=response.text, logprobs=[]
+                )
+                done = {**part, "text": response.text}
+                yield emit("response.content_part.done", **place, content_index=0, part=done)
+            else:
+                opening = {**item, "status": "in_progress", "arguments": ""}
+                yield emit("response.output_item.added", output_index=index, item=opening)
+                for piece in halves(item["arguments"]):
+                    yield emit("response.function_call_arguments.delta", **place, delta=piece)
+                yield emit(
+                    "response.function_call_arguments.done",
+                    **place,
+                    name=item["name"],
+                    arguments=item["arguments"],
+                )
+            yield emit("response.output_item.done", output_index=index, item=item)
+        yield emit(f"response.{whole['status']}", response=whole)
+
+    def messages(self, body: Mapping[str, Any]) -> Iterator[tuple[str, list[BodyText]]]:
+        """What the system and the user say; of a stored prompt's variables it is not known who says them."""
+        yield "system", content_texts(body, "instructions", "$.instructions")
+        if isinstance(body.get("input"), str):
+            yield "user", content_texts(body, "input", "$.input")
+        yield from message_texts(body, "input")
+
+    def fault_event(self, label: str, message: str) -> bytes:
+        """An error that a stream reports."""
+        return event({"type": "error", "code": label, "message": message, "param": None}, "error")
+
+
+OPENAI_RESPONSES = OpenAIResponses()
 
 
 def _items(message: dict[str, Any]) -> list[dict[str, Any]]:
@@ -157,43 +362,6 @@ def _flat(tool: Any) -> Any:
     return tool
 
 
-def parse(body: dict[str, Any]) -> Response:
-    """The response in a ``response`` body.
-
-    ``finish_reason`` is the provider's status (``completed``), or for an incomplete answer its reason
-    (``max_output_tokens``, ``content_filter``).
-
-    Raises:
-        TargetError: ``not-text`` (a completed answer without a message and without tool calls),
-            ``malformed``, or the provider's own error for a failed answer.
-    """
-    if body.get("error"):
-        raise_provider_error(body["error"])
-    status = word(body.get("status"))
-    if status in {"failed", "cancelled"}:
-        raise_provider_error({"type": status, "message": f"the answer's status is {status!r}"})
-    if status in {"queued", "in_progress"}:
-        malformed("a finished answer (not a background one)", status)
-    if "output" not in body:
-        malformed("a response with 'output'", body)
-    texts, calls = _read_output(entries(body["output"], "'output'"))
-    finish = status
-    if status == "incomplete":
-        details = body.get("incomplete_details")
-        finish = word(details.get("reason") if isinstance(details, dict) else None) or status
-    elif not texts and not calls:
-        not_text("its output holds neither a message nor a tool call")
-    usage = body.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
-    return Response(
-        text="".join(texts),
-        tool_calls=tuple(calls),
-        usage=Usage(count(usage.get("input_tokens")), count(usage.get("output_tokens"))),
-        model=word(body.get("model")),
-        finish_reason=finish,
-    )
-
-
 def _read_output(output: list[dict[str, Any]]) -> tuple[list[str], list[ToolCall]]:
     """The text of each message, and the tools that the application is to run."""
     texts: list[str] = []
@@ -212,54 +380,6 @@ def _read_output(output: list[dict[str, Any]]) -> tuple[list[str], list[ToolCall
             asked = {key: value for key, value in item.items() if key in _ACTIONS[kind] and value is not None}
             calls += tool_calls(kind, asked, item.get("call_id"))
     return texts, calls
-
-
-def announces(event: dict[str, Any]) -> bool:
-    """Whether an event of a stream holds nothing of the answer yet.
-
-    Raises:
-        TargetError: It reports an error, or that the answer failed.
-    """
-    if event.get("type") == "error":
-        raise_provider_error(event)
-    if event.get("type") == "response.failed":
-        parse(mapping(event.get("response"), "the event 'response.failed' to hold a response"))
-    return word(event.get("type")) in _ANNOUNCEMENTS
-
-
-def fold(raw: bytes) -> dict[str, Any] | None:
-    """The body in the stream's last event; ``None`` unless the stream came to its end.
-
-    What it leaves empty is as the stream had sent it before, item by item or piece by piece.
-
-    Raises:
-        TargetError: For an event that is not JSON, or that reports an error.
-    """
-    items: dict[int, dict[str, Any]] = {}
-    for data in events(raw):
-        if data.strip() == "[DONE]":
-            continue
-        event = event_body(data)
-        kind = word(event.get("type"))
-        if kind == "error":
-            raise_provider_error(event)
-        if kind in {"response.output_item.added", "response.output_item.done"}:
-            item = mapping(event.get("item"), f"the event {kind!r} to hold an item")
-            number = count(event.get("output_index"))
-            place = len(items) if number is None else number
-            items[place] = _filled(item, items.get(place))
-        elif kind in _PIECES:
-            _add_piece(items, event, *_PIECES[kind])
-        elif kind in _ENDINGS:
-            body = mapping(event.get("response"), f"the event {event['type']!r} to hold a response")
-            sent = [items[place] for place in sorted(items)]
-            output = entries(body.get("output"), "'output'")
-            if len(output) == len(sent):
-                sent = [_filled(*pair) for pair in zip(output, sent, strict=True)]
-            elif _says_something(output):
-                sent = output
-            return {**body, "output": sent or output} if "output" in body or sent else body
-    return None
 
 
 def _says_something(output: list[dict[str, Any]]) -> bool:
@@ -294,96 +414,6 @@ def _filled(item: Any, before: Any) -> Any:
     if isinstance(item, list) and isinstance(before, list) and len(item) == len(before):
         return [_filled(*pair) for pair in zip(item, before, strict=True)]
     return before if item in (None, "", [], {}) and before else item
-
-
-# OpenAI Responses, as the server sees them.
-
-
-OMITTED = {"input", "instructions", "stream", "stream_options", "text", "tools", "max_output_tokens"}
-
-
-def read_request(body: Mapping[str, Any]) -> Request:
-    """The request in a Responses body: ``instructions`` become a system message, ``input`` the others.
-
-    Raises:
-        InvalidBodyError: For what the provider answers with 400: no model, no input, an item of unknown type.
-    """
-    require_model(body)
-    messages: list[dict[str, Any]] = []
-    instructions = body.get("instructions")
-    if instructions is not None:
-        if not isinstance(instructions, str):
-            raise InvalidBodyError("Invalid 'instructions': expected a string.", param="instructions")
-        messages.append({"role": "system", "content": instructions})
-    given = body.get("input")
-    if isinstance(given, str) and given:
-        messages.append({"role": "user", "content": given})
-    elif isinstance(given, list) and given:
-        messages += [_message(each, f"input[{index}]") for index, each in enumerate(given)]
-    else:
-        raise InvalidBodyError("Missing required parameter: 'input'.", param="input")
-    parameters = {k: v for k, v in body.items() if k not in OMITTED}
-    limit = positive_integer(body, "max_output_tokens")
-    if limit is not None:
-        parameters["max_tokens"] = limit
-    tools = [_tool(each) for each in body.get("tools") or () if isinstance(each, dict)]
-    if tools:
-        parameters["tools"] = tools
-    text = body.get("text")
-    if isinstance(text, dict) and isinstance(text.get("format"), dict):
-        parameters["response_format"] = _response_format(text["format"])
-    return Request(tuple(messages), parameters)
-
-
-def encode_answer(response: Response, body: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON body of a whole answer."""
-    cut = response.finish_reason == "length"
-    status = "incomplete" if cut else "completed"
-    return {
-        **_head(response, body, status),
-        "output": _output_items(response, body, status),
-        "usage": _usage(response),
-    }
-
-
-def stream_answer(response: Response, body: Mapping[str, Any]) -> Iterator[bytes]:
-    """The answer as named server-sent events with sequence numbers, from ``response.created`` to its end."""
-    number = -1
-
-    def emit(kind: str, **fields: Any) -> bytes:
-        nonlocal number
-        number += 1
-        return event({"type": kind, **fields, "sequence_number": number}, kind)
-
-    head = _head(response, body, "in_progress")
-    yield emit("response.created", response=head)
-    yield emit("response.in_progress", response=head)
-    whole = encode_answer(response, body)
-    for index, item in enumerate(whole["output"]):
-        place = {"item_id": item["id"], "output_index": index}
-        if item["type"] == "message":
-            part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
-            opening = {**item, "status": "in_progress", "content": []}
-            yield emit("response.output_item.added", output_index=index, item=opening)
-            yield emit("response.content_part.added", **place, content_index=0, part=part)
-            for piece in pieces(response.text):
-                yield emit("response.output_text.delta", **place, content_index=0, delta=piece, logprobs=[])
-            yield emit("response.output_text.done", **place, content_index=0, text=response.text, logprobs=[])
-            done = {**part, "text": response.text}
-            yield emit("response.content_part.done", **place, content_index=0, part=done)
-        else:
-            opening = {**item, "status": "in_progress", "arguments": ""}
-            yield emit("response.output_item.added", output_index=index, item=opening)
-            for piece in halves(item["arguments"]):
-                yield emit("response.function_call_arguments.delta", **place, delta=piece)
-            yield emit(
-                "response.function_call_arguments.done",
-                **place,
-                name=item["name"],
-                arguments=item["arguments"],
-            )
-        yield emit("response.output_item.done", output_index=index, item=item)
-    yield emit(f"response.{whole['status']}", response=whole)
 
 
 def _message(each: object, where: str) -> dict[str, Any]:

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.files import read_text
+from pytest_promptfuzz.providers.openai_chat import OPENAI_CHAT
+from pytest_promptfuzz.providers.openai_embeddings import PATH as EMBEDDINGS_PATH
+from pytest_promptfuzz.providers.openai_responses import OPENAI_RESPONSES
 from pytest_promptfuzz.storage.answers import exchange_key, request_digest
 from pytest_promptfuzz.storage.redaction import is_refusal
 from pytest_promptfuzz.targets.sdk_clients import AnthropicTarget, OpenAITarget
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 # The batch interfaces of OpenAI and Anthropic, through their SDKs.
 
 
-_OPENAI_PATHS = ("/chat/completions", "/responses", "/embeddings")
+_OPENAI_PATHS = (OPENAI_CHAT.path, OPENAI_RESPONSES.path, EMBEDDINGS_PATH)
 _OPENAI_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _METADATA = "promptfuzz"
 _LISTED = 1000  # batches among which one is looked for

@@ -8,18 +8,23 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.providers.anthropic_messages import ANTHROPIC_MESSAGES
 from pytest_promptfuzz.providers.bodies import HttpAnswer
-from pytest_promptfuzz.providers.formats import error_answer
+from pytest_promptfuzz.providers.openai_chat import OPENAI_CHAT
+from pytest_promptfuzz.providers.openai_embeddings import PATH as EMBEDDINGS_PATH
+from pytest_promptfuzz.providers.openai_responses import OPENAI_RESPONSES
+from pytest_promptfuzz.providers.router import error_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_promptfuzz.providers.wire_format import WireFormat
     from pytest_promptfuzz.server.http import HttpRequest
 
 
 _JSON = {"content-type": "application/json"}
 _LINES = {"content-type": "application/x-jsonl"}
-_ENDPOINTS = ("/v1/chat/completions", "/v1/responses", "/v1/embeddings")
+_ENDPOINTS = tuple("/v1" + path for path in (OPENAI_CHAT.path, OPENAI_RESPONSES.path, EMBEDDINGS_PATH))
 _OPENAI = re.compile(r"/v1/(files|batches)(?:/([\w-]+))?(?:/(content|cancel))?/?")
 _ANTHROPIC = re.compile(r"/v1/messages/batches(?:/([\w-]+))?(?:/(results|cancel))?/?")
 
@@ -27,7 +32,7 @@ _ANTHROPIC = re.compile(r"/v1/messages/batches(?:/([\w-]+))?(?:/(results|cancel)
 @dataclass(slots=True)
 class _Batch:
     id: str
-    anthropic: bool
+    form: WireFormat
     requests: list[dict[str, Any]]
     about: dict[str, Any]
     created: float = field(default_factory=time.time)
@@ -73,9 +78,8 @@ class Batches:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             if request.method != "POST":
                 raise  # no body was read
-            return error_answer(
-                400, f"The body is not what is expected: {error!r}.", anthropic=bool(anthropic)
-            )
+            form = ANTHROPIC_MESSAGES if anthropic else OPENAI_CHAT
+            return error_answer(form, 400, f"The body is not what is expected: {error!r}.")
         return None
 
     def forget(self) -> None:
@@ -97,11 +101,11 @@ class Batches:
         if identity is None:
             if request.method == "POST":
                 return self._create(request)
-            listed = [_openai_batch(each) for each in self._listed(anthropic=False)]
+            listed = [_openai_batch(each) for each in self._listed(OPENAI_CHAT)]
             return _ok({"object": "list", "data": listed, "has_more": False})
         batch = self._batches.get(identity)
         if batch is None:
-            return error_answer(404, f"No batch found with id '{identity}'.", anthropic=False)
+            return error_answer(OPENAI_CHAT, 404, f"No batch found with id '{identity}'.")
         if action == "cancel":
             batch.cancelled = True
         else:
@@ -112,7 +116,7 @@ class Batches:
         if identity is not None:
             data = self._files.get(identity)
             if data is None:
-                return error_answer(404, f"No such File object: {identity}", anthropic=False)
+                return error_answer(OPENAI_CHAT, 404, f"No such File object: {identity}")
             return (
                 HttpAnswer(200, _LINES, data)
                 if action == "content"
@@ -120,9 +124,9 @@ class Batches:
             )
         parts = _multipart(request)
         if len(parts.get("file", b"")) > self.most_bytes:
-            return error_answer(413, "The file is too large.", anthropic=False)
+            return error_answer(OPENAI_CHAT, 413, "The file is too large.")
         if parts.get("purpose") != b"batch" or "file" not in parts:
-            return error_answer(400, "A file and the purpose 'batch' are needed.", anthropic=False)
+            return error_answer(OPENAI_CHAT, 400, "A file and the purpose 'batch' are needed.")
         name = self._keep(parts["file"])
         about = {"object": "file", "bytes": len(parts["file"]), "created_at": int(time.time())}
         more = {"filename": "batch.jsonl", "purpose": "batch", "status": "processed"}
@@ -132,12 +136,12 @@ class Batches:
         asked = json.loads(request.body)
         data = self._files.get(str(asked.get("input_file_id")))
         if data is None or asked.get("endpoint") not in _ENDPOINTS:
-            return error_answer(400, "Unknown input_file_id or endpoint.", anthropic=False)
+            return error_answer(OPENAI_CHAT, 400, "Unknown input_file_id or endpoint.")
         requests = [json.loads(line) for line in data.splitlines() if line.strip()]
         models = {each["body"].get("model") for each in requests}
         names = {each["custom_id"] for each in requests}
         elsewhere = {each["url"] for each in requests} - {asked["endpoint"]}
-        batch = self._begin(requests, asked, anthropic=False)
+        batch = self._begin(OPENAI_CHAT, requests, asked)
         if len(models) > 1 or elsewhere:
             batch.errors = [{"code": "mismatched_model", "message": "One model and one endpoint a batch."}]
         elif len(names) < len(requests):
@@ -149,21 +153,21 @@ class Batches:
     def _anthropic(self, request: HttpRequest, identity: str | None, action: str | None) -> HttpAnswer:
         if identity is None:
             if request.method != "POST":
-                listed = [_anthropic_batch(each) for each in self._listed(anthropic=True)]
+                listed = [_anthropic_batch(each) for each in self._listed(ANTHROPIC_MESSAGES)]
                 return _ok({"data": listed, "has_more": False, "first_id": None, "last_id": None})
             if len(request.body) > self.most_bytes:
-                return error_answer(413, "The batch is too large.", anthropic=True)
+                return error_answer(ANTHROPIC_MESSAGES, 413, "The batch is too large.")
             requests = json.loads(request.body).get("requests") or []
             names = {each["custom_id"]: each["params"] for each in requests}
             if len(names) < len(requests) or not all(re.fullmatch(r"[\w-]{1,64}", each) for each in names):
-                return error_answer(400, "requests: custom_id must be unique and short.", anthropic=True)
-            return _ok(_anthropic_batch(self._begin(requests, {}, anthropic=True)))
+                return error_answer(ANTHROPIC_MESSAGES, 400, "requests: custom_id must be unique and short.")
+            return _ok(_anthropic_batch(self._begin(ANTHROPIC_MESSAGES, requests, {})))
         batch = self._batches.get(identity)
         if batch is None:
-            return error_answer(404, f"Batch {identity} not found.", anthropic=True)
+            return error_answer(ANTHROPIC_MESSAGES, 404, f"Batch {identity} not found.")
         if action == "results":
             if batch.done is None:
-                return error_answer(400, "The batch has not ended.", anthropic=True)
+                return error_answer(ANTHROPIC_MESSAGES, 400, "The batch has not ended.")
             lines = (json.dumps(_anthropic_result(name, *each)) for name, each in batch.done.items())
             return HttpAnswer(200, _LINES, "".join(f"{line}\n" for line in lines).encode())
         if action == "cancel":
@@ -174,12 +178,12 @@ class Batches:
 
     # Both
 
-    def _listed(self, *, anthropic: bool) -> list[_Batch]:
-        return [each for each in reversed(self._batches.values()) if each.anthropic is anthropic]
+    def _listed(self, form: WireFormat) -> list[_Batch]:
+        return [each for each in reversed(self._batches.values()) if each.form is form]
 
-    def _begin(self, requests: list[dict[str, Any]], about: dict[str, Any], *, anthropic: bool) -> _Batch:
-        prefix = "msgbatch" if anthropic else "batch"
-        batch = _Batch(f"{prefix}_{len(self._batches) + 1:04d}", anthropic, requests, about)
+    def _begin(self, form: WireFormat, requests: list[dict[str, Any]], about: dict[str, Any]) -> _Batch:
+        prefix = "batch" if form is OPENAI_CHAT else "msgbatch"
+        batch = _Batch(f"{prefix}_{len(self._batches) + 1:04d}", form, requests, about)
         self._batches[batch.id] = batch
         self.submitted.append(len(requests))
         return batch
@@ -197,15 +201,17 @@ class Batches:
             elif self.expires and self.expires in text:
                 batch.done[each["custom_id"]] = 0, "expired"
             elif self.fails and self.fails in text:
-                answer = error_answer(500, "The model failed.", anthropic=batch.anthropic)
+                answer = error_answer(batch.form, 500, "The model failed.")
                 batch.done[each["custom_id"]] = answer.status, json.loads(_whole(answer))
             else:
                 path, body = (
-                    ("/v1/messages", each["params"]) if batch.anthropic else (each["url"], each["body"])
+                    (each["url"], each["body"])
+                    if batch.form is OPENAI_CHAT
+                    else ("/v1" + batch.form.path, each["params"])
                 )
                 answer = self._ask(path, json.dumps(body).encode())
                 batch.done[each["custom_id"]] = answer.status, json.loads(_whole(answer))
-        if not batch.anthropic:
+        if batch.form is OPENAI_CHAT:
             self._write(batch)
 
     def _write(self, batch: _Batch) -> None:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.providers.bodies import HttpAnswer, compact, event
-from pytest_promptfuzz.providers.formats import answer_http, endpoint, error_answer
+from pytest_promptfuzz.providers.bodies import HttpAnswer, compact
+from pytest_promptfuzz.providers.router import answer_http, error_answer, is_served, speaker
 from pytest_promptfuzz.server.batches import Batches
 from pytest_promptfuzz.server.faults import (
     ContentTypeHtml,
@@ -133,12 +133,10 @@ def _spoiled(answer: HttpAnswer, fault: Fault) -> HttpAnswer:
 
 def _error(fault: Overloaded, path: str, *, streamed: bool) -> bytes:
     """The error in the words of the path's protocol, as an event or a whole body."""
-    said = {"type": fault.label, "message": fault.message}
-    kind = endpoint(path)
-    if streamed and kind == "responses":
-        return event({"type": "error", "code": fault.label, "message": fault.message, "param": None}, "error")
-    body = {"type": "error", "error": said} if kind == "messages" else {"error": said}
-    return event(body, "error" if kind == "messages" else None) if streamed else compact(body).encode()
+    form = speaker(path, {})
+    if streamed:
+        return form.fault_event(fault.label, fault.message)
+    return compact(form.fault_body(fault.label, fault.message)).encode()
 
 
 # What a model server was asked, without the secrets.
@@ -390,7 +388,7 @@ class ModelServer:
                 if not await self._exchange(request, writer) or not request.keep_alive:
                     break
         except BadHttpError as error:
-            answer = error_answer(error.status, str(error), anthropic=False)
+            answer = error_answer(speaker("", {}), error.status, str(error))
             await send(answer, writer, keep_alive=False)
         except (ConnectionError, asyncio.CancelledError):
             writer.transport.abort()
@@ -407,7 +405,7 @@ class ModelServer:
         arrived = asyncio.get_running_loop().time()
         record = RecordedRequest.of(request)
         with self._lock:
-            if endpoint(request.path) is not None:
+            if is_served(request.path):
                 self.requests.append(record)
             self._now += 1
             self._peak = max(self._peak, self._now)
@@ -442,11 +440,9 @@ class ModelServer:
         return None
 
     def _answer(self, request: HttpRequest, fault: Fault | None) -> HttpAnswer:
-        anthropic = (
-            endpoint(request.path) in {"messages", "count_tokens"} or "anthropic-version" in request.headers
-        )
+        form = speaker(request.path, request.headers)
         if isinstance(fault, StatusFault):
-            answer = error_answer(fault.status, fault.message, anthropic=anthropic)
+            answer = error_answer(form, fault.status, fault.message)
             return answer._replace(headers={**answer.headers, **fault.headers()})
         if isinstance(fault, ContentTypeHtml):
             return HttpAnswer(200, HTML, fault.page.encode())
@@ -469,7 +465,7 @@ class ModelServer:
             )
         except Exception as error:  # noqa: BLE001 - a model of the user's may raise anything; the client must hear of it
             message = f"The model behind this server raised {type(error).__name__}: {error}"
-            answer = error_answer(500, message, anthropic=anthropic)
+            answer = error_answer(form, 500, message)
             return answer._replace(headers={**answer.headers, "x-should-retry": "false"})
 
 

@@ -30,9 +30,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from pytest_promptfuzz.connections import exempt
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.files import make_directory
-from pytest_promptfuzz.providers.formats import exempt
 from pytest_promptfuzz.server.http import (
     MAX_BODY,
     BadHttpError,

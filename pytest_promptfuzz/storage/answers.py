@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.providers.formats import is_counted
 from pytest_promptfuzz.providers.requests import WireRequest
 from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
 from pytest_promptfuzz.storage.secrets import OLD, RULES
@@ -253,11 +254,7 @@ def counted_headers(headers: Mapping[str, str]) -> dict[str, str]:
     {'anthropic-version': '2023-06-01'}
     """
     lowered = {name.lower(): value.strip() for name, value in headers.items()}
-    return {
-        name: value
-        for name, value in sorted(lowered.items())
-        if name == "anthropic-version" or name.endswith("-beta")
-    }
+    return {name: value for name, value in sorted(lowered.items()) if is_counted(name)}
 
 
 def canonical_request(

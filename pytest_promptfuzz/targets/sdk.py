@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError, nearest
 from pytest_promptfuzz.providers.bodies import parse_json
-from pytest_promptfuzz.providers.formats import parse_answer
+from pytest_promptfuzz.providers.formats import is_counted
 from pytest_promptfuzz.providers.requests import Request, WireRequest, failure, hide
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pytest_promptfuzz.providers.requests import Response
+    from pytest_promptfuzz.providers.wire_format import WireFormat
 
 
 # The SDK clients of one target: shared while they serve, closed when they no longer do.
@@ -197,12 +198,7 @@ async def apost(
         return answer.status_code, answer.content
 
 
-# Headers of requests: which change the answer, and which a caller adds.
-
-
-def changes_answers(header: str) -> bool:
-    """Whether a header, in lower case, is part of what is asked."""
-    return header == "anthropic-version" or header.endswith("-beta")
+# Headers that a caller adds to requests.
 
 
 def extra_headers(request: Request, name: str) -> dict[str, str]:
@@ -316,6 +312,7 @@ class SdkTarget:
 
     scheme: ClassVar[str]
     sdk: ClassVar[str]
+    wire_format: ClassVar[WireFormat]
     path: ClassVar[str]
     example: ClassVar[str]
     key_variable: ClassVar[str]
@@ -416,7 +413,7 @@ class SdkTarget:
         return WireRequest(
             url=self.address().url(self.path),
             body=self._build(Request(request.messages, {**self.parameters, **request.parameters})),
-            headers={key: headers[key] for key in sorted(headers) if changes_answers(key)},
+            headers={key: headers[key] for key in sorted(headers) if is_counted(key)},
         )
 
     def parse(self, body: dict[str, Any]) -> Response:
@@ -425,7 +422,7 @@ class SdkTarget:
         Raises:
             TargetError: ``malformed``, ``not-text``, or the provider's own error.
         """
-        return parse_answer(self.path, body)
+        return self.wire_format.parse(body)
 
     def send(self, request: Request) -> dict[str, Any]:
         """Ask, and return the raw answer body.
@@ -492,7 +489,7 @@ class SdkTarget:
     # What a provider's class says.
 
     def _build(self, request: Request) -> dict[str, Any]:
-        raise NotImplementedError
+        return self.wire_format.build_body(request, self.model)
 
     def _method(self, client: Any) -> Callable[..., Any]:
         """The SDK's method that asks, in the variant that hands out the raw answer."""

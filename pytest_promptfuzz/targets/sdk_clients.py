@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import math
 import os
 import re
-import sys
-from array import array
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError
-from pytest_promptfuzz.providers import anthropic_messages, openai_chat, openai_responses
-from pytest_promptfuzz.providers.requests import Request, Response, Usage
+from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.providers.anthropic_messages import ANTHROPIC_MESSAGES
+from pytest_promptfuzz.providers.openai_chat import OPENAI_CHAT
+from pytest_promptfuzz.providers.openai_embeddings import OPENAI_EMBEDDINGS
+from pytest_promptfuzz.providers.openai_embeddings import PATH as EMBEDDINGS_PATH
+from pytest_promptfuzz.providers.openai_responses import OPENAI_RESPONSES
+from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.targets.sdk import SdkTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
+    from pytest_promptfuzz.providers.wire_format import WireFormat
     from pytest_promptfuzz.targets.sdk import Address
 
 
@@ -35,15 +35,13 @@ class OpenAITarget(SdkTarget):
 
     scheme = "openai"
     sdk = "openai"
-    path = openai_chat.PATH
+    wire_format: ClassVar[WireFormat] = OPENAI_CHAT
+    path = wire_format.path
     example = "openai:gpt-5-mini"
     key_variable = "OPENAI_API_KEY"
     base_url_variable = "OPENAI_BASE_URL"
     custom_headers_variable = "OPENAI_CUSTOM_HEADERS"
     default_base_url = "https://api.openai.com/v1"
-
-    def _build(self, request: Request) -> dict[str, Any]:
-        return openai_chat.build_body(request, self.model)
 
     def _method(self, client: Any) -> Callable[..., Any]:
         create: Callable[..., Any] = client.chat.completions.with_raw_response.create
@@ -71,11 +69,9 @@ class OpenAIResponsesTarget(OpenAITarget):
     """``openai-responses:MODEL``: the Responses API; otherwise as ``OpenAITarget``."""
 
     scheme = "openai-responses"
-    path = openai_responses.PATH
+    wire_format = OPENAI_RESPONSES
+    path = wire_format.path
     example = "openai-responses:gpt-5-mini"
-
-    def _build(self, request: Request) -> dict[str, Any]:
-        return openai_responses.build_body(request, self.model)
 
     def _method(self, client: Any) -> Callable[..., Any]:
         create: Callable[..., Any] = client.responses.with_raw_response.create
@@ -149,50 +145,37 @@ def _is_azure(where: Address) -> bool:
 # Embeddings of OpenAI and of servers that speak its protocol, as targets: asked, stored and limited like any other.
 
 
-PATH = "/embeddings"
 _HOW = "Write 'openai:text-embedding-3-small' or 'compatible:MODEL@URL'"
 
 
-class OpenAIEmbeddings(OpenAITarget):
+class OpenAIEmbeddingsTarget(OpenAITarget):
     """``openai:MODEL`` for embeddings.
 
     The messages of a request are the texts; the response's text is a JSON list of their vectors.
     """
 
-    path = PATH
+    wire_format = OPENAI_EMBEDDINGS
+    path = EMBEDDINGS_PATH
     example = "openai:text-embedding-3-small"
     encoding = "base64"
 
     def _build(self, request: Request) -> dict[str, Any]:
-        texts = [message["content"] for message in request.messages]
-        return {"model": self.model, "input": texts, "encoding_format": self.encoding, **request.parameters}
+        parameters = {"encoding_format": self.encoding, **request.parameters}
+        return self.wire_format.build_body(Request(request.messages, parameters), self.model)
 
     def _method(self, client: Any) -> Callable[..., Any]:
         create: Callable[..., Any] = client.embeddings.with_raw_response.create
         return create
 
-    def parse(self, body: dict[str, Any]) -> Response:
-        """The vectors in a stored or fresh answer body.
 
-        Raises:
-            TargetError: ``malformed``: it holds none, or what is no vector.
-        """
-        tokens = usage.get("prompt_tokens") if isinstance(usage := body.get("usage"), dict) else None
-        return Response(
-            json.dumps(vectors_in(body)),
-            usage=Usage(tokens if isinstance(tokens, int) else None, None),
-            model=str(body.get("model") or ""),
-        )
-
-
-class CompatibleEmbeddings(OpenAIEmbeddings, CompatibleTarget):
+class CompatibleEmbeddings(OpenAIEmbeddingsTarget, CompatibleTarget):
     """``compatible:MODEL@URL`` for embeddings, in floats: not every server knows the shorter form."""
 
     example = "compatible:nomic-embed-text@http://localhost:11434/v1"
     encoding = "float"
 
 
-def embeddings(name: str) -> OpenAIEmbeddings:
+def embeddings(name: str) -> OpenAIEmbeddingsTarget:
     """The target that a name means.
 
     Raises:
@@ -200,55 +183,12 @@ def embeddings(name: str) -> OpenAIEmbeddings:
     """
     scheme = name.strip().partition(":")[0]
     if scheme == "openai":
-        found = OpenAIEmbeddings.from_name(name.strip())
+        found = OpenAIEmbeddingsTarget.from_name(name.strip())
     elif scheme == "compatible":
         found = CompatibleEmbeddings.from_name(name.strip())
     else:
         raise UsageError(f"{name!r} names no provider of embeddings. {_HOW}.")
     return found  # type: ignore[return-value]  # from_name makes what it is called on
-
-
-def vectors_in(body: dict[str, Any]) -> list[list[float]]:
-    """The vectors of an answer body, in the order of the texts that were asked about.
-
-    Raises:
-        TargetError: ``malformed``.
-    """
-    data = body.get("data")
-    if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
-        raise TargetError("The answer holds no list 'data' of embeddings.", kind="malformed")
-    places = [each.get("index", place) for place, each in enumerate(data)]
-    if sorted(places, key=str) != sorted(range(len(data)), key=str):
-        raise TargetError("The embeddings of the answer are not numbered from 0.", kind="malformed")
-    found = dict(zip(places, (_vector(each.get("embedding")) for each in data), strict=True))
-    vectors = [found[place] for place in range(len(data))]
-    if len({len(vector) for vector in vectors}) > 1:
-        raise TargetError("The embeddings of the answer differ in length.", kind="malformed")
-    return vectors
-
-
-def _vector(value: object) -> list[float]:
-    numbers: Sequence[Any] = []
-    if isinstance(value, list):
-        numbers = value
-    elif isinstance(value, str):
-        numbers = _decoded(value)
-    usable = [each for each in numbers if isinstance(each, int | float) and not isinstance(each, bool)]
-    if not numbers or len(usable) != len(numbers) or not all(map(math.isfinite, usable)):
-        raise TargetError("An embedding of the answer is no list of numbers.", kind="malformed")
-    return [float(each) for each in usable]
-
-
-def _decoded(text: str) -> Sequence[float]:
-    """Little-endian numbers in single precision, in base64."""
-    try:
-        data = base64.b64decode(text, validate=True)
-        numbers = array("f", data)
-    except ValueError:
-        return []
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
 
 
 # Anthropic through its SDK: Messages.
@@ -272,15 +212,13 @@ class AnthropicTarget(SdkTarget):
 
     scheme = "anthropic"
     sdk = "anthropic"
-    path = "/v1" + anthropic_messages.PATH
+    wire_format = ANTHROPIC_MESSAGES
+    path = "/v1" + wire_format.path
     example = "anthropic:claude-sonnet-4-5"
     key_variable = "ANTHROPIC_API_KEY"
     base_url_variable = "ANTHROPIC_BASE_URL"
     custom_headers_variable = "ANTHROPIC_CUSTOM_HEADERS"
     default_base_url = "https://api.anthropic.com"
-
-    def _build(self, request: Request) -> dict[str, Any]:
-        return anthropic_messages.build_body(request, self.model)
 
     def _version_headers(self) -> dict[str, str]:
         return {"anthropic-version": self._custom_headers().get("anthropic-version", API_VERSION)}

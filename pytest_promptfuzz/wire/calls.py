@@ -262,9 +262,6 @@ class WireFault:
 # serves threads and event loops alike.
 
 
-_BOUNDS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
-
-
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """A model call about to leave the process.
@@ -366,20 +363,6 @@ class LateGate:
             if self.made is None:
                 self.made = self._make()
         return self.made
-
-
-def output_bound(body: Mapping[str, Any]) -> int | None:
-    """The most output tokens that a request allows, over all the choices it asks for; ``None`` without a bound.
-
-    >>> output_bound({"max_tokens": 100, "n": 2}), output_bound({"model": "any"})
-    (200, None)
-    """
-    bounds = [count for each in _BOUNDS if (count := _count(body.get(each)))]
-    return min(bounds) * (_count(body.get("n")) or 1) if bounds else None
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 # Where models that help to make mutations keep their answers, and which gate their calls pass.

@@ -27,6 +27,7 @@ from pytest_promptfuzz.providers.formats import (
     provider_of,
     respoken,
     spoken,
+    wordless_at,
 )
 from pytest_promptfuzz.providers.requests import Response, WireRequest, status_kind
 from pytest_promptfuzz.storage.answers import (
@@ -172,7 +173,7 @@ class InFlight:
         """The body as it is to be asked at a URL: the same object where nothing is replaced."""
         if not self._texts:
             return body
-        changed, found = respoken(body, self.role, self._texts, _places_of(url))
+        changed, found = respoken(body, self.role, self._texts, url, _places_of(url))
         with self._lock:
             self._replaced |= found
         return changed
@@ -188,9 +189,9 @@ class InFlight:
     ) -> None:
         """Note a request, by its ``request_digest`` and index among identical ones."""
         places = _places_of(wire.url)
-        messages = whole = spoken(wire.body, places)
+        messages = whole = spoken(wire.body, wire.url, places)
         if ignore:
-            messages = spoken(without(wire.body, ignore), places)
+            messages = spoken(without(wire.body, ignore), wire.url, places)
         counted = {path for each in messages for path in each.paths}
         model = wire.body.get("model")
         asked = ApplicationRequest(
@@ -237,7 +238,7 @@ def mutated(watch: Watch, url: str, headers: Mapping[str, str], body: dict[str, 
         "be changed on the wire. Name what is mutated by an argument of the test or a dotted path, or let the "
         "application ask through promptfuzz_proxy, which sends an API key instead (docs/other-programs.md)."
     )
-    for each in spoken(body, _places_of(url)):
+    for each in spoken(body, url, _places_of(url)):
         if each.role == watch.in_flight.role:
             watch.in_flight.signed.update(dict.fromkeys(each.texts, said))
     return body
@@ -331,7 +332,7 @@ class Exchange:
         self.url = self.redaction.url(wire.url)
         self.path = urlsplit(wire.url).path
         self.endpoint = endpoint_of(wire.url)
-        self.texts = texts_of(self.endpoint, wire.body)
+        self.texts = texts_of(wire.url, wire.body)
         in_process = wire.url.startswith(IN_PROCESS)
         self.backend = wire.url.removeprefix(IN_PROCESS) if in_process else watch.backend
         # What `ask` looks up before there are headers has to be found under the same key.
@@ -419,15 +420,11 @@ class Exchange:
             return self._parse(value)
         if self.wire.body.get("background") and value.get("status") in {"queued", "in_progress"}:
             return None  # what it will say is asked for later
-        if has_text(self.path):
+        wordless = wordless_at(self.path)
+        if wordless is None:
             return parse_answer(self.path, value)
-        lists = [value.get("data"), value.get("output")]
-        if not any(isinstance(each, list) for each in lists) and not isinstance(
-            value.get("input_tokens"), int
-        ):
-            raise TargetError(
-                "The answer has no list 'data' or 'output', and no 'input_tokens'.", kind="malformed"
-            )
+        if not isinstance(value.get(wordless.field), wordless.kind):
+            raise TargetError(f"The answer has no {wordless.field!r}.", kind="malformed")
         return None
 
     def refuse_repeat(self, *, asked_again: bool) -> None:

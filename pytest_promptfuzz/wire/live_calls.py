@@ -7,16 +7,16 @@ import json
 import threading
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from pytest_promptfuzz.clocks import asleep, sleep
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.files import unpacked_body
 from pytest_promptfuzz.providers.custom_protocol import endpoint_of
-from pytest_promptfuzz.providers.formats import host_of, is_model_path
+from pytest_promptfuzz.providers.formats import host_of, is_model_path, output_bound
 from pytest_promptfuzz.providers.requests import LASTING, status_kind
 from pytest_promptfuzz.wire import exchange as exchanges
-from pytest_promptfuzz.wire.calls import KEEPING, NEVER_SENT, Outgoing, may_pass, output_bound, status_of_kind
+from pytest_promptfuzz.wire.calls import KEEPING, NEVER_SENT, Outgoing, may_pass, status_of_kind
 from pytest_promptfuzz.wire.exchange import prepared, resent
 from pytest_promptfuzz.wire.streams import (
     CACHE_HEADER,
@@ -378,7 +378,7 @@ def _led_away(exchange: Exchange, response: Any) -> str:
         return f"HTTP {status}: a redirection that does not say where to."
     there = urljoin(exchange.wire.url, location)
     shown = exchange.redaction.url(there)
-    if status in KEEPING and (is_model_path(urlsplit(there).path) or endpoint_of(there) is not None):
+    if status in KEEPING and (is_model_path(there) or endpoint_of(there) is not None):
         return (
             f"HTTP {status}: a redirection to {shown}, which the HTTP client does not follow, or which leads round "
             "in a circle."

@@ -11,11 +11,11 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_promptfuzz.connections import following
+from pytest_promptfuzz.connections import following, is_exempt
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.files import unpacked_body
 from pytest_promptfuzz.providers.custom_protocol import endpoint_of, line_for
-from pytest_promptfuzz.providers.formats import is_exempt, is_json, is_model_path, spoken
+from pytest_promptfuzz.providers.formats import is_json, is_model_path, spoken
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.wire import exchange as exchanges
 from pytest_promptfuzz.wire.calls import KEEPING, WireFault
@@ -69,7 +69,7 @@ def simulated(
     Raises:
         TargetError: ``not-simulated``: a configured protocol that does not say where its answers have their text.
     """
-    from pytest_promptfuzz.providers.formats import answer_http
+    from pytest_promptfuzz.providers.router import answer_http
 
     if exchange.endpoint is not None:
         return _configured(exchange.endpoint, exchange.wire.body, model, exchange.sample)
@@ -92,7 +92,7 @@ def _configured(
     if body.get("stream") is True:
         raise TargetError(f"The simulated model does not stream as {endpoint.glob} does.", kind=NOT_SIMULATED)
     messages = tuple(
-        {"role": each.role, "content": "\n".join(each.texts)} for each in spoken(body, endpoint.places)
+        {"role": each.role, "content": "\n".join(each.texts)} for each in spoken(body, more=endpoint.places)
     )
     if not messages:
         raise TargetError(f"The request to {endpoint.glob} holds no text at its paths.", kind=NOT_SIMULATED)

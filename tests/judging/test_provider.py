@@ -11,12 +11,12 @@ from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError
 from pytest_promptfuzz.judging.compare import compare
 from pytest_promptfuzz.judging.meaning import VectorFile
 from pytest_promptfuzz.judging.provider_embeddings import ProviderEmbedder
-from pytest_promptfuzz.providers.formats import embed
+from pytest_promptfuzz.providers.openai_embeddings import embed, vectors_in
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.server.faults import BadRequest, Malformed, ServerError, Unauthorized
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.disk_store import ResponseStore
-from pytest_promptfuzz.targets.sdk_clients import embeddings, vectors_in
+from pytest_promptfuzz.targets.sdk_clients import embeddings
 from pytest_promptfuzz.wire.watch import Watch
 
 openai = pytest.importorskip("openai")

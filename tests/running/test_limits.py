@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pytest_promptfuzz.errors import TargetError, UsageError
+from pytest_promptfuzz.providers.formats import output_bound
 from pytest_promptfuzz.providers.requests import Usage
 from pytest_promptfuzz.running.limits.budget import (
     Budget,
@@ -22,7 +23,7 @@ from pytest_promptfuzz.running.limits.budget import (
 )
 from pytest_promptfuzz.running.limits.lanes import Lane, LaneRule, ReportedLimit, retry_after, told_limits
 from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings, prices_from, rules_from
-from pytest_promptfuzz.wire.calls import Outgoing, output_bound
+from pytest_promptfuzz.wire.calls import Outgoing
 
 NOON = 1_700_000_000.0
 

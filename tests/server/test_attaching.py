@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_promptfuzz.connections import is_exempt
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.providers.formats import is_exempt
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.server.proxy import CONTROL, TOKEN, Attachment, Proxy
 from tests import warm

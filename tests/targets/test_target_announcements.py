@@ -7,7 +7,8 @@ import json
 import pytest
 
 from pytest_promptfuzz.errors import TargetError
-from pytest_promptfuzz.providers.formats import answer_http, reported_error, stream_begun
+from pytest_promptfuzz.providers.formats import reported_error, stream_begun
+from pytest_promptfuzz.providers.router import answer_http
 from pytest_promptfuzz.targets.simulated import SimulatedModel
 
 MESSAGES = [{"role": "user", "content": "Say something."}]

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from pytest_promptfuzz.errors import TargetError
-from pytest_promptfuzz.providers.formats import request_texts
+from pytest_promptfuzz.providers.formats import output_bound, request_texts
 from pytest_promptfuzz.running.limits.lanes import Flying, Lane, LimitLevel
-from pytest_promptfuzz.wire.calls import output_bound
 from pytest_promptfuzz.wire.network import is_local
 
 if TYPE_CHECKING:
@@ -423,7 +422,7 @@ class Estimate(NamedTuple):
 
 def estimate(wire: WireRequest, prices: Prices) -> Estimate:
     """What a call costs at its provider's ordinary price."""
-    tokens = sum(map(tokens_of, request_texts(wire.body)))
+    tokens = sum(map(tokens_of, request_texts(wire.body, wire.url)))
     model: Any = wire.body.get("model")
     price = prices.of(model if isinstance(model, str) else "", wire.url)
     if price is None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.providers.formats import limit_headers
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from random import Random
@@ -254,17 +256,7 @@ class Lane:
 
 _PIECE = re.compile(r"(\d+(?:\.\d+)?)(ms|d|h|m|s)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-# By kind of limit: the names of limit, remaining and reset. The first that an answer has counts.
-_NAMES = {
-    "requests": (
-        "x-ratelimit-{}-requests",
-        "anthropic-ratelimit-requests-{}",
-    ),
-    "tokens": (
-        "x-ratelimit-{}-tokens",
-        "anthropic-ratelimit-tokens-{}",
-    ),
-}
+_KINDS = ("requests", "tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,10 +282,10 @@ def told_limits(headers: Mapping[str, str], now: float) -> dict[str, ReportedLim
         now: Seconds since the epoch, for limits whose reset is a date.
     """
     found: dict[str, ReportedLimit] = {}
-    for kind, names in _NAMES.items():
-        for name in names:
-            limit, remaining = (_number(headers.get(name.format(word))) for word in ("limit", "remaining"))
-            reset = _until(headers.get(name.format("reset"), ""), now)
+    for kind in _KINDS:
+        for *amounts, back in limit_headers(kind):  # the first that an answer has counts
+            limit, remaining = (_number(headers.get(name)) for name in amounts)
+            reset = _until(headers.get(back, ""), now)
             if limit is not None and remaining is not None and reset is not None and limit > 0:
                 found[kind] = ReportedLimit(limit, min(remaining, limit), reset)
                 break

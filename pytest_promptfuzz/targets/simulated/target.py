@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 from pytest_promptfuzz.errors import TargetError, UsageError, nearest
-from pytest_promptfuzz.providers import openai_chat
+from pytest_promptfuzz.providers.openai_chat import OPENAI_CHAT
 from pytest_promptfuzz.providers.requests import Request, Response, ToolCall, Usage, WireRequest
 from pytest_promptfuzz.targets.simulated.model import SimulatedModel
 
@@ -118,7 +118,7 @@ class SimulatedTarget:
             with self._lock:
                 sample = self._asked[identity]
                 self._asked[identity] += 1
-        return openai_chat.encode_answer(self.model.answer(request, sample=sample), wire.body)
+        return OPENAI_CHAT.encode_answer(self.model.answer(request, sample=sample), wire.body)
 
     async def asend(self, request: Request, *, sample: int | None = None) -> dict[str, Any]:
         """As ``send``."""
