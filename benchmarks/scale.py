@@ -27,7 +27,7 @@ from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.disk_store import ResponseStore
 from pytest_promptfuzz.targets.resolution import resolve
 from pytest_promptfuzz.wire.exchange import Exchange
-from pytest_promptfuzz.wire.watch import Watch
+from pytest_promptfuzz.wire.watch import RunSettings, Watch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ def fill(root: Path, tests: int, mutations: int, url: str) -> None:
         ticket = TICKETS[number % len(TICKETS)].format(number=number)
         for each in (prompt, *(mutation.prompt for mutation in mutate(prompt, mutations))):
             request = Request(({"role": "user", "content": each.format(ticket=ticket)},))
-            exchange = Exchange(Watch(store=store), target.prepare(request), parse=target.parse)
+            exchange = Exchange(Watch(RunSettings(store=store)), target.prepare(request), parse=target.parse)
             exchange.answered(200, "application/json", body)
     store.close()
 

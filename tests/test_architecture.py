@@ -157,7 +157,6 @@ def circles(of: dict[str, set[str]]) -> list[list[str]]:
 # Circles that are left: none may be added.
 KNOWN_CIRCLES: list[set[str]] = [
     {"reporting.model", "reporting.wording.words"},
-    {"wire.cassettes", "wire.exchange", "wire.live_calls", "wire.watch"},
     {
         "targets.simulated.blocks",
         "targets.simulated.examples",

@@ -21,7 +21,7 @@ from pytest_promptfuzz.text.word_diffs import opcodes
 from pytest_promptfuzz.wire.calls import helper_gate, helper_store
 from pytest_promptfuzz.wire.target_calls import ask
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Watch, watching
+from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, Watch, watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -383,7 +383,7 @@ class Helper:
         Args:
             sample: Which series; each has draws of its own.
         """
-        return Watch(store=self._kept_in(), repeat=sample, gate=helper_gate.get())
+        return Watch(RunSettings(store=self._kept_in(), repeat=sample), RunRoute(helper_gate.get()))
 
     def ask(self, question: RewordingQuestion, watch: Watch) -> str:
         """The answer to a question, from the store where it is.

@@ -15,7 +15,7 @@ from pytest_promptfuzz.storage.answers import exchange_key, request_digest
 from pytest_promptfuzz.targets.resolution import CallableTarget
 from pytest_promptfuzz.wire.exchange import IN_PROCESS
 from pytest_promptfuzz.wire.target_calls import aask
-from pytest_promptfuzz.wire.watch import adopt
+from pytest_promptfuzz.wire.watch import RunSettings, adopt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,13 +103,14 @@ class BackgroundCaller:
         wire = target.prepare(request)
         if wire.url.startswith(IN_PROCESS):
             return None
-        digest = request_digest(wire, ignore=watch.ignore, backend=watch.backend, redaction=watch.keying)
+        digest = request_digest(
+            wire, ignore=watch.settings.ignore, backend=watch.backend, redaction=watch.settings.keying
+        )
         if run.lookup(digest, 0) is not None:
             return None
-        alone = watch.tape is not None and watch.tape.alone
-        if watch.read and watch.store is not None and not alone:
+        if watch.settings.readable is not None:
             # In sequence the first of two tests that ask the same would find no answer, the second the first's.
-            key = exchange_key(digest, watch.repeat, 0)
+            key = exchange_key(digest, watch.settings.repeat, 0)
             if key in self._keys:
                 return None
             self._keys.add(key)
@@ -262,10 +263,10 @@ class Calls:
         found: list[BackgroundCall] = []
         for step in batch:
             self._running[step.watch] = step.case
-            known = self._calls.get((step.case, step.prompt, step.watch.repeat))
+            known = self._calls.get((step.case, step.prompt, step.watch.settings.repeat))
             if known is not None and not known.work.done.cancelled():
                 continue
-            if step.watch.sealed:
+            if step.watch.settings.sealed:
                 continue
             call = self._call(step.case, step.prompt, (NOW,), step.watch)
             if call is not None:
@@ -306,7 +307,9 @@ class Calls:
     def _taken(self, prompt: Prompt, watch: Watch) -> tuple[BackgroundCall | None, Input, Prompt]:
         number = self._running.pop(watch)
         given = self.cases.inputs[number]
-        call = None if watch.sealed else self._calls.pop((number, prompt, watch.repeat), None)
+        call = (
+            None if watch.settings.sealed else self._calls.pop((number, prompt, watch.settings.repeat), None)
+        )
         if call is not None and not call.work.done.cancelled():
             return call, given, call.sent
         return None, given, self.cases.sent(prompt, given)
@@ -316,16 +319,16 @@ class Calls:
     ) -> BackgroundCall | None:
         if self.line is None or self.job.session.mode == "replay":
             return None  # a replay asks nobody
-        repeat, read = (run.repeat, run.read) if run is not None else (0, True)
+        told = run.settings if run is not None else RunSettings()
         job = self.job
-        watch = job.session.apart(job.network, repeat=repeat, read=read, ignore=job.contract.ignore)
+        watch = job.session.apart(job.network, repeat=told.repeat, read=told.read, ignore=job.contract.ignore)
         try:
             sent = self.cases.sent(prompt, self.cases.inputs[number])
             call = self.line.call(self.asker, sent, watch, order, run if run is not None else watch)
         except PromptfuzzError:
             return None  # the run that needs it says what is wrong
         if call is not None:
-            self._calls[number, prompt, repeat] = call
+            self._calls[number, prompt, told.repeat] = call
         return call
 
 

@@ -207,12 +207,12 @@ class _CallRequest:
 
     def __init__(self, call: Call, run: Run) -> None:
         watch = run.watch
-        body = without(call.body, watch.ignore)
-        texts = texts_of(call.url, body) if watch.ignore else call.texts
-        said, outside = frozenset(texts), watch.in_flight is None and run.prompt is not None
+        body = without(call.body, watch.settings.ignore)
+        texts = texts_of(call.url, body) if watch.settings.ignore else call.texts
+        said, outside = frozenset(texts), watch.route.in_flight is None and run.prompt is not None
         self.rest = json.dumps([call.url, _unsaid(body, said)], sort_keys=True, default=repr)
         self.call = call
-        self.texts = texts if watch.in_flight is None else watch.in_flight.undone(texts)
+        self.texts = texts if watch.route.in_flight is None else watch.route.in_flight.undone(texts)
         self.frame = json.dumps(
             [call.url, {name: value for name, value in body.items() if said.isdisjoint(strings(value))}],
             sort_keys=True,
@@ -228,7 +228,7 @@ class _CallRequest:
             else:
                 words.append(word)
         self.words = tuple(words)
-        self.redacted = watch.redaction.text
+        self.redacted = watch.settings.redaction.text
 
 
 class _Made(NamedTuple):

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.evaluating.job import Job
 from pytest_promptfuzz.evaluating.phases.baseline import may_overlap, shown_by
+from pytest_promptfuzz.evaluating.session import simulated_backend
 from pytest_promptfuzz.providers.formats import request_texts
 from pytest_promptfuzz.running.limits.budget import estimate, summed, tokens_of
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.targets.resolution import CallableTarget, as_request
 from pytest_promptfuzz.wire.exchange import IN_PROCESS, Exchange
-from pytest_promptfuzz.wire.watch import Notebook, NotYetError
+from pytest_promptfuzz.wire.watch import Notebook, NotYetError, RunRoute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,7 +165,12 @@ class Rehearsal(Job):
     @property
     def missing(self) -> list[Noted]:
         """The calls that have no answer yet."""
-        return [each for watch in self._seen if watch.notebook is not None for each in watch.notebook.noted]
+        return [
+            each
+            for watch in self._seen
+            if watch.route.notebook is not None
+            for each in watch.route.notebook.noted
+        ]
 
     @property
     def found(self) -> list[tuple[str, int]]:
@@ -203,15 +209,12 @@ class Rehearsal(Job):
     def _noting(
         self, watches: TestWatches, mutation: Mutation | None = None, *, concurrent: bool = False
     ) -> Watch:
-        watch = watches.watch(
-            ignore=self.contract.ignore,
-            simulated=self.simulated,
-            concurrent=concurrent,
+        route = RunRoute(
             in_flight=None if self.on_wire is None else self.on_wire.in_flight(mutation),
-            mutation=mutation,
+            simulated=simulated_backend(self.simulated),
+            notebook=Notebook(),
         )
-        watch.notebook = Notebook()
-        return watch
+        return watches.watch(route, ignore=self.contract.ignore, concurrent=concurrent, mutation=mutation)
 
 
 def _unknown(first: Run, again: Run) -> str:
@@ -233,4 +236,4 @@ def _keys_asked(run: Run) -> list[tuple[str, int]]:
 
 
 def _noted(run: Run) -> list[Noted]:
-    return run.watch.notebook.noted if run.watch.notebook is not None else []
+    return run.watch.route.notebook.noted if run.watch.route.notebook is not None else []

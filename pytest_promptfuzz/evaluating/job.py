@@ -71,10 +71,12 @@ from pytest_promptfuzz.evaluating.phases.verdict import (
     with_gold,
     with_judging,
 )
+from pytest_promptfuzz.evaluating.session import simulated_backend
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.results.trials import Spent, Trial, TrialError
 from pytest_promptfuzz.running.run import Run, Step
 from pytest_promptfuzz.stats.repeats import ALONE, ALPHA, EARLY
+from pytest_promptfuzz.wire.watch import RunRoute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -165,13 +167,13 @@ class Case:
             mutation: The trial's; ``None`` for the baseline.
             spare: Whether the verdict does without it.
         """
+        in_flight = None if self.on_wire is None else self.on_wire.in_flight(mutation)
         return self.watches.watch(
+            RunRoute(in_flight=in_flight, simulated=simulated_backend(self.simulated)),
             repeat=repeat,
             control=control,
             ignore=self.ignore,
-            simulated=self.simulated,
             concurrent=concurrent,
-            in_flight=None if self.on_wire is None else self.on_wire.in_flight(mutation),
             mutation=mutation,
             spare=spare,
         )

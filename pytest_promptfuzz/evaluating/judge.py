@@ -368,7 +368,7 @@ class TrialJudge:
             return failed(error.kind, error.message)
         raised = run.exception
         # What is mutated in flight is nothing the body could have stumbled over before it asked.
-        in_flight = run.watch.in_flight is not None
+        in_flight = run.watch.route.in_flight is not None
         raised_before_asking = raised is not None and not run.watch.calls and not in_flight
         if not raised_before_asking and not arrived(
             run, baseline.run, prompt, repeatable=baseline.repeatable

@@ -10,7 +10,7 @@ from pytest_promptfuzz.errors import ConfigurationError, NotRecordedError, Usage
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.stats.verdict import Judgement
 from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
-from pytest_promptfuzz.wire.exchange import InFlight
+from pytest_promptfuzz.wire.in_flight import InFlight
 from pytest_promptfuzz.wire.network import OWN_SOCKETS, loaded
 from pytest_promptfuzz.wire.network_guard import FOLLOWED
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.wire.cassettes import Tape
-    from pytest_promptfuzz.wire.exchange import ApplicationRequest
+    from pytest_promptfuzz.wire.in_flight import ApplicationRequest
     from pytest_promptfuzz.wire.network import Unseen
 
 
@@ -196,7 +196,7 @@ class OnWire:
             ConfigurationError: No model call was seen, one could not be read, or it is signed.
         """
         asked = _asked(baseline)
-        flown = baseline.watch.in_flight
+        flown = baseline.watch.route.in_flight
         unreadable = flown.unreadable if flown is not None else []
         if unreadable:
             raise ConfigurationError(
@@ -224,7 +224,7 @@ class OnWire:
             raise UsageError(
                 f"{where}: mutate={self.name!r}: ignore= leaves out the {self.role} text that is meant, at "
                 f"{', '.join(hidden)}: what does not count in a request is not mutated. Name narrower paths in "
-                f"ignore={list(baseline.watch.ignore)!r}.{_listed(baseline)}"
+                f"ignore={list(baseline.watch.settings.ignore)!r}.{_listed(baseline)}"
             )
         if not meant:
             pinned = f" that {self._pins}" if self._pins else ""
@@ -313,7 +313,7 @@ def not_found(run: Run) -> str:
 
 
 def _asked(run: Run) -> Sequence[ApplicationRequest]:
-    return run.watch.in_flight.asked if run.watch.in_flight is not None else ()
+    return run.watch.route.in_flight.asked if run.watch.route.in_flight is not None else ()
 
 
 def _pattern(match: Any, where: str) -> re.Pattern[str] | None:
@@ -346,7 +346,7 @@ def _listed(run: Run) -> str:
 def _described(run: Run, call: ApplicationRequest) -> str:
     model = f" ({call.model})" if call.model else ""
     said = [
-        f"{each.role} {_short(run.watch.redaction.text(text))!r}"
+        f"{each.role} {_short(run.watch.settings.redaction.text(text))!r}"
         for each in call.messages
         for text in each.texts
     ]

@@ -16,7 +16,7 @@ from pytest_promptfuzz.storage.recordings.entries import EMBEDDER, SHRINKING, Re
 from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
 from pytest_promptfuzz.wire.calls import LateGate
 from pytest_promptfuzz.wire.network import Network
-from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch
+from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, SimulatedBackend, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
     from pytest_promptfuzz.wire.calls import CallGate
     from pytest_promptfuzz.wire.cassettes import Tape
-    from pytest_promptfuzz.wire.exchange import InFlight
     from pytest_promptfuzz.wire.network import AllowedHosts, Unfollowed
 
 Mode = Literal["auto", "record", "replay", "live"]
@@ -125,20 +124,18 @@ class Session:
         self, network: Network, *, repeat: int = 0, read: bool = True, ignore: Sequence[str] = ()
     ) -> Watch:
         """A watch for a call that is made before its run has come to it; the run's own watch adopts what it saw."""
-        return Watch(
+        told = RunSettings(
             store=self.store,
             fresh=MemoryStore(),
+            tape=self.tape,
             repeat=repeat,
             read=read and self.mode != "live",
-            ignore=ignore,
-            apart=True,
-            gate=self.gate,
-            tape=self.tape,
+            ignore=tuple(ignore),
             redaction=self.redaction,
-            keying=self.keying,
-            secrets=self.secrets,
-            network=network,
+            recorded_under=self.keying,
+            apart=True,
         )
+        return Watch(told, RunRoute(self.gate), network=network, secrets=self.secrets)
 
 
 @dataclass(slots=True)
@@ -162,25 +159,23 @@ class TestWatches:
 
     def watch(
         self,
+        route: RunRoute | None = None,
         *,
         repeat: int = 0,
         control: bool = False,
         ignore: Sequence[str] = (),
-        simulated: SimulatedTarget | None = None,
         concurrent: bool = False,
-        in_flight: InFlight | None = None,
         mutation: Mutation | None = None,
         spare: bool = False,
     ) -> Watch:
         """A watch for one run.
 
         Args:
+            route: How its calls go out, but for the gate, which is the session's.
             repeat: Which sample is asked for, from 0: how often the same prompt was asked in this case before.
             control: Serve what the baseline was answered, and refuse to ask anything else.
             ignore: JSON paths left out of keys.
-            simulated: The simulated target that answers in every provider's place.
             concurrent: Whether other runs overlap this one.
-            in_flight: What is replaced in its requests.
             mutation: The trial's; ``None`` for the baseline.
             spare: Whether the verdict does without it.
         """
@@ -190,25 +185,22 @@ class TestWatches:
             if mutation is None
             else RecordedRun(self.case, mutation.id, mutation.operators)
         )
-        part = RecordedRun(self.case, SHRINKING) if spare else part
-        watch = Watch(
+        told = RunSettings(
             store=None if control else session.store,
             fresh=self.fresh,
+            tape=tape,
+            part=RecordedRun(self.case, SHRINKING) if spare else part,
             repeat=repeat,
             read=self.read,
-            ignore=ignore,
-            simulated=None if simulated is None else _backend(simulated),
+            ignore=tuple(ignore),
+            redaction=session.redaction,
+            recorded_under=session.keying,
             concurrent=concurrent,
             sealed=control,
-            in_flight=in_flight,
-            gate=self.session.gate,
-            tape=tape,
-            part=part,
-            network=self.network,
-            redaction=session.redaction,
-            keying=session.keying,
-            secrets=session.secrets,
         )
+        route = route if route is not None else RunRoute()
+        route.gate = session.gate
+        watch = Watch(told, route, network=self.network, secrets=session.secrets)
         if tape is not None:
             tape.watched(self.case, watch)
         return watch
@@ -220,7 +212,8 @@ class TestWatches:
             name: Who is asked, one of ``part.BESIDE``.
         """
         watch = self.watch()
-        watch.part, watch.apart, watch.network = RecordedRun(self.case, name), True, self.session.network()
+        watch.settings.part, watch.settings.apart = RecordedRun(self.case, name), True
+        watch.network = self.session.network()
         return watch
 
     def embedder(self) -> Embedder | None:
@@ -259,7 +252,10 @@ def simulated_of(target: object) -> SimulatedTarget | None:
     return target if module is not None and isinstance(target, module.SimulatedTarget) else None
 
 
-def _backend(target: SimulatedTarget) -> SimulatedBackend:
+def simulated_backend(target: SimulatedTarget | None) -> SimulatedBackend | None:
+    """What answers in every provider's place where a test's target is the simulated one."""
+    if target is None:
+        return None
     # Version and settings as they stand in the keys of the target's own answers.
     url = target.prepare(Request(())).url
     return SimulatedBackend(target.model, url.removeprefix("promptfuzz://"))

@@ -11,7 +11,7 @@ from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.targets.sdk_clients import embeddings
 from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
 from pytest_promptfuzz.wire.target_calls import ask
-from pytest_promptfuzz.wire.watch import Watch
+from pytest_promptfuzz.wire.watch import RunSettings, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ class ProviderEmbedder:
     def __init__(self, name: str, vectors: Vectors | None = None, watch: Watch | None = None) -> None:
         self._target = embeddings(name)
         self._vectors = vectors
-        self._watch = watch if watch is not None else Watch(apart=True)
+        self._watch = watch if watch is not None else Watch(RunSettings(apart=True))
         self._failed: TargetError | None = None
 
     @property
@@ -68,8 +68,8 @@ class ProviderEmbedder:
         A test that is recorded or replayed asks for all that it needs, whatever is known from elsewhere: its recording
         is to be complete.
         """
-        alone = watch.tape is not None and watch.tape.alone
-        kept = self._vectors if watch.read and not alone else None
+        alone = watch.settings.tape is not None and watch.settings.tape.alone
+        kept = self._vectors if watch.settings.read and not alone else None
         return CachedEmbedder(ProviderEmbedder(self._target.name, watch=watch), kept)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
@@ -112,11 +112,11 @@ class ProviderEmbedder:
 
     def _recorded(self) -> dict[str, list[float]]:
         """The vectors in the recording of a test that is replayed, by text, whichever call they were asked for in."""
-        tape = self._watch.tape
+        tape = self._watch.settings.tape
         if tape is None or not tape.strict:
             return {}
         wire = self._target.prepare(Request(()))
-        url = self._watch.redaction.url(wire.url)
+        url = self._watch.settings.redaction.url(wire.url)
         found: dict[str, list[float]] = {}
         for answer in tape.answers():
             asked = answer.request.get("input")
@@ -128,7 +128,7 @@ class ProviderEmbedder:
 
     def _shown(self, text: str) -> str:
         """A text as recordings have it."""
-        return self._watch.redaction.text(text or " ")
+        return self._watch.settings.redaction.text(text or " ")
 
 
 def _as_many(vectors: list[list[float]], texts: Sequence[str]) -> list[list[float]]:

@@ -24,7 +24,7 @@ from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
 from pytest_promptfuzz.evaluating.phases.verdict import read_expected
 from pytest_promptfuzz.evaluating.role_prompts import PREFIX, OnWire
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
-from pytest_promptfuzz.evaluating.session import simulated_of
+from pytest_promptfuzz.evaluating.session import simulated_backend, simulated_of
 from pytest_promptfuzz.plugin import replays, test_bodies
 from pytest_promptfuzz.plugin.declared import declaration, is_declarative
 from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, laid_over, merged, refuse_unused_prompt
@@ -54,7 +54,7 @@ from pytest_promptfuzz.reporting.terminal.summary import one_line
 from pytest_promptfuzz.running.run import adrive, drive
 from pytest_promptfuzz.targets.resolution import CallableTarget
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import watching
+from pytest_promptfuzz.wire.watch import RunRoute, watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -646,7 +646,7 @@ def unmutated(item: pytest.Item) -> Iterator[None]:
     session, simulated = state.session_of(item), simulated_of(target)
     watches = session.test(session.network(simulated=simulated is not None))
     watches.done()
-    watch = watches.watch(simulated=simulated)
+    watch = watches.watch(RunRoute(simulated=simulated_backend(simulated)))
     if original is None or hasattr(original, "hypothesis"):
         with intercepting(), watching(watch):
             yield

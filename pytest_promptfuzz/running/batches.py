@@ -22,7 +22,7 @@ from pytest_promptfuzz.storage.answers import exchange_key, request_digest
 from pytest_promptfuzz.storage.redaction import is_refusal
 from pytest_promptfuzz.targets.sdk_clients import AnthropicTarget, OpenAITarget
 from pytest_promptfuzz.wire.exchange import Exchange
-from pytest_promptfuzz.wire.watch import Watch
+from pytest_promptfuzz.wire.watch import RunSettings, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -407,7 +407,7 @@ class BatchCall:
         Raises:
             StoreError: The store did not take it.
         """
-        watch = Watch(store=store, ignore=self.ignore, redaction=redaction)
+        watch = Watch(RunSettings(store=store, ignore=tuple(self.ignore), redaction=redaction))
         for _ in range(self.nth):  # those before it are other calls
             watch.reserve(self._digest(redaction))
         exchange = Exchange(watch, self.wire)

@@ -171,8 +171,8 @@ def arrived(run: Run, baseline: Run, prompt: Prompt, *, repeatable: bool) -> boo
         prompt: The mutated prompt.
         repeatable: Whether the control trial asked nothing that the baseline had not asked.
     """
-    if run.watch.in_flight is not None:
-        return run.watch.in_flight.arrived
+    if run.watch.route.in_flight is not None:
+        return run.watch.route.in_flight.arrived
     if not baseline.watch.calls:
         return run.rendered or _seen(prompt, _texts(run))
     return bool(_asked(run) - _asked(baseline)) and (repeatable or _seen(prompt, _texts(run)))
@@ -180,7 +180,9 @@ def arrived(run: Run, baseline: Run, prompt: Prompt, *, repeatable: bool) -> boo
 
 def ignored(run: Run, prompt: Prompt) -> bool:
     """Whether the prompt of a run that did not arrive stands in its requests all the same, where it does not count."""
-    return run.watch.in_flight is None and bool(run.watch.ignore) and _seen(prompt, _texts(run))
+    return (
+        run.watch.route.in_flight is None and bool(run.watch.settings.ignore) and _seen(prompt, _texts(run))
+    )
 
 
 def sent(run: Run, prompt: Prompt) -> bool:
@@ -329,7 +331,7 @@ async def _batch(
     batch: list[Step], body: Callable[[Prompt], Awaitable[Any]], ends: Ends, concurrency: int
 ) -> list[Run]:
     # A run that needs the process-wide fallback of `watching` must not overlap another.
-    if concurrency == 1 or len(batch) == 1 or not all(step.watch.concurrent for step in batch):
+    if concurrency == 1 or len(batch) == 1 or not all(step.watch.settings.concurrent for step in batch):
         return [await arun_once(body, step, ends) for step in batch]
 
     import asyncio

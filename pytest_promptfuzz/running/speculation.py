@@ -17,7 +17,7 @@ from pytest_promptfuzz.providers.requests import WireRequest
 from pytest_promptfuzz.storage.answers import counted_headers, exchange_key, request_digest
 from pytest_promptfuzz.storage.redaction import credentials
 from pytest_promptfuzz.wire.live_calls import Early, when_ended
-from pytest_promptfuzz.wire.watch import Borrowing, Trace
+from pytest_promptfuzz.wire.traces import Borrowing, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.providers.requests import Response
     from pytest_promptfuzz.running.run import Crew, Run, Step
     from pytest_promptfuzz.wire.exchange import Exchange
-    from pytest_promptfuzz.wire.watch import Passed, RequestRoute, Watch
+    from pytest_promptfuzz.wire.traces import Passed, RequestRoute
+    from pytest_promptfuzz.wire.watch import Watch
 
 
 # What two values of one shape have in common: a template of the first, with places for what is known to vary.
@@ -362,7 +363,7 @@ def learn(baseline: Shown, run: Shown) -> RequestRule | None:
     It holds for the first requests of ``run``, down to their canonical keys; ``None`` if for none that changed.
     """
     fillings, sure = baseline.fillings, True
-    if not fillings and run.watch.in_flight is None:
+    if not fillings and run.watch.route.in_flight is None:
         fillings = tuple(
             told_fillings(baseline.prompt, [text for each in baseline.passed for text in strings(each.body)])
         )
@@ -407,7 +408,7 @@ def _wording_of_run(
 ) -> Wording:
     """Everything that varies from run to run and may stand in a request."""
     texts: dict[Source, str] = {}
-    if watch.in_flight is None:  # else what varies is put in on the wire
+    if watch.route.in_flight is None:  # else what varies is put in on the wire
         found = wordings(prompt, fillings)
         texts |= {("prompt", number, ""): text for number, text in enumerate(found)}
         texts |= {("prompt", number, "stripped"): text.strip() for number, text in enumerate(found)}
@@ -432,11 +433,11 @@ def _narrowed(was: Wording, now: Wording) -> list[tuple[Wording, Wording]]:
 
 
 def _foretold(way: RequestRoute, url: str, body: dict[str, Any], watch: Watch) -> Foretold:
-    if watch.in_flight is not None:
-        body = watch.in_flight.anew().rewritten(body, url)
+    if watch.route.in_flight is not None:
+        body = watch.route.in_flight.anew().rewritten(body, url)
     wire = WireRequest(url, body, counted_headers(way.request.headers))
-    keying = watch.keyed(credentials(way.request.headers, url))
-    digest = request_digest(wire, ignore=watch.ignore, backend=watch.backend, redaction=keying)
+    keying = watch.settings.keyed(credentials(way.request.headers, url))
+    digest = request_digest(wire, ignore=watch.settings.ignore, backend=watch.backend, redaction=keying)
     return Foretold(way, url, body, digest)
 
 
@@ -515,13 +516,15 @@ class Speculation:
     def begin(self, batch: Sequence[Step]) -> None:
         """A batch of runs is about to be made, one after the other."""
         for step in batch:
-            step.watch.trace = Trace(self._borrowing)
+            step.watch.route.trace = Trace(self._borrowing)
             self._borrowing.more |= _is_baseline(step)
-        samples = [step for step in batch if step.watch.repeat and not step.watch.part.trial]
+        samples = [
+            step for step in batch if step.watch.settings.repeat and not step.watch.settings.part.trial
+        ]
         if self._repeats and not self.wrong:
             self._foretell_samples(samples)
         if self._rule is not None and not self.wrong:
-            self._foretell_trials(self._rule, [step for step in batch if step.watch.part.trial])
+            self._foretell_trials(self._rule, [step for step in batch if step.watch.settings.part.trial])
 
     def ran(self, step: Step, run: Run, rest: Sequence[Step]) -> None:
         """A run was made.
@@ -533,17 +536,17 @@ class Speculation:
         """
         watch = step.watch
         shown = _shown(step, run)
-        watch.trace = None
+        watch.route.trace = None
         if _is_baseline(step):
             self._baseline, self._rule, self._tries, self._repeats = shown, None, 0, False
             self._keys.clear()
-        elif watch.part.trial:
+        elif watch.settings.part.trial:
             self._settle(shown)
             if self._rule is not None:
                 self._confirm(self._rule, shown)
             elif rest and self._tries < _MOST_TRIES and not self.wrong:
                 self._learn(shown, rest)
-        elif watch.sealed:
+        elif watch.settings.sealed:
             self._controlled(shown)
         else:
             self._settle(shown)
@@ -634,7 +637,7 @@ class Speculation:
         nth = sum(known == digest for known, _ in trial.foretold.values())
         trial.foretold[number] = digest, nth
         stored = watch.lookup(digest, nth)
-        key = exchange_key(digest, watch.repeat, nth)
+        key = exchange_key(digest, watch.settings.repeat, nth)
         if stored is not None or key in self._keys:
             return []  # of two runs that ask the same, the second finds the first's answer
         self._keys.add(key)
@@ -642,9 +645,11 @@ class Speculation:
         def answered(exchange: Exchange) -> None:
             self._answered(trial, number, exchange)
 
-        apart = self._apart(repeat=watch.repeat, read=watch.read, ignore=watch.ignore)
+        apart = self._apart(
+            repeat=watch.settings.repeat, read=watch.settings.read, ignore=watch.settings.ignore
+        )
         early = Early(foretold.way, foretold.body, apart, digest, nth, answered)
-        trial.early[number] = watch.early[digest, nth] = early
+        trial.early[number] = watch.route.early[digest, nth] = early
         return [early]
 
     def _answered(self, trial: _Trial, number: int, exchange: Exchange) -> None:
@@ -657,7 +662,7 @@ class Speculation:
                 self._send(self._next(trial, self._rule))
 
     def _send(self, calls: Sequence[Early]) -> None:
-        gate = calls[0].watch.gate if calls else None
+        gate = calls[0].watch.route.gate if calls else None
         if gate is not None and not gate.spares([each.outgoing for each in calls]):
             for each in calls:
                 each.cancel()
@@ -688,7 +693,7 @@ class Speculation:
 
     def _count(self, trial: _Trial) -> None:
         trial.over = True
-        trial.step.watch.early.clear()
+        trial.step.watch.route.early.clear()
         for early in trial.early.values():
             early.cancel()
             self.made += early.sent
@@ -698,13 +703,13 @@ class Speculation:
 
 def _shown(step: Step, run: Run) -> Shown:
     passed: dict[tuple[str, int], Passed] = {}
-    for each in step.watch.trace.passed if step.watch.trace is not None else ():
+    for each in step.watch.route.trace.passed if step.watch.route.trace is not None else ():
         passed.setdefault(each.key, each)
     return Shown(step.prompt, step.watch, tuple(passed.values()), run.fillings)
 
 
 def _is_baseline(step: Step) -> bool:
-    return not (step.watch.part.trial or step.watch.sealed or step.watch.repeat)
+    return not (step.watch.settings.part.trial or step.watch.settings.sealed or step.watch.settings.repeat)
 
 
 def _keys(shown: Shown) -> list[tuple[str, int]]:

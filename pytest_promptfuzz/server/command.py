@@ -19,7 +19,7 @@ from pytest_promptfuzz.storage.disk_store import ResponseStore
 from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
 from pytest_promptfuzz.targets.simulated import SimulatedModel
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Watch, watching
+from pytest_promptfuzz.wire.watch import RunSettings, Watch, watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -231,7 +231,7 @@ class Recorder:
         self._on_request = on_request
         self._folder = Path(directory)
         self._store = ResponseStore(self._folder)
-        self._watch = Watch(store=self._store, redaction=redaction)
+        self._watch = Watch(RunSettings(store=self._store, redaction=redaction))
         self._token = new_token()
         self._proxy = Proxy(
             port=port,

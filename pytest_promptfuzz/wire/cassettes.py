@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
-import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pytest_promptfuzz.errors import StoreError, quoted
-from pytest_promptfuzz.storage.answers import exchange_key, nearest_difference
+from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.storage.answers import exchange_key
+from pytest_promptfuzz.storage.recordings.cassette import Cassette
 from pytest_promptfuzz.storage.recordings.entries import CallPlace, PlanEntry, to_time
 from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile, recording_of
-from pytest_promptfuzz.storage.secrets import RULES
-from pytest_promptfuzz.text.json_paths import at
 from pytest_promptfuzz.wire.network import MEND, is_local, place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
     from pathlib import Path
 
-    from pytest_promptfuzz.providers.requests import WireRequest
-    from pytest_promptfuzz.storage.answers import AnswerStore, RequestDifference, StoredAnswer
+    from pytest_promptfuzz.storage.answers import AnswerStore
     from pytest_promptfuzz.storage.recordings.entries import Finished, Spool
-    from pytest_promptfuzz.storage.redaction import Redaction
     from pytest_promptfuzz.wire.watch import Watch
 
 
@@ -47,24 +42,21 @@ class _Case:
     watches: list[Watch] = field(default_factory=list)
 
 
-class Tape:
-    """What is recorded of one test.
+class Tape(Cassette):
+    """A cassette in one test's hands: which runs were made with it, and whether all of the test is recorded then.
 
     Args:
         where: The test, for messages.
-        recorded: What its recording holds.
-        file: The recording's name, for messages.
-        spool: Where this run's answers go, if it records.
-        strict: Nothing may be asked that is not recorded.
-        cache: The local cache, only to say of what is missing that it is there.
+        recorded: As ``Cassette``.
+        file: As ``Cassette``.
+        spool: As ``Cassette``.
+        strict: As ``Cassette``.
+        cache: As ``Cassette``.
         replaces: Whether a plan is recorded of the test already, and this run would take its place.
 
     Attributes:
-        strict: As above.
-        notes: Sentences the person must see.
-        served: Keys of the answers that were given from the recording.
+        where: As above.
         complete: The name of the spool that holds all of the test, once it does.
-        unwritten: Whether an answer could not be written: the run does not record all that it asked.
         barred: Whether what kept the test from being recorded stays until the test is changed.
     """
 
@@ -79,86 +71,12 @@ class Tape:
         cache: AnswerStore | None = None,
         replaces: bool = False,
     ) -> None:
+        super().__init__(recorded=recorded, file=file, spool=spool, strict=strict, cache=cache)
         self.where = where
-        self.strict = strict
-        self.notes: list[str] = []
-        self.served: set[str] = set()
         self.complete = ""
-        self.unwritten = False
         self.barred = False
-        self._recorded = recorded or RecordedTest()
-        self.file = file
-        self._answers = {entry.key: entry.answer for entry in self._recorded.entries}
-        self._spool = spool
-        self._cache = cache
         self._replaces = replaces
         self._cases: list[_Case] = []
-        self._lock = threading.Lock()
-
-    @property
-    def recording(self) -> bool:
-        """Whether this run records."""
-        return self._spool is not None
-
-    @property
-    def has_plans(self) -> bool:
-        """Whether any plan is recorded of the test."""
-        return bool(self._recorded.plans)
-
-    @property
-    def rules(self) -> int:
-        """The version of the redaction rules that its keys are computed under; the newest, where a merge mixed two."""
-        if self.recording:
-            return RULES.version
-        return max((each.rules for each in self._answers.values()), default=RULES.version)
-
-    @property
-    def samples(self) -> int:
-        """How many answers to the unmutated prompt are recorded, of one input at least."""
-        places = (entry.place for entry in self._recorded.entries)
-        return 1 + max((at.sample for at in places if not at.trial and at.sample is not None), default=-1)
-
-    @property
-    def alone(self) -> bool:
-        """Whether nothing but the tape may serve the test: it is replayed, or recorded anew."""
-        return self.strict or self.recording
-
-    @property
-    def refused(self) -> str:
-        """Why nothing of the recording's file can be used; empty where it can."""
-        return self._recorded.refused
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing is recorded of the test."""
-        return not self._answers and not self._recorded.plans
-
-    def get(self, key: str) -> StoredAnswer | None:
-        """The recorded answer under ``key``, or ``None``."""
-        if self._spool is not None:
-            return self._spool.get(key)
-        answer = self._answers.get(key)
-        if answer is not None:
-            with self._lock:
-                self.served.add(key)
-        return answer
-
-    def answers(self) -> list[StoredAnswer]:
-        """Every recorded answer of the test, in the order of the file."""
-        return list(self._answers.values())
-
-    def keep(self, key: str, answer: StoredAnswer) -> None:
-        """Record an answer, if this run records; a disk that takes no more is said once, and nothing is lost."""
-        if self._spool is None:
-            return
-        try:
-            self._spool.keep(key, answer)
-        except StoreError as error:
-            self._unwritten(error)
-
-    def plan(self, digest: str) -> dict[str, Any] | None:
-        """The plan that is recorded for a prompt, or ``None``."""
-        return next((each.plan for each in self._recorded.plans if each.plan.get("prompt") == digest), None)
 
     def begin(self) -> int:
         """A case begins; its number, from 0."""
@@ -205,7 +123,7 @@ class Tape:
             fault.message
             for watch in self._watches()
             for fault in watch.unrecovered()
-            if _leaves_gap(fault.kind) and not watch.part.spare
+            if _leaves_gap(fault.kind) and not watch.settings.part.spare
         ]
         if faults:
             return faults[0]
@@ -243,55 +161,13 @@ class Tape:
                     return f"{what} is not followed, and a model is asked at that address"
         return ""
 
-    def missing(self, watch: Watch, wire: WireRequest, digest: str, nth: int) -> str:
-        """Why a call may not be made: which trial's it is, and how it differs from the nearest recorded request."""
-        who = watch.part.shown(watch.repeat)
-        mend = "Record the test again with --promptfuzz-mode=record, and commit the recording."
-        key = exchange_key(digest, watch.repeat, nth)
-        edited = self._recorded.edited_answer(key)
-        if edited is not None:
-            why = self._edited(edited[0])
-            return f"{who} cannot be answered: {why}. Restore the line as it was committed, or: {mend}"
-        if self._cache is not None and self._cache.get(key) is not None:
-            return f"{who} asks what only the local cache can answer: it is missing in CI. {mend}"
-        if self.refused:
-            return f"nothing of {self.file} can be used: {self.refused}"
-        if self.empty:
-            return f"nothing is recorded of this test in {self.file}. {mend}"
-        near = self._nearest(watch, wire)
-        return f"{who} asks what is not recorded: {near}. {mend}"
-
-    def edited_plan(self) -> str:
-        """That the test's plan was edited, and where; empty where it was not."""
-        line = self._recorded.edited_plan()
-        return "" if line is None else self._edited(line)
-
-    def _edited(self, line: int) -> str:
-        return f"{self.file}:{line} was edited after it was recorded, its checksum does not match, and it is not used"
-
-    def _nearest(self, watch: Watch, wire: WireRequest) -> str:
-        entries = self._recorded.entries
-        same = [entry for entry in entries if entry.place.trial == watch.part.trial] or entries
-        near = nearest_difference(
-            [entry.answer for entry in same], wire, ignore=watch.ignore, redaction=watch.keying
-        )
-        if near is None:
-            return "no call is recorded of it"
-        if not near.paths:
-            return "it is one more call than recorded"
-        # Before anything is cut: half a secret would be found no more.
-        redaction = watch.redaction.with_values(tuple(sorted(watch.secrets)))
-        shown = ", ".join(_place(path, near, redaction) for path in near.paths[:_SHOWN_PATHS])
-        more = " and more" if len(near.paths) > _SHOWN_PATHS else ""
-        return f"it differs from the nearest recording at {shown}{more}"
-
     def said(self) -> list[str]:
         """What the person must know of where this test's answers came from and went."""
         return [*self.notes, *filter(None, [self._sources()])]
 
     def _sources(self) -> str:
         """Where the answers of this test came from, if not all from its recording; nothing where they did."""
-        watches = [watch for watch in self._watches() if not watch.part.spare]
+        watches = [watch for watch in self._watches() if not watch.settings.part.spare]
         keys = {key: watch_hit for watch in watches for key, watch_hit in _keys(watch)}
         if self.strict or self.recording or not self.served or self.served >= keys.keys():
             return ""
@@ -321,19 +197,12 @@ class Tape:
         places: dict[str, CallPlace] = {}
         for watch in self._watches():
             for number, (key, _) in enumerate(_keys(watch)):
-                part = watch.part
+                part = watch.settings.part
                 if part.spare and self._spool is not None and self._spool.get(key) is None:
                     continue
-                sample = (watch.repeat or None) if part.trial else watch.repeat
+                sample = (watch.settings.repeat or None) if part.trial else watch.settings.repeat
                 places.setdefault(key, CallPlace(part.case, sample, part.trial, number))
         return places
-
-    def _unwritten(self, error: StoreError) -> None:
-        note = f"{error} What this test is answered is not recorded; free some space and record it again."
-        with self._lock:
-            self.unwritten = True
-            if note not in self.notes:
-                self.notes.append(note)
 
 
 def _address(url: str) -> tuple[str, int]:
@@ -347,35 +216,13 @@ def _address(url: str) -> tuple[str, int]:
     return "localhost" if is_local(host) else host, port
 
 
-def _place(path: str, difference: RequestDifference, redaction: Redaction) -> str:
-    """A path with what both requests have there, texts cut to where they differ."""
-    both = [at(value, path) for value in (difference.known, difference.asked)]
-    values = [redaction.json(value) for _, value in both]
-    start = 0
-    if all(isinstance(value, str) for value in values):
-        pairs = enumerate(zip(*values, strict=False))
-        same = next((n for n, (one, other) in pairs if one != other), min(map(len, values)))
-        start = max(0, same - _SHOWN_BEFORE)
-    before, now = (
-        _value(value, start) if there else "without it"
-        for value, (there, _) in zip(values, both, strict=True)
-    )
-    return f"{path} (recorded {before}, now {now})"
-
-
-def _value(value: Any, start: int) -> str:
-    """A JSON value, shortened; of a text what begins at ``start``."""
-    if isinstance(value, str):
-        return quoted("…" + value[start:] if start else value, _SHOWN_VALUE)
-    text = json.dumps(value)
-    return text if len(text) <= _SHOWN_VALUE else text[:_SHOWN_VALUE] + "…"
-
-
 def _keys(watch: Watch) -> list[tuple[str, bool]]:
     """The keys of what was answered, and whether it was stored; of what the provider refused as well."""
     answered = [(call.digest, call.nth, call.hit) for call in list(watch.calls)]
     refused = [(each.digest, each.nth, False) for each in watch.unrecovered() if not _leaves_gap(each.kind)]
-    return [(exchange_key(digest, watch.repeat, nth), hit) for digest, nth, hit in answered + refused]
+    return [
+        (exchange_key(digest, watch.settings.repeat, nth), hit) for digest, nth, hit in answered + refused
+    ]
 
 
 def _leaves_gap(kind: str) -> bool:

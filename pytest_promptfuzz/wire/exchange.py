@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import gzip
 import json
-import threading
 import zlib
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -18,14 +17,12 @@ from pytest_promptfuzz.files import MAX_BODY, shown
 from pytest_promptfuzz.providers.bodies import events
 from pytest_promptfuzz.providers.custom_protocol import endpoint_of, texts_of
 from pytest_promptfuzz.providers.formats import (
-    Spoken,
     has_text,
     host_of,
     is_json,
     parse_answer,
     parse_stream,
     provider_of,
-    respoken,
     spoken,
     wordless_at,
 )
@@ -33,13 +30,13 @@ from pytest_promptfuzz.providers.requests import Response, WireRequest, status_k
 from pytest_promptfuzz.storage.answers import (
     StoredAnswer,
     counted_headers,
+    exchange_key,
     nearest_difference,
     request_difference,
     request_digest,
 )
 from pytest_promptfuzz.storage.redaction import credentials, is_refusal, storable
 from pytest_promptfuzz.storage.secrets import RULES
-from pytest_promptfuzz.text.json_paths import without
 from pytest_promptfuzz.wire.calls import (
     Call,
     WireFault,
@@ -49,12 +46,12 @@ from pytest_promptfuzz.wire.calls import (
     kind_of_exception,
 )
 from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
+from pytest_promptfuzz.wire.in_flight import places_of
 from pytest_promptfuzz.wire.streams import STREAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_promptfuzz.providers.formats import Places
     from pytest_promptfuzz.storage.redaction import Redaction
     from pytest_promptfuzz.wire.calls import Passage, Price
     from pytest_promptfuzz.wire.watch import Watch
@@ -96,7 +93,7 @@ class Prepared:
 prepared: ContextVar[Prepared | None] = ContextVar("promptfuzz_prepared", default=None)
 
 
-# Mutation in flight: what a run's requests say in one role, and other words put in their place.
+# A request's body that is read, or changed, on its way.
 
 
 # Headers that say something of the body's bytes; the first three are ours to write anew.
@@ -115,100 +112,6 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ApplicationRequest:
-    """One request as it came from the application.
-
-    Attributes:
-        model: As asked for; empty where the body names none.
-        messages: What it says, by role. What does not count may change from run to run, and is nothing to mutate.
-        left_out: What it says where ``ignore=`` leaves it out.
-        on_line: Whether the body's own thread or task made it.
-    """
-
-    model: str
-    messages: tuple[Spoken, ...]
-    left_out: tuple[Spoken, ...] = ()
-    on_line: bool = True
-
-
-class InFlight:
-    """Replaces texts of one role in the requests of one run. Safe to use from several threads.
-
-    Args:
-        role: ``system`` or ``user``.
-        texts: The new text by the old one; none to look on only.
-
-    Attributes:
-        unreadable: What is to be said of requests to models whose bodies cannot be read.
-        signed: By text of the role, what is to be said of the signed request that holds it.
-    """
-
-    def __init__(self, role: str, texts: Mapping[str, str] | None = None) -> None:
-        self.role = role
-        self._texts = dict(texts or {})
-        self._replaced: set[str] = set()
-        self._asked: dict[tuple[str, int], ApplicationRequest] = {}
-        self._lock = threading.Lock()
-        self.unreadable: list[str] = []
-        self.signed: dict[str, str] = {}
-
-    def anew(self) -> InFlight:
-        """One that replaces the same, and has seen nothing."""
-        return InFlight(self.role, self._texts)
-
-    @property
-    def asked(self) -> tuple[ApplicationRequest, ...]:
-        """The run's requests in the order in which they were made; one that was repeated until answered is one."""
-        with self._lock:
-            return tuple(self._asked.values())
-
-    @property
-    def arrived(self) -> bool:
-        """Whether there was something to replace, and all of it was found in requests."""
-        with self._lock:
-            return bool(self._texts) and self._replaced == self._texts.keys()
-
-    def rewritten(self, body: dict[str, Any], url: str = "") -> dict[str, Any]:
-        """The body as it is to be asked at a URL: the same object where nothing is replaced."""
-        if not self._texts:
-            return body
-        changed, found = respoken(body, self.role, self._texts, url, _places_of(url))
-        with self._lock:
-            self._replaced |= found
-        return changed
-
-    def undone(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """The texts of a request as the application wrote them."""
-        with self._lock:
-            known = {new: old for old, new in self._texts.items()}
-        return tuple(known.get(text, text) for text in texts)
-
-    def saw(
-        self, digest: str, nth: int, wire: WireRequest, ignore: Sequence[str] = (), *, on_line: bool = True
-    ) -> None:
-        """Note a request, by its ``request_digest`` and index among identical ones."""
-        places = _places_of(wire.url)
-        messages = whole = spoken(wire.body, wire.url, places)
-        if ignore:
-            messages = spoken(without(wire.body, ignore), wire.url, places)
-        counted = {path for each in messages for path in each.paths}
-        model = wire.body.get("model")
-        asked = ApplicationRequest(
-            model if isinstance(model, str) else "",
-            messages,
-            tuple(each.only(lambda path: path not in counted) for each in whole) if ignore else (),
-            on_line,
-        )
-        with self._lock:
-            self._asked.setdefault((digest, nth), asked)
-
-
-def _places_of(url: str) -> Places | None:
-    endpoint = endpoint_of(url)
-    return None if endpoint is None else endpoint.places
-
-
 def passed_on(watch: Watch, url: str, headers: Mapping[str, str]) -> None:
     """Say of a request to a model that its body cannot be read, and so is neither stored nor changed."""
     kind, encoding = headers.get("content-type", ""), headers.get("content-encoding", "")
@@ -221,26 +124,26 @@ def passed_on(watch: Watch, url: str, headers: Mapping[str, str]) -> None:
         why = "holds no readable JSON object"
     else:
         why = f"is no JSON but {kind.partition(';')[0].strip() or 'of no named type'}"
-    said = f"A request to {watch.redaction.url(url)} {why}. It was passed on as it is, unseen."
+    said = f"A request to {watch.settings.redaction.url(url)} {why}. It was passed on as it is, unseen."
     watch.note(said)
-    if watch.in_flight is not None:
-        watch.in_flight.unreadable.append(said)
+    if watch.route.in_flight is not None:
+        watch.route.in_flight.unreadable.append(said)
 
 
 def mutated(watch: Watch, url: str, headers: Mapping[str, str], body: dict[str, Any]) -> dict[str, Any]:
     """The body that is asked for a request's own, where its watch mutates what is asked and nobody signed it."""
-    if watch.in_flight is None:
+    if watch.route.in_flight is None:
         return body
     if not _is_signed(url, headers):
-        return watch.in_flight.rewritten(body, url)
+        return watch.route.in_flight.rewritten(body, url)
     said = (
-        f"The request to {watch.redaction.url(url)} is signed, and its signature would not fit another body: it cannot "
-        "be changed on the wire. Name what is mutated by an argument of the test or a dotted path, or let the "
-        "application ask through promptfuzz_proxy, which sends an API key instead (docs/other-programs.md)."
+        f"The request to {watch.settings.redaction.url(url)} is signed, and its signature would not fit another body: "
+        "it cannot be changed on the wire. Name what is mutated by an argument of the test or a dotted path, or let "
+        "the application ask through promptfuzz_proxy, which sends an API key instead (docs/other-programs.md)."
     )
-    for each in spoken(body, url, _places_of(url)):
-        if each.role == watch.in_flight.role:
-            watch.in_flight.signed.update(dict.fromkeys(each.texts, said))
+    for each in spoken(body, url, places_of(url)):
+        if each.role == watch.route.in_flight.role:
+            watch.route.in_flight.signed.update(dict.fromkeys(each.texts, said))
     return body
 
 
@@ -328,7 +231,7 @@ class Exchange:
         self.rewritten = rewritten
         self._parse = parse
         watch.secrets.update(secrets)
-        self.redaction = watch.redaction.with_values(secrets)
+        self.redaction = watch.settings.redaction.with_values(secrets)
         self.url = self.redaction.url(wire.url)
         self.path = urlsplit(wire.url).path
         self.endpoint = endpoint_of(wire.url)
@@ -336,12 +239,14 @@ class Exchange:
         in_process = wire.url.startswith(IN_PROCESS)
         self.backend = wire.url.removeprefix(IN_PROCESS) if in_process else watch.backend
         # What `ask` looks up before there are headers has to be found under the same key.
-        keying = watch.keying if prepared.get() is not None else watch.keyed(secrets)
+        keying = watch.settings.keying if prepared.get() is not None else watch.settings.keyed(secrets)
         self.digest = self._digest(keying)
         self.nth = watch.reserve(self.digest)
         self.order = watch.order_here()
-        if watch.in_flight is not None:
-            watch.in_flight.saw(self.digest, self.nth, wire, watch.ignore, on_line=self.order.on_line)
+        if watch.route.in_flight is not None:
+            watch.route.in_flight.saw(
+                self.digest, self.nth, wire, watch.settings.ignore, on_line=self.order.on_line
+            )
         self.passage: Passage | None = None
         self._place: int | None = None
         self._started = monotonic()
@@ -351,7 +256,7 @@ class Exchange:
     @property
     def sample(self) -> int:
         """Which draw a simulated model makes: another for each repeat and each identical call of a trial."""
-        return (self.watch.repeat << 16) + self.nth
+        return (self.watch.settings.repeat << 16) + self.nth
 
     def stored(self) -> StoredAnswer | None:
         """The stored answer that serves this call; ``None`` where ``ask`` found none a moment ago."""
@@ -383,16 +288,26 @@ class Exchange:
 
     def sealed(self) -> TargetError | None:
         """Why this call may not be made, with the paths at which it differs from the nearest that was answered."""
-        if self.watch.notebook is not None:
-            self.watch.notebook.stop(self)
-        tape = self.watch.tape
-        if tape is not None and tape.strict:
-            self._fault(NOT_RECORDED, tape.missing(self.watch, self.wire, self.digest, self.nth), None)
+        if self.watch.route.notebook is not None:
+            self.watch.route.notebook.stop(self, self.backend)
+        told = self.watch.settings
+        if told.tape is not None and told.tape.strict:
+            missing = told.tape.missing(
+                self.wire,
+                exchange_key(self.digest, told.repeat, self.nth),
+                told.part.trial,
+                who=told.part.shown(told.repeat),
+                ignore=told.ignore,
+                keying=told.keying,
+                # Before anything is cut: half a secret would be found no more.
+                redaction=told.redaction.with_values(tuple(sorted(self.watch.secrets))),
+            )
+            self._fault(NOT_RECORDED, missing, None)
             return self.error
-        if not self.watch.sealed:
+        if not self.watch.settings.sealed:
             return None
-        known = self.watch.fresh.answers() if self.watch.fresh is not None else []
-        near = nearest_difference(known, self.wire, ignore=self.watch.ignore)
+        known = self.watch.settings.fresh.answers() if self.watch.settings.fresh is not None else []
+        near = nearest_difference(known, self.wire, ignore=self.watch.settings.ignore)
         paths = [] if near is None else near.paths
         self._fault("sealed", ", ".join(paths[:5]) or "one more call than before", None)
         return self.error
@@ -429,7 +344,7 @@ class Exchange:
 
     def refuse_repeat(self, *, asked_again: bool) -> None:
         """Raise what this request met at our last try, if an SDK now asks once more: it is not asked again."""
-        error = self.watch.given_up.get(self.digest) if asked_again else None
+        error = self.watch.route.given_up.get(self.digest) if asked_again else None
         if error is not None:
             self.release()
             raise error
@@ -505,6 +420,7 @@ class Exchange:
     def left(self) -> None:
         """The application closed a stream before its end: no fault, and nothing to store."""
         self._finish(None, monotonic() - self._started, whole=False)
+        self.watch.claims.release(exchange_key(self.digest, self.watch.settings.repeat, self.nth))
         if self.passage is not None:
             self.passage.left()
 
@@ -525,8 +441,8 @@ class Exchange:
     def gave_up(self, error: Exception) -> None:
         """The call ended in an exception and is not made again, whatever the SDK above thinks of it."""
         self.failed(error)
-        if self.watch.gate is not None:
-            self.watch.given_up[self.digest] = error
+        if self.watch.route.gate is not None:
+            self.watch.route.given_up[self.digest] = error
 
     def _finish(
         self, response: Response | None, seconds: float, *, price: Price | None = None, whole: bool = True
@@ -564,13 +480,15 @@ class Exchange:
         served = self._complete(status, text, streamed=streamed)
         kept = None if body is None else replace(served, body=body)
         # Under a key of older rules, only this test would find it: a later release computes another.
-        lasting = self.watch.keying.rules is RULES or self._digest(self.redaction) == self.digest
+        lasting = self.watch.settings.keying.rules is RULES or self._digest(self.redaction) == self.digest
         underway = response is None and bool(self.wire.body.get("background"))
         durable = lasting and not underway and not is_refusal(text, response)
         self.watch.keep(self.digest, self.nth, kept, durable=durable, served=served)
 
     def _digest(self, redaction: Redaction) -> str:
-        return request_digest(self.wire, ignore=self.watch.ignore, backend=self.backend, redaction=redaction)
+        return request_digest(
+            self.wire, ignore=self.watch.settings.ignore, backend=self.backend, redaction=redaction
+        )
 
     def _complete(self, status: int, body: str, *, streamed: bool = False) -> StoredAnswer:
         return StoredAnswer(
@@ -582,14 +500,14 @@ class Exchange:
             created=now(),
             backend=self.backend,
             headers=self.redaction.json(counted_headers(self.wire.headers)),
-            ignore=self.watch.ignore,
+            ignore=self.watch.settings.ignore,
         )
 
     def _call(
         self, response: Response | None, *, hit: bool, seconds: float, price: Price | None = None
     ) -> Call:
         model = self.wire.body.get("model")
-        simulated = self.watch.simulated is not None
+        simulated = self.watch.route.simulated is not None
         return Call(
             texts=self.texts,
             digest=self.digest,
@@ -611,4 +529,4 @@ class Exchange:
         if expected is not None:
             expected.seen = True
         if expected is not None and expected.digest != self.digest:
-            self.watch.note(expected.difference(self.wire, self.url, self.watch.ignore))
+            self.watch.note(expected.difference(self.wire, self.url, self.watch.settings.ignore))

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.storage.claims import Turn
     from pytest_promptfuzz.wire.calls import Passage
     from pytest_promptfuzz.wire.exchange import Exchange
-    from pytest_promptfuzz.wire.watch import RequestRoute, Watch
+    from pytest_promptfuzz.wire.traces import RequestRoute
+    from pytest_promptfuzz.wire.watch import Watch
 
 
 # Sending a model call through its gate: waiting, asking, asking again.
@@ -210,12 +211,12 @@ async def _aread(response: Any) -> tuple[bytes, Exception | None]:
 
 def _beginning(exchange: Exchange, response: Any) -> Beginning:
     # Nobody but a gate decides on another try, and of another's format nothing is known.
-    known = exchange.watch.gate is not None and exchange.endpoint is None
+    known = exchange.watch.route.gate is not None and exchange.endpoint is None
     return Beginning(response, exchange.path if known else None)
 
 
 def _passage(exchange: Exchange, size: int) -> Passage | None:
-    gate = exchange.watch.gate
+    gate = exchange.watch.route.gate
     if gate is None:
         return None
     body = exchange.wire.body
@@ -481,7 +482,7 @@ class Early:
         """What a gate is told of it before it is made; how many words it has is not counted."""
         url, model = str(self._way.request.url), self._body.get("model")
         return Outgoing(
-            url=self.watch.redaction.url(url),
+            url=self.watch.settings.redaction.url(url),
             host=host_of(url),
             model=model if isinstance(model, str) else "",
             size=len(json.dumps(self._body)),
@@ -507,7 +508,7 @@ class Early:
 
     def abandon(self) -> None:
         """Keep nothing of what it is answered from now on: the store may be closed before."""
-        self.watch.store = self.watch.tape = None
+        self.watch.settings.store = self.watch.settings.tape = None
 
     def make(self) -> None:
         """Make it, in this thread; one that was begun is left alone."""

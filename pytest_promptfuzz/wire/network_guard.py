@@ -358,7 +358,7 @@ def keep_local(library: ModuleType, request: Any, transport: Any) -> None:
     who = next((each.confined for each in owners if each.confined), "")
     if who:
         watch = likely()
-        shown = str(url) if watch is None else watch.redaction.url(str(url))
+        shown = str(url) if watch is None else watch.settings.redaction.url(str(url))
         message = _refused(
             f"{request.method} {shown}{place(at, library.__name__)}", who, host_port(url.host, port)
         )

@@ -13,8 +13,9 @@ from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.targets.sdk import retried_below
 from pytest_promptfuzz.wire.exchange import IN_PROCESS, Exchange, Prepared, prepared
+from pytest_promptfuzz.wire.traces import Passed
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Passed, watching
+from pytest_promptfuzz.wire.watch import watching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,24 +86,24 @@ async def aask(target: Target, request: Request, watch: Watch) -> Response:
 def _stored(exchange: Exchange, target: Target, asked: Request) -> bool:
     """Whether a stored answer serves the call; one that was made early is met on the wire."""
     watch = exchange.watch
-    if (exchange.digest, exchange.nth) in watch.early or exchange.stored() is None:
+    if (exchange.digest, exchange.nth) in watch.route.early or exchange.stored() is None:
         return False
-    if watch.trace is not None:
-        body = exchange.wire.body if watch.in_flight is None else target.prepare(asked).body
-        watch.trace.add(Passed(exchange, body, None))
+    if watch.route.trace is not None:
+        body = exchange.wire.body if watch.route.in_flight is None else target.prepare(asked).body
+        watch.route.trace.add(Passed(exchange, body, None))
     return True
 
 
 def _mutated(target: Target, request: Request, watch: Watch) -> tuple[Request, WireRequest]:
     """What is asked instead, where the watch mutates what is asked, and its wire request."""
-    if watch.in_flight is None:
+    if watch.route.in_flight is None:
         return request, target.prepare(request)
-    messages = watch.in_flight.rewritten({"messages": list(request.messages)})["messages"]
+    messages = watch.route.in_flight.rewritten({"messages": list(request.messages)})["messages"]
     request = replace(request, messages=tuple(messages))
     wire = target.prepare(request)
     if not wire.url.startswith(IN_PROCESS):
         # A format may join messages into one text, and that is what the wire shows.
-        wire = replace(wire, body=watch.in_flight.rewritten(wire.body))
+        wire = replace(wire, body=watch.route.in_flight.rewritten(wire.body))
     return request, wire
 
 
@@ -131,7 +132,7 @@ def _on_the_wire(exchange: Exchange) -> Iterator[Prepared]:
     watch = exchange.watch
     expected = Prepared(exchange.wire, exchange.digest, exchange.nth)
     token = prepared.set(expected)
-    below = retried_below.set(watch.gate is not None)
+    below = retried_below.set(watch.route.gate is not None)
     known = len(watch.faults)
     try:
         with intercepting(), watching(watch):

@@ -38,7 +38,8 @@ from pytest_promptfuzz.wire.network_guard import (
     patch_websocket,
 )
 from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response
-from pytest_promptfuzz.wire.watch import Passed, RequestRoute, Watch, attributed, likely
+from pytest_promptfuzz.wire.traces import Passed, RequestRoute
+from pytest_promptfuzz.wire.watch import Watch, attributed, likely
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -146,7 +147,7 @@ def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..
         asked = request
         if exchange.rewritten:
             request, content = resent(library, request, exchange.wire.body)
-        early = watch.early.pop((exchange.digest, exchange.nth), None)
+        early = watch.route.early.pop((exchange.digest, exchange.nth), None)
         response = early.adopt(exchange, library) if early is not None else None
         if response is None:
             response = _without_network(library, exchange, request, content)
@@ -254,7 +255,7 @@ def _led_on(request: Any, response: Any) -> Any:
 
 
 def _trace(exchange: exchanges.Exchange, content: bytes, request: Any, way: RequestRoute | None) -> None:
-    trace = exchange.watch.trace
+    trace = exchange.watch.route.trace
     if trace is not None and _LED_FROM not in request.extensions:
         body = json.loads(content) if exchange.rewritten else exchange.wire.body
         trace.add(Passed(exchange, body, way))
@@ -269,7 +270,7 @@ def _without_network(library: ModuleType, exchange: exchanges.Exchange, request:
         refusal = exchange.sealed()
         if refusal is not None:
             return error_answer(library, str(refusal), "promptfuzz_sealed")
-        backend = exchange.watch.simulated
+        backend = exchange.watch.route.simulated
         if backend is None:
             return None
         status, given, body = simulated(exchange, backend.model, request.method, content, request.headers)
@@ -293,7 +294,9 @@ def note_unattributed(running: Iterable[Watch], url: str) -> str:
     """Let each trial that a call may be of know that it cannot be attributed; what is to be said of it."""
     for watch in running:
         watch.lost_context()
-        watch.fault(WireFault("unattributed", None, f"{_UNATTRIBUTED} ({watch.redaction.url(url)})", ""))
+        watch.fault(
+            WireFault("unattributed", None, f"{_UNATTRIBUTED} ({watch.settings.redaction.url(url)})", "")
+        )
     return _UNATTRIBUTED
 
 

@@ -1,4 +1,4 @@
-"""What one trial saw of the wire, and from which sample its calls are served."""
+"""One run on the wire: what it is told, how its calls go out, and what it saw."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import weakref
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.storage.answers import exchange_key
 from pytest_promptfuzz.storage.claims import Claims, claim_in
@@ -17,19 +17,19 @@ from pytest_promptfuzz.storage.recordings.entries import RecordedRun
 from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
 from pytest_promptfuzz.wire.calls import KEEPING, CallOrder
 from pytest_promptfuzz.wire.network import Network
+from pytest_promptfuzz.wire.traces import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-    from types import ModuleType
+    from collections.abc import Callable, Iterator
 
     from pytest_promptfuzz.providers.requests import Response, WireRequest
     from pytest_promptfuzz.storage.answers import AnswerStore, MemoryStore, StoredAnswer
     from pytest_promptfuzz.storage.claims import Turn
+    from pytest_promptfuzz.storage.recordings.cassette import Cassette
     from pytest_promptfuzz.wire.calls import Call, CallGate, Price, WireFault
-    from pytest_promptfuzz.wire.cassettes import Tape
-    from pytest_promptfuzz.wire.exchange import Exchange, InFlight
-    from pytest_promptfuzz.wire.live_calls import Early
+    from pytest_promptfuzz.wire.in_flight import InFlight
     from pytest_promptfuzz.wire.network import Unseen
+    from pytest_promptfuzz.wire.traces import EarlyCall, OngoingCall, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +49,82 @@ class SimulatedBackend:
 UNNAMED = RecordedRun()
 
 
-class Watch:
-    """What one trial saw. Safe to use from several threads.
+@dataclass(slots=True)
+class RunSettings:
+    """What one run is told: which it is, and where its answers come from and go to.
 
-    Args:
+    Attributes:
         store: Where answers are kept between runs; ``None`` keeps none.
         fresh: What this test was answered; the control trial is served from it whatever the store may do.
+        tape: What is recorded of its test; ``None`` for nothing.
+        part: Which run of its test it is.
         repeat: Which sample of the baseline is served, from 0.
         read: Whether answers of ``store`` are served; ``fresh`` always is.
         ignore: JSON paths of request bodies that are left out of keys.
-        simulated: Answers instead of the network.
         redaction: What is hidden before anything is stored, shown or hashed.
-        keying: What is hidden before keys are computed, where that is not ``redaction``: the rules that a test's
-            recording was written under may be older.
+        recorded_under: What was hidden when the test's recording was made, where that is not ``redaction``: the rules
+            may be older.
         concurrent: Other trials run at the same time, so that a call from a thread that lost its context
             cannot be told to be this trial's.
         sealed: Nothing is asked that ``fresh`` does not hold, so that a control trial is free: a call that
             would have to be made is refused, and is a fault of the kind ``sealed``.
         apart: It sees calls of ours in the background: no call that has lost its context is one of them.
-        in_flight: Looks on what the requests say, and puts other words in their place.
+    """
+
+    store: AnswerStore | None = None
+    fresh: MemoryStore | None = None
+    tape: Cassette | None = None
+    part: RecordedRun = UNNAMED
+    repeat: int = 0
+    read: bool = True
+    ignore: tuple[str, ...] = ()
+    redaction: Redaction = DEFAULT
+    recorded_under: Redaction | None = None
+    concurrent: bool = False
+    sealed: bool = False
+    apart: bool = False
+
+    @property
+    def keying(self) -> Redaction:
+        """What is hidden before keys are computed."""
+        return self.recorded_under or self.redaction
+
+    @property
+    def readable(self) -> AnswerStore | None:
+        """The store, if it may serve the run: it is not to be asked anew, and nothing else has to serve it."""
+        alone = self.tape is not None and self.tape.alone
+        return self.store if self.read and not alone else None
+
+    def keyed(self, secrets: tuple[str, ...]) -> Redaction:
+        """What is hidden before the key of a request is computed that carries these credentials."""
+        return self.keying.with_values(secrets) if self.keying.rules.credentials else self.keying
+
+
+@dataclass(slots=True)
+class RunRoute:
+    """How the calls of one run go out.
+
+    Attributes:
         gate: What live calls pass on their way out; ``None`` lets them out as they are.
-        network: What it may reach beside its model calls, and what it reached; its test's.
+        in_flight: Looks on what the requests say, and puts other words in their place.
+        simulated: Answers instead of the network.
+        notebook: Takes the calls that would have to be made, none of which is; ``None`` where they are.
+        trace: The requests in order, where somebody wants to know.
+        early: Calls made early for this run, by digest and index.
+        given_up: By digest, what a request met the last time it was tried.
+    """
+
+    gate: CallGate | None = None
+    in_flight: InFlight | None = None
+    simulated: SimulatedBackend | None = None
+    notebook: Notebook | None = None
+    trace: Trace | None = None
+    early: dict[tuple[str, int], EarlyCall] = field(default_factory=dict)
+    given_up: dict[str, Exception] = field(default_factory=dict)
+
+
+class CallLog:
+    """What one run saw of the wire. Safe to use from several threads.
 
     Attributes:
         calls: Answered calls in the order in which they were answered.
@@ -79,81 +134,19 @@ class Watch:
         unattributed: Calls from threads that had lost their context. Above 0 the trials of this test are to
             run in sequence; with ``concurrent`` the calls were refused, and this trial must be run again.
         retries: Calls that were made once more after a failure, by the gate's decision.
-        given_up: By digest, what a request met the last time it was tried.
-        claims: Calls of it that others wait for.
-        notebook: Takes the calls that would have to be made, none of which is; ``None`` where they are.
-        trace: The requests in order, where somebody wants to know.
-        early: Calls made early for this run, by digest and index.
     """
 
-    def __init__(
-        self,
-        *,
-        store: AnswerStore | None = None,
-        fresh: MemoryStore | None = None,
-        repeat: int = 0,
-        read: bool = True,
-        ignore: Sequence[str] = (),
-        simulated: SimulatedBackend | None = None,
-        redaction: Redaction = DEFAULT,
-        keying: Redaction | None = None,
-        concurrent: bool = False,
-        sealed: bool = False,
-        apart: bool = False,
-        tape: Tape | None = None,
-        part: RecordedRun = UNNAMED,
-        network: Network | None = None,
-        secrets: set[str] | None = None,
-        in_flight: InFlight | None = None,
-        gate: CallGate | None = None,
-    ) -> None:
-        self.store = store
-        self.fresh = fresh
-        self.repeat = repeat
-        self.read = read
-        self.ignore = tuple(ignore)
-        self.simulated = simulated
-        self.redaction = redaction
-        self.keying = keying or redaction
-        self.concurrent = concurrent
-        self.sealed = sealed
-        self.apart = apart
-        self.tape = tape
-        self.part = part
-        self.network = network if network is not None else Network()
-        self.secrets = secrets if secrets is not None else set()
-        self.in_flight = in_flight
-        self.gate = gate
+    def __init__(self) -> None:
         self.calls: list[Call] = []
         self.faults: list[WireFault] = []
         self.notes: list[str] = []
         self.refused: list[str] = []
         self.unattributed = 0
         self.retries = 0
-        self.given_up: dict[str, Exception] = {}
-        self.claims = Claims()
-        self.notebook: Notebook | None = None
-        self.trace: Trace | None = None
-        self.early: dict[tuple[str, int], Early] = {}
-        self._taken: dict[str, set[int]] = {}
         self._line: tuple[int, Any] | None = None
         self._asked = 0
         self._key = object()
         self._lock = threading.RLock()
-
-    @property
-    def backend(self) -> str:
-        """Who answers: ``live``, or the simulated model's version."""
-        return self.simulated.version if self.simulated is not None else "live"
-
-    def keyed(self, secrets: tuple[str, ...]) -> Redaction:
-        """What is hidden before the key of a request is computed that carries these credentials."""
-        return self.keying.with_values(secrets) if self.keying.rules.credentials else self.keying
-
-    @property
-    def unseen(self) -> list[Unseen]:
-        """Requests and processes that its test began and that cannot be followed."""
-        return self.network.begun
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -191,69 +184,6 @@ class Watch:
             _passed.set((self._key, number))
         return CallOrder(number, on_line, passed[1] if passed is not None and passed[0] is self._key else -1)
 
-    def reserve(self, digest: str) -> int:
-        """The lowest index not yet taken by an identical request of this trial, now taken."""
-        with self._lock:
-            taken = self._taken.setdefault(digest, set())
-            nth = 0
-            while nth in taken:
-                nth += 1
-            taken.add(nth)
-            return nth
-
-    def release(self, digest: str, nth: int) -> None:
-        """Give an index back: its request failed, and a retry of it is the same request."""
-        with self._lock:
-            self._taken.get(digest, set()).discard(nth)
-        self.claims.release(exchange_key(digest, self.repeat, nth))
-
-    def turn(self, digest: str, nth: int, look: Callable[[], StoredAnswer | None]) -> Turn:
-        """The turn of a call that has to be made; those who would find its answer wait for it."""
-        key = exchange_key(digest, self.repeat, nth)
-        alone = self.tape is not None and self.tape.alone
-        shared = self.store is not None and self.read and not alone
-        return self.claims.turn(key, claim_in(self.store, key) if shared and self.store else None, look)
-
-    def lookup(self, digest: str, nth: int) -> StoredAnswer | None:
-        """The stored answer that serves this request, if there is one."""
-        key = exchange_key(digest, self.repeat, nth)
-        answer = self.fresh.get(key) if self.fresh is not None else None
-        tape = self.tape
-        if answer is None and self.read and tape is not None:
-            answer = tape.get(key)
-        if answer is None and self.read and self.store is not None and not (tape is not None and tape.alone):
-            answer = self.store.get(key)
-        if answer is not None and self.fresh is not None:
-            self.fresh.put(key, answer)  # the control trial is served it as well
-        return answer
-
-    def keep(
-        self,
-        digest: str,
-        nth: int,
-        answer: StoredAnswer | None,
-        *,
-        durable: bool = True,
-        served: StoredAnswer | None = None,
-    ) -> None:
-        """Store a fresh, complete answer; ``None`` if it may not be written, ``durable=False`` if not for other runs.
-
-        ``served`` is what the application was given, secrets included: this test's control trial is served it too.
-        """
-        key = exchange_key(digest, self.repeat, nth)
-        if self.fresh is not None and (given := served or answer) is not None:
-            self.fresh.put(key, given)
-        if answer is not None and self.tape is not None:
-            self.tape.keep(key, answer)  # a refusal too: a replay has to give it again
-        if answer is not None and durable and self.store is not None:
-            self.store.put(key, answer)
-        self.claims.release(key)
-
-    def keep_refused(self, digest: str, nth: int, answer: StoredAnswer) -> None:
-        """Record a request that the provider does not accept: a mutation may be why, and a replay has to repeat it."""
-        if self.tape is not None:
-            self.tape.keep(exchange_key(digest, self.repeat, nth), answer)
-
     def record(self, call: Call) -> None:
         """Add an answered call, and mark earlier faults of the same request as recovered."""
         with self._lock:
@@ -281,8 +211,6 @@ class Watch:
             self.calls[place] = call
             if whole:
                 self._recover(call)
-        if not whole:
-            self.claims.release(exchange_key(call.digest, self.repeat, call.nth))
 
     def fault(self, fault: WireFault) -> None:
         """Add a fault."""
@@ -331,6 +259,113 @@ class Watch:
                 self.faults[index] = replace(fault, recovered=True)
 
 
+class Watch(CallLog):
+    """The log of one run, with what the run is told and how its calls go out.
+
+    Args:
+        settings: What it is told; a run that nothing is stored of by default.
+        route: How its calls go out; straight to the network by default.
+        network: What it may reach beside its model calls, and what it reached; its test's.
+        secrets: The credentials that were seen, its session's.
+
+    Attributes:
+        settings: As above.
+        route: As above.
+        network: As above.
+        secrets: As above.
+        claims: Calls of it that others wait for.
+    """
+
+    def __init__(
+        self,
+        settings: RunSettings | None = None,
+        route: RunRoute | None = None,
+        *,
+        network: Network | None = None,
+        secrets: set[str] | None = None,
+    ) -> None:
+        super().__init__()
+        self.settings = settings if settings is not None else RunSettings()
+        self.route = route if route is not None else RunRoute()
+        self.network = network if network is not None else Network()
+        self.secrets = secrets if secrets is not None else set()
+        self.claims = Claims()
+        self._taken: dict[str, set[int]] = {}
+
+    @property
+    def backend(self) -> str:
+        """Who answers: ``live``, or the simulated model's version."""
+        return self.route.simulated.version if self.route.simulated is not None else "live"
+
+    @property
+    def unseen(self) -> list[Unseen]:
+        """Requests and processes that its test began and that cannot be followed."""
+        return self.network.begun
+
+    def reserve(self, digest: str) -> int:
+        """The lowest index not yet taken by an identical request of this trial, now taken."""
+        with self._lock:
+            taken = self._taken.setdefault(digest, set())
+            nth = 0
+            while nth in taken:
+                nth += 1
+            taken.add(nth)
+            return nth
+
+    def release(self, digest: str, nth: int) -> None:
+        """Give an index back: its request failed, and a retry of it is the same request."""
+        with self._lock:
+            self._taken.get(digest, set()).discard(nth)
+        self.claims.release(exchange_key(digest, self.settings.repeat, nth))
+
+    def turn(self, digest: str, nth: int, look: Callable[[], StoredAnswer | None]) -> Turn:
+        """The turn of a call that has to be made; those who would find its answer wait for it."""
+        key = exchange_key(digest, self.settings.repeat, nth)
+        store = self.settings.readable
+        return self.claims.turn(key, None if store is None else claim_in(store, key), look)
+
+    def lookup(self, digest: str, nth: int) -> StoredAnswer | None:
+        """The stored answer that serves this request, if there is one."""
+        told = self.settings
+        key = exchange_key(digest, told.repeat, nth)
+        answer = told.fresh.get(key) if told.fresh is not None else None
+        if answer is None and told.read and told.tape is not None:
+            answer = told.tape.get(key)
+        if answer is None and (store := told.readable) is not None:
+            answer = store.get(key)
+        if answer is not None and told.fresh is not None:
+            told.fresh.put(key, answer)  # the control trial is served it as well
+        return answer
+
+    def keep(
+        self,
+        digest: str,
+        nth: int,
+        answer: StoredAnswer | None,
+        *,
+        durable: bool = True,
+        served: StoredAnswer | None = None,
+    ) -> None:
+        """Store a fresh, complete answer; ``None`` if it may not be written, ``durable=False`` if not for other runs.
+
+        ``served`` is what the application was given, secrets included: this test's control trial is served it too.
+        """
+        told = self.settings
+        key = exchange_key(digest, told.repeat, nth)
+        if told.fresh is not None and (given := served or answer) is not None:
+            told.fresh.put(key, given)
+        if answer is not None and told.tape is not None:
+            told.tape.keep(key, answer)  # a refusal too: a replay has to give it again
+        if answer is not None and durable and told.store is not None:
+            told.store.put(key, answer)
+        self.claims.release(key)
+
+    def keep_refused(self, digest: str, nth: int, answer: StoredAnswer) -> None:
+        """Record a request that the provider does not accept: a mutation may be why, and a replay has to repeat it."""
+        if self.settings.tape is not None:
+            self.settings.tape.keep(exchange_key(digest, self.settings.repeat, nth), answer)
+
+
 current: ContextVar[Watch | None] = ContextVar("promptfuzz_watch", default=None)
 # The last call of the body's own line that is known here. A task or a copied context takes it along when it is begun.
 _passed: ContextVar[tuple[object, int] | None] = ContextVar("promptfuzz_passed", default=None)
@@ -342,7 +377,7 @@ _active_lock = threading.Lock()
 def watching(watch: Watch) -> Iterator[Watch]:
     """Let ``watch`` see the model calls made inside the block, in this context and what inherits it."""
     token = current.set(watch)
-    if not watch.apart:
+    if not watch.settings.apart:
         with _active_lock:
             _active.append(watch)
     try:
@@ -355,7 +390,7 @@ def watching(watch: Watch) -> Iterator[Watch]:
                     del _active[index]
                     break
             over = not any(each is watch for each in _active)
-        if over and not watch.apart:
+        if over and not watch.settings.apart:
             watch.claims.release_all()
         # In a generator fixture set-up and tear-down may run in different contexts.
         with contextlib.suppress(ValueError):
@@ -396,7 +431,7 @@ def attributed() -> tuple[Watch | None, tuple[Watch, ...]]:
         return watch, ()
     with _active_lock:
         running = tuple({id(each): each for each in _active}.values())
-    if len(running) == 1 and not running[0].concurrent:
+    if len(running) == 1 and not running[0].settings.concurrent:
         running[0].lost_context()
         return running[0], ()
     return None, running
@@ -459,10 +494,10 @@ def adopt(watch: Watch, other: Watch, order: CallOrder | None = None) -> None:
         watch.note(text)
     for _ in range(other.retries):
         watch.retried()
-    watch.given_up.update(other.given_up)
-    if watch.fresh is not None and other.fresh is not None:
-        for key, answer in other.fresh.items():
-            watch.fresh.put(key, answer)
+    watch.route.given_up.update(other.route.given_up)
+    if watch.settings.fresh is not None and other.settings.fresh is not None:
+        for key, answer in other.settings.fresh.items():
+            watch.settings.fresh.put(key, answer)
 
 
 # What a run would ask: it goes up to the first call that has no answer yet, which is noted and not made.
@@ -500,130 +535,16 @@ class Notebook:
 
     noted: list[Noted] = field(default_factory=list)
 
-    def stop(self, exchange: Exchange) -> None:
+    def stop(self, call: OngoingCall, backend: str) -> None:
         """Note a call and end the run, but for a call that costs nothing.
+
+        Args:
+            call: The call.
+            backend: Who answers it.
 
         Raises:
             NotYetError: The call was noted.
         """
-        if not exchange.backend.startswith(_SIMULATED):
-            self.noted.append(Noted(exchange.wire, exchange.digest, exchange.nth))
+        if not backend.startswith(_SIMULATED):
+            self.noted.append(Noted(call.wire, call.digest, call.nth))
             raise NotYetError
-
-
-# The requests of a run in order and the ways they went, kept open while calls of ours may go the same way.
-
-
-class RequestRoute(NamedTuple):
-    """How a request of the application goes out.
-
-    Attributes:
-        library: The HTTP library.
-        transport: The application's transport.
-        request: The application's request; it holds credentials.
-        original: The transport's function that sends a request.
-    """
-
-    library: ModuleType
-    transport: Any
-    request: Any
-    original: Callable[[Any, Any], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """One request of a run.
-
-    Attributes:
-        exchange: The call.
-        body: The request's body as the application wrote it.
-        way: How it goes out; ``None`` where that is not known, or needs an event loop.
-    """
-
-    exchange: Exchange
-    body: dict[str, Any]
-    way: RequestRoute | None
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """Digest, and index among identical requests of the run."""
-        return self.exchange.digest, self.exchange.nth
-
-
-class _Kept:
-    """Stands for the ``close`` of a transport that is kept open.
-
-    Attributes:
-        by: How many keep it open: calls made for one test may outlast it, and the next test use the same transport.
-        closed: Whether the application has closed it.
-    """
-
-    def __init__(self) -> None:
-        self.by = 0
-        self.closed = False
-
-    def __call__(self, *_: object) -> None:
-        self.closed = True
-
-
-_lock = threading.Lock()
-
-
-class Borrowing:
-    """Transports of the application, kept open: one that it closes meanwhile is closed when all have given it back.
-
-    An application may make a client for each run, and closes it, or forgets it, when the run is over.
-
-    Attributes:
-        more: Whether transports that are used from now on are borrowed, too.
-    """
-
-    def __init__(self) -> None:
-        self.more = True
-        self._transports: dict[int, tuple[Any, _Kept]] = {}
-
-    def borrow(self, transport: Any) -> None:
-        """Keep a transport open."""
-        with _lock:
-            if not self.more or id(transport) in self._transports:
-                return
-            kept = vars(transport).get("close")
-            if not isinstance(kept, _Kept):
-                kept = transport.close = transport.__exit__ = _Kept()
-            kept.by += 1
-            self._transports[id(transport)] = transport, kept
-
-    def give_back(self, but: Collection[Any] = ()) -> None:
-        """Leave all transports to the application again, but for some."""
-        stay = {id(each) for each in but}
-        closed: list[Any] = []
-        with _lock:
-            for name in [each for each in self._transports if each not in stay]:
-                transport, kept = self._transports.pop(name)
-                kept.by -= 1
-                if kept.by:
-                    continue
-                del transport.close, transport.__exit__
-                if kept.closed:
-                    closed.append(transport)
-        for transport in closed:
-            transport.close()
-
-
-@dataclass(slots=True)
-class Trace:
-    """The requests of a run.
-
-    Attributes:
-        borrowing: Keeps their transports open.
-        passed: The requests in order.
-    """
-
-    borrowing: Borrowing
-    passed: list[Passed] = field(default_factory=list)
-
-    def add(self, passed: Passed) -> None:
-        """Add a request."""
-        self.passed.append(passed)
-        if passed.way is not None:
-            self.borrowing.borrow(passed.way.transport)

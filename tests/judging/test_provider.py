@@ -17,7 +17,7 @@ from pytest_promptfuzz.server.faults import BadRequest, Malformed, ServerError, 
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.disk_store import ResponseStore
 from pytest_promptfuzz.targets.sdk_clients import embeddings
-from pytest_promptfuzz.wire.watch import Watch
+from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, Watch
 
 openai = pytest.importorskip("openai")
 
@@ -77,13 +77,13 @@ def test_an_embedder_for_compare(server) -> None:
 def test_answers_are_stored_and_vectors_kept_by_text(server, tmp_path) -> None:
     store = ResponseStore(tmp_path)
     unbound = ProviderEmbedder(NAME, VectorFile(tmp_path, pytest.fail))
-    first = unbound.under(Watch(store=store)).embed(["a", "b"])
-    assert unbound.under(Watch(store=store)).embed(["b", "c"])[0] == first[1]
+    first = unbound.under(Watch(RunSettings(store=store))).embed(["a", "b"])
+    assert unbound.under(Watch(RunSettings(store=store))).embed(["b", "c"])[0] == first[1]
     assert asked(server) == [["a", "b"], ["c"]]
-    again = ProviderEmbedder(NAME, watch=Watch(store=store)).embed(["a", "b"])
+    again = ProviderEmbedder(NAME, watch=Watch(RunSettings(store=store))).embed(["a", "b"])
     assert [list(each) for each in again] == [list(each) for each in first]
     assert len(asked(server)) == 2, "the stored answer serves"
-    unbound.under(Watch(store=store, read=False)).embed(["a"])
+    unbound.under(Watch(RunSettings(store=store, read=False))).embed(["a"])
     assert asked(server)[2:] == [["a"]], "a live run asks"
     store.close()
 
@@ -107,7 +107,7 @@ def test_many_texts_are_asked_in_parts(server, monkeypatch) -> None:
 )
 def test_failures(server, fault, error, said) -> None:
     server.fail(fault)
-    embedder = ProviderEmbedder(NAME, watch=Watch(gate=None))
+    embedder = ProviderEmbedder(NAME, watch=Watch(route=RunRoute(gate=None)))
     embedder._target.max_retries = 0
     with pytest.raises(error, match=said):
         embedder.embed(["a"])

@@ -30,7 +30,7 @@ from pytest_promptfuzz.running.limits.limits import SessionLimits
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Watch, watching
+from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, Watch, watching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -225,7 +225,10 @@ def test_it_is_stored_and_found_again(server: ModelServer, stream: bool) -> None
     store = MemoryStore()
     answers = []
     for misses in (1, 0):
-        with intercepting(), watching(Watch(store=store, gate=SessionLimits())) as watch:
+        with (
+            intercepting(),
+            watching(Watch(RunSettings(store=store), RunRoute(gate=SessionLimits()))) as watch,
+        ):
             answers.append(post(server, stream=stream).content)
         (call,) = watch.calls
         assert watch.misses == misses

@@ -35,7 +35,7 @@ from pytest_promptfuzz.server.faults import (
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Watch, watching
+from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, Watch, watching
 
 TLS = ssl.create_default_context()
 ATTEMPTS = 4
@@ -147,7 +147,7 @@ def test_a_fault_that_passes_costs_one_call_each_time(server, fault, shape):
     begun = fault in BODY and shape[2] == "stream"
     kind = {**PASSING, **BODY}[fault]
     server.fail(kind(times=ATTEMPTS - 1))
-    watch = Watch(gate=SessionLimits())
+    watch = Watch(route=RunRoute(gate=SessionLimits()))
     answer = ask(server, shape, watch)
     if begun:
         assert server.calls == 1
@@ -162,7 +162,7 @@ def test_a_fault_that_passes_costs_one_call_each_time(server, fault, shape):
 @pytest.mark.parametrize(("fault", "shape"), pairwise([*PASSING, *BODY, *LASTING], SHAPES))
 def test_a_fault_that_stays_costs_our_tries_and_none_of_the_sdks(server, fault, shape):
     server.fail({**PASSING, **BODY, **LASTING}[fault](times=None))
-    watch = Watch(gate=SessionLimits())
+    watch = Watch(route=RunRoute(gate=SessionLimits()))
     answer = ask(server, shape, watch)
     once = fault in LASTING or (fault in BODY and shape[2] == "stream")
     assert server.calls == (1 if once else ATTEMPTS)
@@ -180,16 +180,18 @@ STREAMS = [each for each in SHAPES if each[2] == "stream"]
 def test_a_stream_that_breaks_off_before_the_answer_is_asked_for_again(server, fault, shape):
     server.fail(EARLY[fault](times=ATTEMPTS - 1))
     store = MemoryStore()
-    watch = Watch(gate=SessionLimits(), store=store)
+    watch = Watch(RunSettings(store=store), RunRoute(gate=SessionLimits()))
     assert isinstance(ask(server, shape, watch), str)
     assert (server.calls, server.answered) == (ATTEMPTS, 1)
     assert watch.unrecovered() == ()
     assert [each.recovered for each in watch.faults] == [True] * (ATTEMPTS - 1)
-    assert isinstance(ask(server, shape, Watch(gate=SessionLimits(), store=store)), str)
+    assert isinstance(
+        ask(server, shape, Watch(RunSettings(store=store), RunRoute(gate=SessionLimits()))), str
+    )
     assert server.calls == ATTEMPTS  # it is stored as the answer to the first request
     server.reset()
     server.fail(EARLY[fault](times=None))
-    watch = Watch(gate=SessionLimits())
+    watch = Watch(route=RunRoute(gate=SessionLimits()))
     ask(server, shape, watch)
     assert server.calls == ATTEMPTS
     (found,) = watch.unrecovered()
@@ -201,14 +203,16 @@ def test_a_stream_that_breaks_off_before_the_answer_is_asked_for_again(server, f
 def test_a_stream_that_breaks_off_within_the_answer_is_an_error_and_stores_nothing(server, fault, shape):
     server.fail(MIDDLE[fault](times=1))
     store = MemoryStore()
-    watch = Watch(gate=SessionLimits(), store=store)
+    watch = Watch(RunSettings(store=store), RunRoute(gate=SessionLimits()))
     ask(server, shape, watch)
     assert server.calls == 1
     (found,) = watch.unrecovered()
     assert found.begun
     assert found.kind == ("rate-limit" if fault == "reported-late" else "connection")
     assert len(store.answers()) == 0
-    assert isinstance(ask(server, shape, Watch(gate=SessionLimits(), store=store)), str)
+    assert isinstance(
+        ask(server, shape, Watch(RunSettings(store=store), RunRoute(gate=SessionLimits()))), str
+    )
     assert (server.calls, len(store.answers())) == (2, 1)
 
 
@@ -216,7 +220,7 @@ def test_a_stream_that_breaks_off_within_the_answer_is_an_error_and_stores_nothi
 def test_a_stream_is_handed_on_as_it_came(server, shape):
     plain = ask(server, shape, Watch())
     server.reset()
-    assert ask(server, shape, Watch(gate=SessionLimits())) == plain
+    assert ask(server, shape, Watch(route=RunRoute(gate=SessionLimits()))) == plain
 
 
 @pytest.mark.parametrize(
@@ -224,7 +228,7 @@ def test_a_stream_is_handed_on_as_it_came(server, shape):
 )
 def test_a_reported_mistake_is_not_tried_again(server, shape, label):
     server.fail(Overloaded(label=label, times=None))
-    watch = Watch(gate=SessionLimits())
+    watch = Watch(route=RunRoute(gate=SessionLimits()))
     ask(server, shape, watch)
     assert server.calls == 1
     (found,) = watch.unrecovered()
@@ -234,7 +238,7 @@ def test_a_reported_mistake_is_not_tried_again(server, shape, label):
 def test_a_reported_overload_makes_the_others_wait(server):
     server.fail(Overloaded())
     gate = SessionLimits()
-    assert isinstance(ask(server, ("messages", "sync", "stream"), Watch(gate=gate)), str)
+    assert isinstance(ask(server, ("messages", "sync", "stream"), Watch(route=RunRoute(gate=gate))), str)
     with gate.ledger.open(f"{server.url.removeprefix('http://')}/m") as books:
         assert books.lane.concurrency is not None
         assert books.budget.failures == 1
@@ -245,14 +249,14 @@ def test_a_reported_overload_makes_the_others_wait(server):
 @pytest.mark.parametrize("fault", [ServerError, Dropped])
 def test_the_number_of_tries_is_set(server, fault, attempts, made):
     server.fail(fault(times=None))
-    watch = Watch(gate=SessionLimits(Settings(attempts=attempts)))
+    watch = Watch(route=RunRoute(gate=SessionLimits(Settings(attempts=attempts))))
     assert isinstance(ask(server, SHAPES[0], watch, sdk_retries=3), Exception)
     assert server.calls == made
 
 
 def test_an_application_that_asks_again_by_itself_is_let_out(server):
     server.fail(Dropped(times=None))
-    watch = Watch(gate=SessionLimits(Settings(attempts=2)))
+    watch = Watch(route=RunRoute(gate=SessionLimits(Settings(attempts=2))))
     for _ in range(2):
         assert isinstance(ask(server, SHAPES[0], watch, sdk_retries=0), Exception)
     assert server.calls == 4
@@ -271,7 +275,7 @@ def test_the_provider_has_the_first_word(server, said):
             return {"x-should-retry": said}
 
     server.fail(Says(status=400 if said == "true" else 500, times=2))
-    answer = ask(server, SHAPES[0], Watch(gate=SessionLimits()))
+    answer = ask(server, SHAPES[0], Watch(route=RunRoute(gate=SessionLimits())))
     assert server.calls == (3 if said == "true" else 1)
     assert isinstance(answer, str) == (said == "true")
 
@@ -279,11 +283,11 @@ def test_the_provider_has_the_first_word(server, said):
 def test_a_long_wait_is_refused_at_once_and_the_next_call_is_not_made(server):
     server.fail(RateLimited(times=None, retry_after=300))
     gate = SessionLimits()
-    watch = Watch(gate=gate)
+    watch = Watch(route=RunRoute(gate=gate))
     assert isinstance(ask(server, SHAPES[0], watch), Exception)
     (fault,) = watch.unrecovered()
     assert "asks to wait 300 s, longer than 60 s (--promptfuzz-max-wait)" in fault.message
-    other = Watch(gate=gate)
+    other = Watch(route=RunRoute(gate=gate))
     assert isinstance(ask(server, SHAPES[0], other), Exception)
     assert server.calls == 1
     (fault,) = other.unrecovered()
@@ -302,7 +306,9 @@ def test_a_date_to_wait_for_is_honoured(mode):
     arrived = []
     with ModelServer(on_request=lambda _, status: arrived.append((time.time(), status))) as server:
         server.fail(Later(status=429))
-        assert isinstance(ask(server, ("chat", mode, "whole"), Watch(gate=SessionLimits())), str)
+        assert isinstance(
+            ask(server, ("chat", mode, "whole"), Watch(route=RunRoute(gate=SessionLimits()))), str
+        )
     (first, _), (second, status) = arrived
     assert status == 200
     assert second - first >= 0.9  # a date has whole seconds
@@ -310,7 +316,7 @@ def test_a_date_to_wait_for_is_honoured(mode):
 
 def test_time_in_the_queue_is_not_the_applications_timeout(server):
     server.fail(RateLimited(retry_after=3.5))
-    watch = Watch(gate=SessionLimits())
+    watch = Watch(route=RunRoute(gate=SessionLimits()))
     started = time.monotonic()
     assert isinstance(ask(server, SHAPES[0], watch, timeout=3.0, sdk_retries=0), str)
     assert time.monotonic() - started >= 3.5

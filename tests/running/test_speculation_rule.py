@@ -21,8 +21,9 @@ from pytest_promptfuzz.running.run import Crew
 from pytest_promptfuzz.running.speculation import Filled, Shown, Wording, learn, learned, told, told_fillings
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.wire.traces import Borrowing, Trace
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Borrowing, Trace, Watch, watching
+from pytest_promptfuzz.wire.watch import Watch, watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,12 +44,12 @@ def server() -> Iterator[ModelServer]:
 def shown(server: ModelServer, prompt: Prompt, body: Callable[[httpx2.Client, Prompt], None]) -> Shown:
     """A run of a body, as a driver would have it seen."""
     watch = Watch()
-    watch.trace = Trace(Borrowing())
+    watch.route.trace = Trace(Borrowing())
     values: list[Any] = []
     with intercepting(), watching(watch), httpx2.Client(base_url=server.openai_url) as client:
         body(client, prompt.observed(lambda found: values.append(found) if found else None))
-    watch.trace.borrowing.give_back()
-    return Shown(prompt, watch, tuple(watch.trace.passed), tuple(values))
+    watch.route.trace.borrowing.give_back()
+    return Shown(prompt, watch, tuple(watch.route.trace.passed), tuple(values))
 
 
 def ask(client: httpx2.Client, text: str, **headers: str) -> str:

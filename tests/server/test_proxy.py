@@ -21,9 +21,9 @@ from pytest_promptfuzz.server.faults import Dropped, DroppedMidBody, RateLimited
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.server.proxy import Proxy, unsigned
 from pytest_promptfuzz.storage.answers import MemoryStore
-from pytest_promptfuzz.wire.exchange import InFlight
+from pytest_promptfuzz.wire.in_flight import InFlight
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Watch, watching
+from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, Watch, watching
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,9 +108,9 @@ def test_answers_are_the_providers_and_outside_a_run_nothing_is_kept(server, pro
 def test_calls_are_seen_stored_and_found_under_the_key_of_a_direct_call(server, proxy, stream) -> None:
     fresh = MemoryStore()
     with intercepting():
-        with watching(Watch(fresh=fresh)) as watch:
+        with watching(Watch(RunSettings(fresh=fresh))) as watch:
             text = chat(server.openai_url, stream=stream)
-        again = Watch(fresh=fresh)
+        again = Watch(RunSettings(fresh=fresh))
         with watching(again):
             url = proxy.url(server.openai_url)
             assert elsewhere(lambda: chat(url, stream=stream)) == text
@@ -120,7 +120,10 @@ def test_calls_are_seen_stored_and_found_under_the_key_of_a_direct_call(server, 
 
 def test_runs_at_once_have_their_own_base_urls(server, proxy) -> None:
     texts = {"Where is my parcel?": "WHERE IS MY PARCEL?", "a": "b"}
-    runs = [Watch(concurrent=True), Watch(concurrent=True, in_flight=InFlight("user", texts))]
+    runs = [
+        Watch(RunSettings(concurrent=True)),
+        Watch(RunSettings(concurrent=True), RunRoute(in_flight=InFlight("user", texts))),
+    ]
     urls = []
     with intercepting():
         for watch in runs:
@@ -307,7 +310,10 @@ def test_a_signature_is_left_out_and_an_api_key_sent_instead(proxy, monkeypatch,
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     store = MemoryStore()
     try:
-        watch = Watch(store=store, in_flight=InFlight("user", {"Where is my parcel?": "where is it?"}))
+        watch = Watch(
+            RunSettings(store=store),
+            RunRoute(in_flight=InFlight("user", {"Where is my parcel?": "where is it?"})),
+        )
         with intercepting(), watching(watch):
             url = proxy.url(f"http://127.0.0.1:{server.server_address[1]}")
             client = boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url=url)
@@ -326,7 +332,7 @@ def test_a_signature_is_left_out_and_an_api_key_sent_instead(proxy, monkeypatch,
         "/model/amazon.nova-lite-v1%3A0/converse",
         [{"text": "where is it?"}],
     )
-    assert watch.in_flight.arrived
+    assert watch.route.in_flight.arrived
     assert watch.calls[0].response.text == "shipping"
     assert "planted" not in repr(store.answers())
 

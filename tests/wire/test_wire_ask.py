@@ -22,7 +22,7 @@ from pytest_promptfuzz.storage.disk_store import ResponseStore
 from pytest_promptfuzz.targets.resolution import resolve
 from pytest_promptfuzz.targets.simulated import SimulatedTarget
 from pytest_promptfuzz.wire.target_calls import aask, ask
-from pytest_promptfuzz.wire.watch import Watch
+from pytest_promptfuzz.wire.watch import RunSettings, Watch
 
 HELLO = Request(({"role": "user", "content": "hello"},))
 NAMES = ["openai:m", "openai-responses:m", "anthropic:m"]
@@ -53,7 +53,7 @@ def put(how: str, target, request: Request, watch: Watch):
 @pytest.mark.parametrize("target", NAMES, indirect=True)
 def test_a_second_run_is_served_under_the_same_key(server, target, how) -> None:
     store = MemoryStore()
-    first, second = Watch(store=store), Watch(store=store)
+    first, second = Watch(RunSettings(store=store)), Watch(RunSettings(store=store))
     live = [put(how, target, HELLO, first), put(how, target, HELLO, first)]
     again = [put(how, target, HELLO, second), put(how, target, HELLO, second)]
     assert server.calls == 2
@@ -79,11 +79,11 @@ def test_a_stored_answer_needs_no_sdk(server, tmp_path) -> None:
         "from pytest_promptfuzz.targets.resolution import resolve\n"
         "from pytest_promptfuzz.wire.target_calls import ask\n"
         "from pytest_promptfuzz.storage.disk_store import ResponseStore\n"
-        "from pytest_promptfuzz.wire.watch import Watch\n"
+        "from pytest_promptfuzz.wire.watch import RunSettings, Watch\n"
         f"store = ResponseStore({str(tmp_path / 'made')!r})\n"
         "for name in ('openai:m', 'openai-responses:m', 'anthropic:m'):\n"
         "    target = resolve(name)\n"
-        "    print(ask(target, Request(({'role': 'user', 'content': 'hello'},)), Watch(store=store)))\n"
+        "    print(ask(target, Request(({'role': 'user', 'content': 'hello'},)), Watch(RunSettings(store=store))))\n"
         "    target.close()\n"
         "store.close()\n"
         "print([name for name in ('openai', 'anthropic', 'httpx2', 'httpx', 'torch', 'numpy') if name in sys.modules])"
@@ -104,12 +104,12 @@ def test_a_stored_answer_needs_no_sdk(server, tmp_path) -> None:
 @pytest.mark.parametrize(("fault", "kind"), [(Unauthorized(), "authentication"), (Malformed(), "malformed")])
 def test_a_failure_is_a_fault_once_and_an_error(server, target, how, fault, kind) -> None:
     server.fail(fault)
-    watch = Watch(store=MemoryStore())
+    watch = Watch(RunSettings(store=MemoryStore()))
     with pytest.raises(TargetError) as caught:
         put(how, target, HELLO, watch)
     assert caught.value.kind == kind
     assert [each.kind for each in watch.unrecovered()] == [kind]
-    assert watch.store.stats().writes == 0
+    assert watch.settings.store.stats().writes == 0
     assert put(how, target, HELLO, watch).text.startswith("hello")
     assert watch.unrecovered() == ()
 
@@ -140,7 +140,7 @@ def test_the_simulated_target_is_stored_and_says_who_it_is(tmp_path, how) -> Non
     target = SimulatedTarget(noise=0.5, seed=3)
     seen = []
     for hit in (False, True):
-        watches = [Watch(store=store, repeat=repeat) for repeat in range(3)]
+        watches = [Watch(RunSettings(store=store, repeat=repeat)) for repeat in range(3)]
         responses = [put(how, target, question, watch) for watch in watches for _ in range(2)]
         seen.append([each.text for each in responses])
         calls = [call for watch in watches for call in watch.calls]
@@ -150,7 +150,8 @@ def test_the_simulated_target_is_stored_and_says_who_it_is(tmp_path, how) -> Non
     assert seen[0] == seen[1]
     # Which draw is made depends on repeat and call alone, not on what was asked before.
     other = [
-        put(how, SimulatedTarget(noise=0.5, seed=3), question, Watch(repeat=repeat)) for repeat in (2, 1, 0)
+        put(how, SimulatedTarget(noise=0.5, seed=3), question, Watch(RunSettings(repeat=repeat)))
+        for repeat in (2, 1, 0)
     ]
     assert [each.text for each in other] == seen[0][4::-2]
     key = next(iter(store._cache.iterkeys()))
@@ -190,7 +191,7 @@ class Own:
 def test_a_target_with_a_client_of_its_own_is_recorded_here(server, how) -> None:
     store, target = MemoryStore(), Own(server.openai_url)
     for hit in (False, True):
-        watch = Watch(store=store)
+        watch = Watch(RunSettings(store=store))
         response = put(how, target, HELLO, watch)
         assert (response.text, response.cached) == ("hello #0", hit)
         assert [(call.hit, call.seconds > 0) for call in watch.calls] == [(hit, not hit)]
@@ -224,7 +225,7 @@ def test_a_request_prepared_otherwise_than_sent_is_loud(server, target, monkeypa
 
     wrong, store = Wrong("m", max_retries=0), MemoryStore()
     for hit in (False, True):
-        watch = Watch(store=store)
+        watch = Watch(RunSettings(store=store))
         response = ask(wrong, HELLO, watch)
         assert (response.text, response.cached, response.latency > 0) == ("hello #0", hit, not hit)
         assert len(watch.notes) == 1
@@ -235,8 +236,8 @@ def test_a_request_prepared_otherwise_than_sent_is_loud(server, target, monkeypa
 @pytest.mark.parametrize("target", ["openai:m"], indirect=True)
 def test_a_sealed_watch_asks_nothing_new_and_says_what_differs(server, target) -> None:
     fresh = MemoryStore()
-    baseline = ask(target, HELLO, Watch(fresh=fresh))
-    control = Watch(fresh=fresh, sealed=True)
+    baseline = ask(target, HELLO, Watch(RunSettings(fresh=fresh)))
+    control = Watch(RunSettings(fresh=fresh, sealed=True))
     assert ask(target, HELLO, control).text == baseline.text
     with pytest.raises(TargetError):
         ask(target, Request(HELLO.messages, {"user": "id-2"}), control)

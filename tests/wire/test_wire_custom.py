@@ -13,9 +13,9 @@ from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.providers.custom_protocol import Endpoint, configure, endpoint_of, parse_endpoints
 from pytest_promptfuzz.providers.requests import Request, Response
 from pytest_promptfuzz.storage.answers import MemoryStore
-from pytest_promptfuzz.wire.exchange import InFlight
+from pytest_promptfuzz.wire.in_flight import InFlight
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch, watching
+from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, SimulatedBackend, Watch, watching
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def test_calls_are_seen_stored_and_mutated(service) -> None:
         (InFlight("system"), 0),
         (InFlight("system", {"Be brief.": "Brief!"}), 1),
     ):
-        watch = Watch(fresh=fresh, in_flight=in_flight)
+        watch = Watch(RunSettings(fresh=fresh), RunRoute(in_flight=in_flight))
         with intercepting(), watching(watch):
             assert httpx2.post(f"{url}/ask/x?key=planted-secret", json=BODY).json() == {
                 "said": {"text": "yes"}
@@ -75,9 +75,9 @@ def test_calls_are_seen_stored_and_mutated(service) -> None:
         (call,) = watch.calls
         assert call.response.text == "yes"
     assert call.texts == ("Brief!", "Where is it?")
-    assert watch.in_flight.arrived
+    assert watch.route.in_flight.arrived
     assert bodies[3] == {**BODY, "context": "Brief!"}
-    assert [(each.role, each.texts, each.paths) for each in watch.in_flight.asked[0].messages] == [
+    assert [(each.role, each.texts, each.paths) for each in watch.route.in_flight.asked[0].messages] == [
         ("system", ("Brief!",), ("$.context",)),
         ("user", ("Where is it?",), ("$.inputs[0].text",)),
     ]
@@ -88,7 +88,7 @@ def test_streams_are_their_events(service) -> None:
     configure(parse_endpoints("127.0.0.1/stream"))
     fresh = MemoryStore()
     for _ in range(2):
-        with intercepting(), watching(Watch(fresh=fresh)) as watch:
+        with intercepting(), watching(Watch(RunSettings(fresh=fresh))) as watch:
             httpx2.post(f"{url}/stream", json={"prompt": "Hi"})
         assert watch.calls[0].response.text == "a b"
         assert watch.calls[0].texts == ("Hi",)
@@ -163,7 +163,7 @@ def test_the_simulated_model_answers_in_the_shape_that_is_configured(service, pa
     fresh = MemoryStore()
     for hit in (False, True):
         backend = SimulatedBackend(Repeater(), "repeater-1")
-        with intercepting(), watching(Watch(fresh=fresh, simulated=backend)) as watch:
+        with intercepting(), watching(Watch(RunSettings(fresh=fresh), RunRoute(simulated=backend))) as watch:
             first = httpx2.post(f"{url}/ask/x", json=BODY).json()
             second = httpx2.post(f"{url}/ask/x", json=BODY).json()
         told = "system: Be brief. | user: Where is it?"
@@ -175,7 +175,7 @@ def test_the_simulated_model_answers_in_the_shape_that_is_configured(service, pa
         assert {call.provider for call in watch.calls} == {"simulated"}
     assert bodies == []
     # What it made up is nobody's answer but its own.
-    with intercepting(), watching(Watch(fresh=fresh)):
+    with intercepting(), watching(Watch(RunSettings(fresh=fresh))):
         httpx2.post(f"{url}/ask/x", json=BODY)
     assert bodies == [BODY]
 
@@ -193,7 +193,9 @@ def test_the_simulated_model_refuses_what_it_cannot_say(service, line, body, why
     configure(parse_endpoints(line))
     with (
         intercepting(),
-        watching(Watch(fresh=MemoryStore(), simulated=SimulatedBackend(Repeater(), "r"))) as watch,
+        watching(
+            Watch(RunSettings(fresh=MemoryStore()), RunRoute(simulated=SimulatedBackend(Repeater(), "r")))
+        ) as watch,
     ):
         answer = httpx2.post(f"{url}/ask/x", json=body)
     assert (answer.status_code, answer.headers["x-should-retry"]) == (400, "false")

@@ -8,8 +8,9 @@ import pytest
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.wire.exchange import begin
 from pytest_promptfuzz.wire.live_calls import Early
+from pytest_promptfuzz.wire.traces import Borrowing, RequestRoute
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Borrowing, RequestRoute, Watch
+from pytest_promptfuzz.wire.watch import RunSettings, Watch
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
 
@@ -65,7 +66,7 @@ def test_a_run_never_waits_for_a_call_whose_end_could_not_be_told(parrot) -> Non
         run = Watch()
         exchange = begin(run, url, request.headers, request.content)
         way = RequestRoute(httpx2, transport, request, httpx2.HTTPTransport.handle_request.__wrapped__)
-        early = Early(way, BODY, Watch(apart=True), exchange.digest, exchange.nth, answered)
+        early = Early(way, BODY, Watch(RunSettings(apart=True)), exchange.digest, exchange.nth, answered)
         early.then(lambda: ended.append(True))
         with pytest.raises(LookupError, match="no rule"):
             early.make()

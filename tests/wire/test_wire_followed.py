@@ -18,9 +18,9 @@ import pytest
 from pytest_promptfuzz.providers.requests import Response, Usage
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
-from pytest_promptfuzz.wire.exchange import InFlight
+from pytest_promptfuzz.wire.in_flight import InFlight
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Watch, watching
+from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, Watch, watching
 
 OLD, NEW = "Where is my parcel?", "where is my  parcel?"
 USER = [{"role": "user", "content": OLD}]
@@ -223,7 +223,7 @@ def test_it_is_stored_replayed_and_mutated(server, row, index) -> None:
     ask, store = FOLLOWED[row][index], MemoryStore()
     said = []
     for _ in range(2):
-        with intercepting(), watching(Watch(store=store)) as watch:
+        with intercepting(), watching(Watch(RunSettings(store=store))) as watch:
             said.append(ask(server))
         assert watch.notes == []
         assert not [each for each in watch.unseen if each.asks_model]
@@ -232,9 +232,12 @@ def test_it_is_stored_replayed_and_mutated(server, row, index) -> None:
     (call,) = watch.calls
     assert call.hit
     assert OLD in call.texts
-    with intercepting(), watching(Watch(store=store, in_flight=InFlight("user", {OLD: NEW}))) as watch:
+    with (
+        intercepting(),
+        watching(Watch(RunSettings(store=store), RunRoute(in_flight=InFlight("user", {OLD: NEW})))) as watch,
+    ):
         ask(server)
-    assert watch.in_flight.arrived
+    assert watch.route.in_flight.arrived
     assert NEW in server.requests[-1].text
     assert OLD not in server.requests[-1].text
 

@@ -21,10 +21,10 @@ from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.targets.sdk_clients import AnthropicTarget, CompatibleTarget
 from pytest_promptfuzz.targets.simulated import SimulatedTarget
-from pytest_promptfuzz.wire.exchange import InFlight
+from pytest_promptfuzz.wire.in_flight import InFlight
 from pytest_promptfuzz.wire.target_calls import aask, ask
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Watch, watching
+from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, Watch, watching
 
 OLD, NEW = "Be brief, and polite.", "be brief,  and “polite” 🙂"
 ASK = "Where is my parcel?"
@@ -101,16 +101,16 @@ def swapped(value, old: str, new: str):
 @pytest.mark.parametrize("shape", CHATS)
 def test_the_text_of_a_role_is_replaced_and_nothing_else(server, shape, way) -> None:
     send(server, shape, way)
-    watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system", {OLD: NEW}))
+    watch = Watch(RunSettings(fresh=MemoryStore()), RunRoute(in_flight=InFlight("system", {OLD: NEW})))
     with intercepting(), watching(watch):
         send(server, shape, way)
         send(server, shape, way)
     plain, first, second = (each.body for each in server.requests)
     assert first == second == swapped(plain, OLD, NEW) != plain
-    assert watch.in_flight.arrived
+    assert watch.route.in_flight.arrived
     assert [NEW in call.texts and OLD not in call.texts for call in watch.calls] == [True, True]
     # What is kept is the answer to what was asked: the unmutated request does not find it.
-    other = Watch(fresh=watch.fresh)
+    other = Watch(RunSettings(fresh=watch.settings.fresh))
     with intercepting(), watching(other):
         send(server, shape, way)
     assert other.misses == 1
@@ -119,14 +119,14 @@ def test_the_text_of_a_role_is_replaced_and_nothing_else(server, shape, way) -> 
 @pytest.mark.parametrize("shape", CHATS)
 def test_a_run_that_looks_on_changes_nothing_and_tells_who_said_what(server, shape) -> None:
     send(server, shape, "sync")
-    watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system"))
+    watch = Watch(RunSettings(fresh=MemoryStore()), RunRoute(in_flight=InFlight("system")))
     with intercepting(), watching(watch):
         send(server, shape, "sync")
     assert server.requests[0].body == server.requests[1].body
-    (asked,) = watch.in_flight.asked
+    (asked,) = watch.route.in_flight.asked
     assert asked.model == "m"
     assert [(each.role, each.texts) for each in asked.messages] == [("system", (OLD,)), ("user", (ASK,))]
-    assert not watch.in_flight.arrived
+    assert not watch.route.in_flight.arrived
 
 
 def test_earlier_turns_are_replaced_wherever_they_come_again_and_tool_results_are_left_alone() -> None:
@@ -167,7 +167,7 @@ def test_bodies_of_any_shape_are_passed(body) -> None:
 def test_a_streamed_request_body_is_sent_whole_and_headers_about_it_are_true(server) -> None:
     content = json.dumps(CHATS["chat"][1] | {"model": "m"}).encode()
     headers = {"content-type": "application/json", "content-md5": "of the old body", "x-mine": "kept"}
-    watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system", {OLD: NEW}))
+    watch = Watch(RunSettings(fresh=MemoryStore()), RunRoute(in_flight=InFlight("system", {OLD: NEW})))
     with intercepting(), watching(watch), httpx2.Client() as client:
         answer = client.post(
             f"{server.openai_url}/chat/completions", content=iter([content[:9], content[9:]]), headers=headers
@@ -237,7 +237,7 @@ def test_a_compressed_request_is_changed_and_compressed_again(unpacking, encodin
     url, seen = unpacking
     fresh = MemoryStore()
     for in_flight in (None, InFlight("system"), InFlight("system", {OLD: NEW})):
-        watch = Watch(fresh=fresh, in_flight=in_flight)
+        watch = Watch(RunSettings(fresh=fresh), RunRoute(in_flight=in_flight))
         with intercepting(), watching(watch):
             answer = posted(url, packed(PLAIN), {**JSON, "content-encoding": encoding}, way)
         assert answer.json()["choices"][0]["message"]["content"] == "fine"
@@ -247,7 +247,7 @@ def test_a_compressed_request_is_changed_and_compressed_again(unpacking, encodin
     assert json.loads(changed) == swapped(json.loads(PLAIN), OLD, NEW)
     assert (first["content-encoding"], second["content-encoding"]) == (encoding, encoding.lower())
     # What is asked counts, not how it travels.
-    watch = Watch(fresh=fresh)
+    watch = Watch(RunSettings(fresh=fresh))
     with intercepting(), watching(watch):
         posted(url, PLAIN, JSON, way)
     assert (watch.hits, len(seen)) == (1, 2)
@@ -256,12 +256,12 @@ def test_a_compressed_request_is_changed_and_compressed_again(unpacking, encodin
 def test_a_request_that_is_encoded_twice_is_left_as_it_is(unpacking) -> None:
     url, seen = unpacking
     packed = zlib.compress(gzip.compress(PLAIN))
-    watch = Watch(in_flight=InFlight("system", {OLD: NEW}))
+    watch = Watch(route=RunRoute(in_flight=InFlight("system", {OLD: NEW})))
     with intercepting(), watching(watch):
         posted(url, packed, {**JSON, "content-encoding": "gzip, deflate"})
     ((headers, body),) = seen
     assert (headers["content-encoding"], body) == ("gzip, deflate", packed)
-    assert not watch.in_flight.arrived
+    assert not watch.route.in_flight.arrived
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
@@ -287,13 +287,13 @@ def test_a_request_that_is_encoded_twice_is_left_as_it_is(unpacking) -> None:
 )
 def test_a_body_that_cannot_be_read_is_said_and_passed_on(unpacking, content, headers, said, way) -> None:
     url, seen = unpacking
-    watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system", {OLD: NEW}))
+    watch = Watch(RunSettings(fresh=MemoryStore()), RunRoute(in_flight=InFlight("system", {OLD: NEW})))
     with intercepting(), watching(watch):
         assert posted(url, content, headers, way).status_code == 200
     assert [body for _, body in seen] == [content]
     assert watch.calls == []
-    assert not watch.in_flight.arrived
-    ((note,), (refused,)) = watch.notes, watch.in_flight.unreadable
+    assert not watch.route.in_flight.arrived
+    ((note,), (refused,)) = watch.notes, watch.route.in_flight.unreadable
     assert note == refused
     assert said in note
     # Without anything to mutate it is a note alone; what is sent elsewhere is nobody's business.
@@ -320,38 +320,38 @@ SIGNED = "is signed, and its signature would not fit another body"
 def test_a_signed_body_is_never_changed_and_its_texts_are_known(unpacking, headers, query) -> None:
     url, seen = unpacking
     for texts in ({}, {OLD: NEW}):
-        watch = Watch(in_flight=InFlight("system", texts))
+        watch = Watch(route=RunRoute(in_flight=InFlight("system", texts)))
         with intercepting(), watching(watch):
             posted(url + query, PLAIN, {**JSON, **headers})
         assert seen[-1][1] == PLAIN
-        assert not watch.in_flight.arrived
-        assert list(watch.in_flight.signed) == [OLD]
-        assert SIGNED in watch.in_flight.signed[OLD]
-        assert "planted-id" not in watch.in_flight.signed[OLD]
+        assert not watch.route.in_flight.arrived
+        assert list(watch.route.in_flight.signed) == [OLD]
+        assert SIGNED in watch.route.in_flight.signed[OLD]
+        assert "planted-id" not in watch.route.in_flight.signed[OLD]
         assert watch.notes == []
-    watch = Watch(in_flight=InFlight("system"))
+    watch = Watch(route=RunRoute(in_flight=InFlight("system")))
     with intercepting(), watching(watch):
         posted(url, PLAIN, {**JSON, "authorization": "Bearer x"})
-    assert watch.in_flight.signed == {}
+    assert watch.route.in_flight.signed == {}
 
 
 def test_all_of_what_is_to_be_replaced_has_to_be_found(server) -> None:
-    watch = Watch(in_flight=InFlight("system", {OLD: NEW, "Another block.": "x"}))
+    watch = Watch(route=RunRoute(in_flight=InFlight("system", {OLD: NEW, "Another block.": "x"})))
     with intercepting(), watching(watch):
         send(server, "messages-blocks", "sync")
     assert server.requests[-1].body["system"][0]["text"] == NEW
-    assert not watch.in_flight.arrived
+    assert not watch.route.in_flight.arrived
 
 
 def test_a_request_that_is_retried_is_one(server) -> None:
-    watch = Watch(fresh=MemoryStore(), in_flight=InFlight("system"))
+    watch = Watch(RunSettings(fresh=MemoryStore()), RunRoute(in_flight=InFlight("system")))
     from pytest_promptfuzz.server.faults import ServerError
 
     server.fail(ServerError(), next=1)
     with intercepting(), watching(watch), client_of("chat.completions", server) as client:
         create(client.with_options(max_retries=2), "chat.completions", **CHATS["chat"][1])
     assert len(server.requests) == 2
-    assert len(watch.in_flight.asked) == 1
+    assert len(watch.route.in_flight.asked) == 1
 
 
 MESSAGES = ({"role": "system", "content": OLD}, USER)
@@ -360,11 +360,13 @@ MESSAGES = ({"role": "system", "content": OLD}, USER)
 def test_what_llm_asks_is_mutated_as_well(server) -> None:
     for target in (CompatibleTarget("m", base_url=server.openai_url, api_key="none"), SimulatedTarget()):
         fresh = MemoryStore()
-        base = ask(target, Request(MESSAGES), Watch(fresh=fresh, in_flight=InFlight("system")))
+        base = ask(
+            target, Request(MESSAGES), Watch(RunSettings(fresh=fresh), RunRoute(in_flight=InFlight("system")))
+        )
         for way in (ask, lambda *given: asyncio.run(aask(*given))):
-            watch = Watch(fresh=fresh, in_flight=InFlight("system", {OLD: NEW}))
+            watch = Watch(RunSettings(fresh=fresh), RunRoute(in_flight=InFlight("system", {OLD: NEW})))
             way(target, Request(MESSAGES), watch)
-            assert watch.in_flight.arrived
+            assert watch.route.in_flight.arrived
             assert [NEW in call.texts for call in watch.calls] == [True]
         assert base.cached is False
         assert watch.calls[0].digest != ""
@@ -375,9 +377,9 @@ def test_a_text_that_a_format_joins_is_found_before_the_store_is_asked(server) -
     target = AnthropicTarget("m", base_url=server.anthropic_url, api_key="none")
     request = Request(({"role": "system", "content": OLD}, {"role": "system", "content": "Now."}, USER))
     fresh = MemoryStore()
-    ask(target, request, Watch(fresh=fresh, in_flight=InFlight("system")))
-    watch = Watch(fresh=fresh, in_flight=InFlight("system", {f"{OLD}\n\nNow.": NEW}))
+    ask(target, request, Watch(RunSettings(fresh=fresh), RunRoute(in_flight=InFlight("system"))))
+    watch = Watch(RunSettings(fresh=fresh), RunRoute(in_flight=InFlight("system", {f"{OLD}\n\nNow.": NEW})))
     ask(target, request, watch)
-    assert watch.in_flight.arrived
+    assert watch.route.in_flight.arrived
     assert (watch.hits, watch.notes) == (0, [])
     assert [each.body["system"] for each in server.requests] == [f"{OLD}\n\nNow.", NEW]

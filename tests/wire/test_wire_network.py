@@ -19,7 +19,7 @@ from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Watch, watching
+from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, Watch, watching
 
 TLS = (
     Path(__file__).parents[1] / "data" / "tls"
@@ -111,7 +111,9 @@ MESSAGES = [{"role": "user", "content": "Hi"}]
 
 def ask(url, mode="sync", store=None, **client):
     """What the wire made of one call of an application that catches everything."""
-    watch = Watch(gate=SessionLimits(Settings(attempts=2)), store=store or MemoryStore())
+    watch = Watch(
+        RunSettings(store=store or MemoryStore()), RunRoute(gate=SessionLimits(Settings(attempts=2)))
+    )
 
     async def asynchronous():
         async with openai.AsyncOpenAI(base_url=url, api_key="any", max_retries=0) as client:
@@ -131,7 +133,7 @@ def ask(url, mode="sync", store=None, **client):
 
 def fault_of(watch):
     (fault,) = watch.unrecovered()
-    assert watch.store.answers() == []
+    assert watch.settings.store.answers() == []
     return fault
 
 

@@ -37,7 +37,7 @@ from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.storage.disk_store import ResponseStore
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch, watching
+from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, SimulatedBackend, Watch, watching
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,7 +153,7 @@ def store(tmp_path: Path):
 
 @pytest.fixture
 def watch(store):
-    made = Watch(store=store)
+    made = Watch(RunSettings(store=store))
     with intercepting(), watching(made):
         yield made
 
@@ -162,7 +162,7 @@ def watch(store):
 def test_the_second_run_makes_no_call_and_yields_the_same(server, app, store, shape) -> None:
     seen = []
     for run in ("first", "second"):
-        watch = Watch(store=store)
+        watch = Watch(RunSettings(store=store))
         with intercepting(), watching(watch):
             seen.append([app.ask(shape, "hello"), app.ask(shape, "hello"), app.ask(shape, "bye")])
         assert server.calls == 3
@@ -183,7 +183,7 @@ def test_the_second_run_makes_no_call_and_yields_the_same(server, app, store, sh
 
 def test_repeats_are_other_samples(server, app, store) -> None:
     def ask(repeat: int) -> str:
-        watch = Watch(store=store, repeat=repeat)
+        watch = Watch(RunSettings(store=store, repeat=repeat))
         with intercepting(), watching(watch):
             return app.ask(("chat", "sync", "plain"), "hello")
 
@@ -193,7 +193,7 @@ def test_repeats_are_other_samples(server, app, store) -> None:
 
 def test_the_whole_answers_are_equal(app, store) -> None:
     def run() -> tuple:
-        with intercepting(), watching(Watch(store=store)):
+        with intercepting(), watching(Watch(RunSettings(store=store))):
             plain = app.openai.chat.completions.create(
                 model="m", messages=[{"role": "user", "content": "weather"}]
             )
@@ -215,7 +215,7 @@ def test_the_whole_answers_are_equal(app, store) -> None:
 
 def test_embeddings_are_stored_and_not_read_as_text(server, app, store) -> None:
     for hit in (False, True):
-        watch = Watch(store=store)
+        watch = Watch(RunSettings(store=store))
         with intercepting(), watching(watch):
             app.openai.embeddings.create(model="e", input="some text")
         assert [(call.hit, call.response, call.texts) for call in watch.calls] == [
@@ -230,7 +230,7 @@ def test_clients_made_before_and_after(server, store) -> None:
     assert before.openai.is_closed() is False, "it is made now"
     with intercepting():
         during = App(server)
-        with watching(Watch(store=store)) as watch:
+        with watching(Watch(RunSettings(store=store))) as watch:
             for app in (before, during):
                 app.ask(("chat", "sync", "plain"), "x")
         assert len(watch.calls) == 2
@@ -358,14 +358,14 @@ def test_a_fault_is_seen_never_stored_and_recovered_by_the_same_request(server, 
     patient = App(server, retries=0, timeout=60.0) if name == "slow" else app
     server.fail(fault, next=2)
     unseen = outcome(app, shape)
-    watch = Watch(store=store, fresh=MemoryStore())
+    watch = Watch(RunSettings(store=store, fresh=MemoryStore()))
     with intercepting(), watching(watch):
         assert outcome(app, shape) == unseen, "the application meets what it would have met without us"
         assert [(each.kind, each.recovered) for each in watch.faults] == [(kind, False)]
         if not (name == "truncated" and shape[2] == "stream"):
             assert watch.faults[0].status == status
         assert server.url in watch.faults[0].message
-        assert store.stats().writes == watch.fresh.stats().writes == 0
+        assert store.stats().writes == watch.settings.fresh.stats().writes == 0
         assert patient.ask(shape, "hello").startswith("hello #")
     assert watch.unrecovered() == ()
     assert watch.calls[-1].nth == 0
@@ -378,7 +378,7 @@ def test_a_fault_is_seen_never_stored_and_recovered_by_the_same_request(server, 
 def test_what_the_sdk_retries_is_one_call(server, store, shape) -> None:
     app = App(server)
     server.fail(RateLimited(times=2, retry_after=0.01))
-    watch = Watch(store=store)
+    watch = Watch(RunSettings(store=store))
     with intercepting(), watching(watch):
         assert app.ask(shape, "hello") == "hello #0"
     assert [each.kind for each in watch.faults] == ["rate-limit"] * 2
@@ -414,7 +414,7 @@ def test_trio(server, store) -> None:
         return "\n".join(lines)
 
     server.fail(Slow(seconds=5.0, when="slow"))
-    watches = [Watch(store=store), Watch(store=store)]
+    watches = [Watch(RunSettings(store=store)), Watch(RunSettings(store=store))]
     seen = []
     for watch in watches:
         with intercepting(), watching(watch):
@@ -460,7 +460,7 @@ def test_no_secret_reaches_the_disk(server, tmp_path: Path) -> None:
     from pytest_promptfuzz.storage.redaction import Redaction
 
     store = ResponseStore(tmp_path / ".promptfuzz")
-    watch = Watch(store=store, redaction=Redaction(patterns=(r"customer-\d+",)))
+    watch = Watch(RunSettings(store=store, redaction=Redaction(patterns=(r"customer-\d+",))))
     planted = [
         "sk-live-9876543210abcdef",
         "customer-4711",
@@ -503,7 +503,7 @@ def test_threads_of_the_application(server, app, store) -> None:
     def work(_: int) -> str:
         return app.ask(("chat", "sync", "plain"), "hello")
 
-    watch = Watch(store=store)
+    watch = Watch(RunSettings(store=store))
     with intercepting(), watching(watch), ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(work, range(8))) == [f"hello #{n}" for n in range(8)]
     assert watch.unattributed == 8
@@ -512,7 +512,7 @@ def test_threads_of_the_application(server, app, store) -> None:
 
 def test_a_call_that_cannot_be_attributed_is_refused_loudly(server) -> None:
     app = App(server)
-    one, two = Watch(concurrent=True), Watch(concurrent=True)
+    one, two = Watch(RunSettings(concurrent=True)), Watch(RunSettings(concurrent=True))
     refused = pytest.raises(openai.BadRequestError, match="lost its context")
     with intercepting(), watching(one), watching(two), ThreadPoolExecutor(1) as pool, refused:
         pool.submit(app.ask, ("chat", "sync", "plain"), "x").result()
@@ -525,7 +525,7 @@ def test_a_call_that_cannot_be_attributed_is_refused_loudly(server) -> None:
 
 def test_concurrent_trials_see_their_own_calls_only(server, store) -> None:
     async def trial(client, name: str) -> Watch:
-        with watching(Watch(store=store, concurrent=True)) as watch:
+        with watching(Watch(RunSettings(store=store, concurrent=True))) as watch:
             await client.chat.completions.create(model="m", messages=[{"role": "user", "content": name}])
         return watch
 
@@ -542,7 +542,7 @@ def test_the_control_trial_is_served_from_this_tests_answers(server, app) -> Non
     fresh = MemoryStore()
     texts = []
     for _ in ("baseline", "control"):
-        with intercepting(), watching(Watch(fresh=fresh, read=False)):
+        with intercepting(), watching(Watch(RunSettings(fresh=fresh, read=False))):
             texts.append(app.ask(("messages", "sync", "stream"), "hello"))
     assert texts == ["hello #0"] * 2
     assert server.calls == 1
@@ -554,14 +554,14 @@ def test_the_simulated_model_answers_without_a_network(parrot, store, shape) -> 
         app = App(gone, retries=0)
     seen = []
     for _ in range(2):
-        watch = Watch(store=store, simulated=SimulatedBackend(parrot, "parrot-1"))
+        watch = Watch(RunSettings(store=store), RunRoute(simulated=SimulatedBackend(parrot, "parrot-1")))
         with intercepting(), watching(watch):
             seen.append([app.ask(shape, "hello"), app.ask(shape, "hello")])
         assert {call.provider for call in watch.calls} == {"simulated"}
         assert watch.unrecovered() == ()
     assert seen == [["hello #0", "hello #1"]] * 2
     assert [call.hit for call in watch.calls] == [True, True]
-    live = Watch(store=store)
+    live = Watch(RunSettings(store=store))
     with (
         intercepting(),
         watching(live),
@@ -584,7 +584,7 @@ def test_refusals_are_not_kept_between_runs(store, parrot) -> None:
     fresh = MemoryStore()
     with ModelServer(Refuser()) as server:
         app = App(server)
-        with intercepting(), watching(Watch(store=store, fresh=fresh)) as watch:
+        with intercepting(), watching(Watch(RunSettings(store=store, fresh=fresh))) as watch:
             assert app.ask(("chat", "sync", "plain"), "x") == "I cannot help."
         app.close()
     assert watch.calls[0].response.finish_reason == "content_filter"
@@ -630,7 +630,7 @@ def ask_compressed(base_url: str) -> str:
 
 def test_compressed_answers_are_stored_as_text(compressing, store) -> None:
     for hit in (False, True):
-        with intercepting(), watching(Watch(store=store)) as watch:
+        with intercepting(), watching(Watch(RunSettings(store=store))) as watch:
             assert ask_compressed(f"{compressing}/v1") == "compressed"
         assert watch.calls[0].response.text == "compressed"
         assert watch.calls[0].hit is hit

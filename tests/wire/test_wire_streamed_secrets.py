@@ -19,7 +19,7 @@ from pytest_promptfuzz.storage.redaction import Redaction, hidden_in_stream, sto
 from pytest_promptfuzz.storage.secrets import HIDDEN
 from pytest_promptfuzz.wire.exchange import begin
 from pytest_promptfuzz.wire.transports import intercepting
-from pytest_promptfuzz.wire.watch import Watch, watching
+from pytest_promptfuzz.wire.watch import RunSettings, Watch, watching
 
 CUSTOMER = "CUST-90210-77 of Oslo"  # of several words, so that every server sends it in several events
 KEY = "sk-proj-Hd72kLw0Qz81mNvB"
@@ -80,7 +80,7 @@ def test_what_is_stored_holds_no_secret_and_is_replayed(ask) -> None:
     told, shown = (CUSTOMER, HIDDEN) if ask is called else (TEXT, SAID)
     with ModelServer(Teller(to_tool=ask is called)) as server:
         for expected in (told, shown):
-            watch = Watch(store=store, redaction=REDACTION)
+            watch = Watch(RunSettings(store=store, redaction=REDACTION))
             with intercepting(), watching(watch):
                 assert ask(server) == expected
             (call,) = watch.calls
@@ -158,7 +158,7 @@ def test_a_pattern_that_would_break_the_stream_keeps_it_from_being_stored() -> N
     greedy = Redaction((r"data: .*Dear[\s\S]*",))
     store = MemoryStore()
     with ModelServer(Teller()) as server:
-        watch = Watch(store=store, redaction=greedy)
+        watch = Watch(RunSettings(store=store, redaction=greedy))
         with intercepting(), watching(watch):
             assert chat(server) == TEXT
     assert store.answers() == []
@@ -190,11 +190,11 @@ def test_an_answer_that_is_nested_deeply_is_the_applications_all_the_same(depth:
     choice = {"index": 0, "finish_reason": "stop", "delta" if streamed else "message": {"content": KEY}}
     body = json.dumps({"choices": [choice], "more": "?"}).replace('"?"', "[" * depth + "]" * depth)
     body, kind = (f"data: {body}\n\ndata: [DONE]\n\n", "text/event-stream") if streamed else (body, "")
-    watch = Watch(store=MemoryStore())
+    watch = Watch(RunSettings(store=MemoryStore()))
     exchange = begin(watch, "http://host/v1/chat/completions", {}, json.dumps({"messages": USER}).encode())
     exchange.answered(200, kind, body.encode())
-    assert not [each for each in watch.store.answers() if KEY in each.body]
+    assert not [each for each in watch.settings.store.answers() if KEY in each.body]
     (said,) = watch.notes or [each.message for each in watch.faults]
     assert KEY not in said
-    if watch.calls and not watch.store.answers():
+    if watch.calls and not watch.settings.store.answers():
         assert "is nested too deeply to be searched for keys and was not stored" in said

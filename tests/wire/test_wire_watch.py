@@ -9,7 +9,15 @@ import pytest
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.storage.answers import MemoryStore, StoredAnswer
 from pytest_promptfuzz.wire.calls import Call, WireFault
-from pytest_promptfuzz.wire.watch import SimulatedBackend, Watch, attributed, current, watching
+from pytest_promptfuzz.wire.watch import (
+    RunRoute,
+    RunSettings,
+    SimulatedBackend,
+    Watch,
+    attributed,
+    current,
+    watching,
+)
 
 ANSWER = StoredAnswer("u", {}, 200, "application/json", "{}", 0.0)
 
@@ -61,24 +69,24 @@ def test_a_stream_that_has_begun_recovers_nothing() -> None:
 
 def test_what_is_served_and_what_is_kept() -> None:
     store, fresh = MemoryStore(), MemoryStore()
-    watch = Watch(store=store, fresh=fresh, repeat=2)
+    watch = Watch(RunSettings(store=store, fresh=fresh, repeat=2))
     assert watch.lookup("d", 0) is None
     watch.keep("d", 0, ANSWER)
     watch.keep("refusal", 0, ANSWER, durable=False)
     assert store.get("d-2-0") == fresh.get("d-2-0") == ANSWER
     assert store.get("refusal-2-0") is None
-    assert Watch(store=store, repeat=2).lookup("d", 0) == ANSWER
+    assert Watch(RunSettings(store=store, repeat=2)).lookup("d", 0) == ANSWER
     control = MemoryStore()
-    Watch(store=store, fresh=control, repeat=2).lookup("d", 0)
-    assert Watch(fresh=control, repeat=2, sealed=True).lookup("d", 0) == ANSWER
-    assert Watch(store=store, repeat=2, read=False).lookup("d", 0) is None
-    assert Watch(store=store, fresh=fresh, repeat=2, read=False).lookup("d", 0) == ANSWER
-    assert Watch(store=store).lookup("d", 0) is None, "another repeat is another sample"
+    Watch(RunSettings(store=store, fresh=control, repeat=2)).lookup("d", 0)
+    assert Watch(RunSettings(fresh=control, repeat=2, sealed=True)).lookup("d", 0) == ANSWER
+    assert Watch(RunSettings(store=store, repeat=2, read=False)).lookup("d", 0) is None
+    assert Watch(RunSettings(store=store, fresh=fresh, repeat=2, read=False)).lookup("d", 0) == ANSWER
+    assert Watch(RunSettings(store=store)).lookup("d", 0) is None, "another repeat is another sample"
 
 
 def test_backend() -> None:
     assert Watch().backend == "live"
-    assert Watch(simulated=SimulatedBackend(None, "simulated-1")).backend == "simulated-1"
+    assert Watch(route=RunRoute(simulated=SimulatedBackend(None, "simulated-1"))).backend == "simulated-1"
 
 
 def test_watching_is_restored_whatever_happens() -> None:
@@ -113,7 +121,7 @@ def test_a_kept_context_is_not_counted() -> None:
 
 
 def test_a_concurrent_trial_never_takes_a_strangers_call() -> None:
-    one, two = Watch(concurrent=True), Watch(concurrent=True)
+    one, two = Watch(RunSettings(concurrent=True)), Watch(RunSettings(concurrent=True))
     with watching(one):
         assert in_a_bare_thread() == (None, (one,))
         with watching(two):

@@ -270,7 +270,7 @@ class CaseAnswers:
     def control(self, mutation: Mutation) -> Step:
         """A run of a control that the test does not name: once, whatever ``samples`` says."""
         step = self._step(mutation, 0)
-        step.watch.part = replace(step.watch.part, unscored=True)
+        step.watch.settings.part = replace(step.watch.settings.part, unscored=True)
         return step
 
     def ahead(self, runs: Sequence[tuple[Mutation | None, Run]]) -> None:
@@ -343,7 +343,7 @@ class CaseAnswers:
         found: list[tuple[Step, Mutation | None]] = []
         for each, nth in (*itertools.product(asked.values(), range(_ASKED_AGAIN)), (None, 0)):
             step = self._step(each, _DOUBTS + self._doubts + nth)
-            step.watch.store = None
+            step.watch.settings.store = None
             found.append((step, each))
         self._doubts += _ASKED_AGAIN
         return found

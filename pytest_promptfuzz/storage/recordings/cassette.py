@@ -1,0 +1,220 @@
+"""What is recorded of one test: it serves a run, takes what is answered, and tells why it does not hold a request."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import StoreError, quoted
+from pytest_promptfuzz.storage.answers import nearest_difference
+from pytest_promptfuzz.storage.recordings.files import RecordedTest
+from pytest_promptfuzz.storage.secrets import RULES
+from pytest_promptfuzz.text.json_paths import at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.providers.requests import WireRequest
+    from pytest_promptfuzz.storage.answers import AnswerStore, RequestDifference, StoredAnswer
+    from pytest_promptfuzz.storage.recordings.entries import Spool
+    from pytest_promptfuzz.storage.redaction import Redaction
+
+
+_SHOWN_PATHS = 6
+_SHOWN_VALUE = 40  # characters of a value
+_SHOWN_BEFORE = 12  # of them before the first that differs
+_MEND = "Record the test again with --promptfuzz-mode=record, and commit the recording."
+
+
+class Cassette:
+    """What is recorded of one test.
+
+    Args:
+        recorded: What its recording holds.
+        file: The recording's name, for messages.
+        spool: Where this run's answers go, if it records.
+        strict: Nothing may be asked that is not recorded.
+        cache: The local cache, only to say of what is missing that it is there.
+
+    Attributes:
+        strict: As above.
+        file: As above.
+        notes: Sentences the person must see.
+        served: Keys of the answers that were given from the recording.
+        unwritten: Whether an answer could not be written: the run does not record all that it asked.
+    """
+
+    def __init__(
+        self,
+        *,
+        recorded: RecordedTest | None = None,
+        file: str = "",
+        spool: Spool | None = None,
+        strict: bool = False,
+        cache: AnswerStore | None = None,
+    ) -> None:
+        self.strict = strict
+        self.file = file
+        self.notes: list[str] = []
+        self.served: set[str] = set()
+        self.unwritten = False
+        self._recorded = recorded or RecordedTest()
+        self._answers = {entry.key: entry.answer for entry in self._recorded.entries}
+        self._spool = spool
+        self._cache = cache
+        self._lock = threading.Lock()
+
+    @property
+    def recording(self) -> bool:
+        """Whether this run records."""
+        return self._spool is not None
+
+    @property
+    def has_plans(self) -> bool:
+        """Whether any plan is recorded of the test."""
+        return bool(self._recorded.plans)
+
+    @property
+    def rules(self) -> int:
+        """The version of the redaction rules that its keys are computed under; the newest, where a merge mixed two."""
+        if self.recording:
+            return RULES.version
+        return max((each.rules for each in self._answers.values()), default=RULES.version)
+
+    @property
+    def samples(self) -> int:
+        """How many answers to the unmutated prompt are recorded, of one input at least."""
+        places = (entry.place for entry in self._recorded.entries)
+        return 1 + max((at.sample for at in places if not at.trial and at.sample is not None), default=-1)
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing but the tape may serve the test: it is replayed, or recorded anew."""
+        return self.strict or self.recording
+
+    @property
+    def refused(self) -> str:
+        """Why nothing of the recording's file can be used; empty where it can."""
+        return self._recorded.refused
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is recorded of the test."""
+        return not self._answers and not self._recorded.plans
+
+    def get(self, key: str) -> StoredAnswer | None:
+        """The recorded answer under ``key``, or ``None``."""
+        if self._spool is not None:
+            return self._spool.get(key)
+        answer = self._answers.get(key)
+        if answer is not None:
+            with self._lock:
+                self.served.add(key)
+        return answer
+
+    def answers(self) -> list[StoredAnswer]:
+        """Every recorded answer of the test, in the order of the file."""
+        return list(self._answers.values())
+
+    def keep(self, key: str, answer: StoredAnswer) -> None:
+        """Record an answer, if this run records; a disk that takes no more is said once, and nothing is lost."""
+        if self._spool is None:
+            return
+        try:
+            self._spool.keep(key, answer)
+        except StoreError as error:
+            self._unwritten(error)
+
+    def plan(self, digest: str) -> dict[str, Any] | None:
+        """The plan that is recorded for a prompt, or ``None``."""
+        return next((each.plan for each in self._recorded.plans if each.plan.get("prompt") == digest), None)
+
+    def missing(
+        self,
+        wire: WireRequest,
+        key: str,
+        trial: str,
+        *,
+        who: str,
+        ignore: Sequence[str],
+        keying: Redaction,
+        redaction: Redaction,
+    ) -> str:
+        """Why a call may not be made: which run's it is, and how it differs from the nearest recorded request.
+
+        Args:
+            wire: The request.
+            key: Of its answer.
+            trial: The mutation of the run; empty for none.
+            who: The run, for people.
+            ignore: JSON paths of bodies that do not count.
+            keying: What is hidden before keys are computed.
+            redaction: What is hidden before anything is shown.
+        """
+        edited = self._recorded.edited_answer(key)
+        if edited is not None:
+            why = self._edited(edited[0])
+            return f"{who} cannot be answered: {why}. Restore the line as it was committed, or: {_MEND}"
+        if self._cache is not None and self._cache.get(key) is not None:
+            return f"{who} asks what only the local cache can answer: it is missing in CI. {_MEND}"
+        if self.refused:
+            return f"nothing of {self.file} can be used: {self.refused}"
+        if self.empty:
+            return f"nothing is recorded of this test in {self.file}. {_MEND}"
+        entries = self._recorded.entries
+        same = [entry.answer for entry in entries if entry.place.trial == trial] or [
+            entry.answer for entry in entries
+        ]
+        near = nearest_difference(same, wire, ignore=ignore, redaction=keying)
+        return f"{who} asks what is not recorded: {_nearness(near, redaction)}. {_MEND}"
+
+    def edited_plan(self) -> str:
+        """That the test's plan was edited, and where; empty where it was not."""
+        line = self._recorded.edited_plan()
+        return "" if line is None else self._edited(line)
+
+    def _edited(self, line: int) -> str:
+        return f"{self.file}:{line} was edited after it was recorded, its checksum does not match, and it is not used"
+
+    def _unwritten(self, error: StoreError) -> None:
+        note = f"{error} What this test is answered is not recorded; free some space and record it again."
+        with self._lock:
+            self.unwritten = True
+            if note not in self.notes:
+                self.notes.append(note)
+
+
+def _nearness(near: RequestDifference | None, redaction: Redaction) -> str:
+    """How a request differs from the nearest that is recorded."""
+    if near is None:
+        return "no call is recorded of it"
+    if not near.paths:
+        return "it is one more call than recorded"
+    shown = ", ".join(_place(path, near, redaction) for path in near.paths[:_SHOWN_PATHS])
+    more = " and more" if len(near.paths) > _SHOWN_PATHS else ""
+    return f"it differs from the nearest recording at {shown}{more}"
+
+
+def _place(path: str, difference: RequestDifference, redaction: Redaction) -> str:
+    """A path with what both requests have there, texts cut to where they differ."""
+    both = [at(value, path) for value in (difference.known, difference.asked)]
+    values = [redaction.json(value) for _, value in both]
+    start = 0
+    if all(isinstance(value, str) for value in values):
+        pairs = enumerate(zip(*values, strict=False))
+        same = next((n for n, (one, other) in pairs if one != other), min(map(len, values)))
+        start = max(0, same - _SHOWN_BEFORE)
+    before, now = (
+        _value(value, start) if there else "without it"
+        for value, (there, _) in zip(values, both, strict=True)
+    )
+    return f"{path} (recorded {before}, now {now})"
+
+
+def _value(value: Any, start: int) -> str:
+    """A JSON value, shortened; of a text what begins at ``start``."""
+    if isinstance(value, str):
+        return quoted("…" + value[start:] if start else value, _SHOWN_VALUE)
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN_VALUE else text[:_SHOWN_VALUE] + "…"
