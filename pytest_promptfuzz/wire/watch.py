@@ -17,7 +17,6 @@ from pytest_promptfuzz.storage.recordings.entries import RecordedRun
 from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
 from pytest_promptfuzz.wire.calls import KEEPING, CallOrder
 from pytest_promptfuzz.wire.network import Network
-from pytest_promptfuzz.wire.traces import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

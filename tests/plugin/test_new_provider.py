@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import httpx2
@@ -29,6 +31,7 @@ from pytest_promptfuzz.providers.wire_format import BodyText, WireFormat, Wordle
 from pytest_promptfuzz.running.limits.limits import SessionLimits
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.wire.in_flight import InFlight
 from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, Watch, watching
 
@@ -247,6 +250,35 @@ def test_what_is_no_letter_is_a_fault(server: ModelServer, monkeypatch: pytest.M
     assert [each.kind for each in watch.faults] == ["malformed"]
     with pytest.raises(TargetError, match="a letter with 'reply'"):
         formats.parse_answer("/letters", {"nothing": "said"})
+
+
+def test_the_provider_that_the_docs_add(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    module: dict[str, Any] = {}
+    exec(textwrap.dedent(code), module)
+    form = module["COHERE_CHAT"]
+    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, form))
+    body = form.build_body(Request(({"role": "user", "content": "Where is it?"},)), "command")
+    in_flight = InFlight("user", {"Where is it?": "where is it"})
+    store = MemoryStore()
+    for misses in (1, 0):
+        route = RunRoute(in_flight=in_flight.anew())
+        with intercepting(), watching(Watch(RunSettings(store=store), route)) as watch:
+            answer = httpx2.post(server.url + "/v2/chat", json=body)
+        assert answer.json()["message"]["content"] == [{"type": "text", "text": "WHERE IS IT"}]
+        assert watch.misses == misses
+        assert watch.calls[0].response == Response(
+            "WHERE IS IT",
+            usage=Usage(len("where is it"), 1),
+            finish_reason="COMPLETE",
+            latency=watch.calls[0].seconds,
+            cached=not misses,
+        )
+    assert server.calls == 1
+    assert httpx2.post(server.url + "/v2/chat", json=body | {"stream": True}).status_code == 400
+    with pytest.raises(TargetError, match="an answer with 'message'"):
+        formats.parse_answer("/v2/chat", {})
 
 
 APPLICATION = """
