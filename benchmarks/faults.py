@@ -32,7 +32,7 @@ from pytest_promptfuzz.running.limits.limits import SessionLimits
 from pytest_promptfuzz.server import faults
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.disk_store import ResponseStore, kept_answers
-from pytest_promptfuzz.wire.cassettes import Recordings
+from pytest_promptfuzz.wire.recordings import Recordings
 from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
 

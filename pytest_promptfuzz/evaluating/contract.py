@@ -18,7 +18,7 @@ from pytest_promptfuzz.stats.regressions import POLICIES
 from pytest_promptfuzz.stats.scores import exact
 from pytest_promptfuzz.stats.stopping import STOPS, Stop
 from pytest_promptfuzz.stats.verdict import GATES, GateName
-from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
+from pytest_promptfuzz.wire.calls import NOT_RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

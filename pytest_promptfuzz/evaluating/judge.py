@@ -33,6 +33,7 @@ from pytest_promptfuzz.judging.meaning import CachedEmbedder, TextCollector
 from pytest_promptfuzz.judging.model_judge import rated
 from pytest_promptfuzz.judging.ratings import JudgedPair, Rating, by_judge, open_to_judge
 from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.providers.formats import is_paid
 from pytest_promptfuzz.providers.requests import Response, Usage
 from pytest_promptfuzz.results.trials import OracleFailure, Spent, Trial, TrialError
 from pytest_promptfuzz.running.run import Crew, arrived, ignored, sent
@@ -144,8 +145,6 @@ IGNORED = (
     "unmutated one. Name narrower paths in ignore=."
 )
 
-_PAID = frozenset({"openai", "anthropic", "compatible"})
-
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
@@ -207,7 +206,7 @@ def spent_on(watch: Watch) -> Spent:
     for call in sent:
         usage = call.response.usage if call.response is not None else Usage()
         cost = call.cost
-        unpriced = cost is None and call.provider in _PAID
+        unpriced = cost is None and is_paid(call.provider)
         spent += Spent(usage=usage, cost=cost, unpriced=int(unpriced))
     return spent
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import ConfigurationError, NotRecordedError, UsageError, nearest
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.stats.verdict import Judgement
-from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
-from pytest_promptfuzz.wire.in_flight import InFlight
+from pytest_promptfuzz.wire.calls import NOT_RECORDED
 from pytest_promptfuzz.wire.network import OWN_SOCKETS, loaded
 from pytest_promptfuzz.wire.network_guard import FOLLOWED
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.wire.cassettes import Tape
-    from pytest_promptfuzz.wire.in_flight import ApplicationRequest
+    from pytest_promptfuzz.wire.in_flight import ApplicationRequest, InFlight
     from pytest_promptfuzz.wire.network import Unseen
 
 
@@ -183,6 +182,8 @@ class OnWire:
 
     def in_flight(self, mutation: Mutation | None) -> InFlight:
         """What puts a mutation in the place of its original; without one it looks on only."""
+        from pytest_promptfuzz.wire.in_flight import InFlight
+
         if mutation is None:
             return InFlight(self.role)
         pairs = zip(_texts(_original(mutation)), _texts(mutation.prompt), strict=True)

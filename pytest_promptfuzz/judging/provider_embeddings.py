@@ -9,7 +9,7 @@ from pytest_promptfuzz.errors import ConfigurationError, NotRecordedError, Targe
 from pytest_promptfuzz.judging.meaning import CachedEmbedder
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.targets.sdk_clients import embeddings
-from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
+from pytest_promptfuzz.wire.calls import NOT_RECORDED
 from pytest_promptfuzz.wire.target_calls import ask
 from pytest_promptfuzz.wire.watch import RunSettings, Watch
 

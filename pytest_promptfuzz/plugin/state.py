@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.running.limits.limits import SessionLimits
     from pytest_promptfuzz.storage.redaction import Redaction
     from pytest_promptfuzz.targets.resolution import CallableTarget
-    from pytest_promptfuzz.wire.cassettes import Recordings
+    from pytest_promptfuzz.wire.recordings import Recordings
 
 
 # From options and pyproject.toml to the limits of a session, shared between the workers of pytest-xdist.
@@ -220,7 +220,7 @@ class RecordingSummary:
             warn: Called with each sentence on what is wrong.
             whole: Whether pytest came to its end; one that was told to stop after its last test did.
         """
-        from pytest_promptfuzz.wire.cassettes import write_finished
+        from pytest_promptfuzz.wire.recordings import write_finished
 
         stopped = session.shouldfail or session.shouldstop
         items = getattr(session, "items", None) or []  # the process that starts workers has none
@@ -411,8 +411,8 @@ class State:
             from pytest_promptfuzz.providers.custom_protocol import configure
             from pytest_promptfuzz.storage.stores import open_store, password_of
             from pytest_promptfuzz.wire.calls import LateGate
-            from pytest_promptfuzz.wire.cassettes import Recordings
             from pytest_promptfuzz.wire.network_guard import earlier
+            from pytest_promptfuzz.wire.recordings import Recordings
 
             before = configure(self.settings["endpoints"])
             file = written_in(self.config.inipath.name if self.config.inipath else "")

@@ -18,6 +18,8 @@ from pytest_promptfuzz.text.json_paths import Step, child, parse_path
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pytest_promptfuzz.providers.formats import Places
+
     Steps = tuple[tuple[str, Step], ...]
 
 
@@ -217,6 +219,12 @@ def endpoint_of(url: str) -> Endpoint | None:
     return next(
         (each for each in _configured for place in places if fnmatchcase(place, each.glob.rstrip("/"))), None
     )
+
+
+def places_of(url: str) -> Places | None:
+    """What finds texts where an endpoint was configured to have them; ``None`` where none was."""
+    endpoint = endpoint_of(url)
+    return None if endpoint is None else endpoint.places
 
 
 def is_other_model_path(path: str) -> bool:

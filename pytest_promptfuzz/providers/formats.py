@@ -35,6 +35,7 @@ FORMATS: tuple[WireFormat, ...] = (OPENAI_CHAT, ANTHROPIC_MESSAGES, OPENAI_RESPO
 """Every wire format. Of several that could read one thing the first does; errors are told as the first tells them."""
 
 ROLES = ("system", "user")
+_OTHER_PROVIDER = "compatible"
 _ERROR = re.compile(rb'"error"\s*:\s*[{"]')
 
 
@@ -89,7 +90,12 @@ def provider_of(url: str) -> str:
     for each in FORMATS:
         if each.host and (host == each.host or host.endswith("." + each.host)):
             return each.provider
-    return "compatible"
+    return _OTHER_PROVIDER
+
+
+def is_paid(provider: str) -> bool:
+    """Whether ``provider_of`` means somebody whose answers may cost something: no in-process target."""
+    return provider == _OTHER_PROVIDER or any(provider == each.provider for each in FORMATS)
 
 
 def host_of(url: str) -> str:

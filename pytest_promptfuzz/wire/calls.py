@@ -49,13 +49,14 @@ _BY_CLASS = {
 # Of the transport's own errors, those that another try meets again.
 _LASTING = {"UnsupportedProtocol", "LocalProtocolError", "DecodingError", "TooManyRedirects"}
 
+NOT_RECORDED = "not-recorded"
 NEVER_SENT = frozenset(
     {
         "budget",
         "unpriced",
         "not-allowed",
         "not-simulated",
-        "not-recorded",
+        NOT_RECORDED,
         "sealed",
         "unattributed",
         "interrupted",

@@ -15,7 +15,7 @@ from pytest_promptfuzz.clocks import monotonic, now
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.files import MAX_BODY, shown
 from pytest_promptfuzz.providers.bodies import events
-from pytest_promptfuzz.providers.custom_protocol import endpoint_of, texts_of
+from pytest_promptfuzz.providers.custom_protocol import endpoint_of, places_of, texts_of
 from pytest_promptfuzz.providers.formats import (
     has_text,
     host_of,
@@ -38,6 +38,7 @@ from pytest_promptfuzz.storage.answers import (
 from pytest_promptfuzz.storage.redaction import credentials, is_refusal, storable
 from pytest_promptfuzz.storage.secrets import RULES
 from pytest_promptfuzz.wire.calls import (
+    NOT_RECORDED,
     Call,
     WireFault,
     describe_exception,
@@ -45,8 +46,6 @@ from pytest_promptfuzz.wire.calls import (
     describe_status,
     kind_of_exception,
 )
-from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
-from pytest_promptfuzz.wire.in_flight import places_of
 from pytest_promptfuzz.wire.streams import STREAM
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.providers.custom_protocol import endpoint_of
+from pytest_promptfuzz.providers.custom_protocol import places_of
 from pytest_promptfuzz.providers.formats import (
     Spoken,
     respoken,
@@ -17,7 +17,6 @@ from pytest_promptfuzz.text.json_paths import without
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_promptfuzz.providers.formats import Places
     from pytest_promptfuzz.providers.requests import WireRequest
 
 
@@ -108,9 +107,3 @@ class InFlight:
         )
         with self._lock:
             self._asked.setdefault((digest, nth), asked)
-
-
-def places_of(url: str) -> Places | None:
-    """What finds texts where an endpoint was configured to have them; ``None`` where none was."""
-    endpoint = endpoint_of(url)
-    return None if endpoint is None else endpoint.places

@@ -170,6 +170,7 @@ def test_it_is_recognised_and_its_requests_are_read() -> None:
     assert formats.has_text(url)
     assert not formats.has_text("/v9/letters/count")
     assert formats.provider_of(url) == "letters"
+    assert formats.is_paid("letters")
     assert formats.request_texts(BODY, url) == ("Be brief.", "Where is it?", "Here.")
     assert [(each.role, each.paths) for each in formats.spoken(BODY, url)] == [
         ("system", ("$.brief",)),

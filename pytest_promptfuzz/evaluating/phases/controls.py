@@ -16,7 +16,7 @@ from pytest_promptfuzz.results.trials import Spent
 from pytest_promptfuzz.running.run import asks_less, asks_more
 from pytest_promptfuzz.stats.verdict import Judgement, plain
 from pytest_promptfuzz.text.json_paths import json_diff, without
-from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
+from pytest_promptfuzz.wire.calls import NOT_RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

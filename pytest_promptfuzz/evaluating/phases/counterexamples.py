@@ -18,7 +18,7 @@ from pytest_promptfuzz.results.counterexamples import Counterexample, Replayed, 
 from pytest_promptfuzz.running.run import together
 from pytest_promptfuzz.searching.failures import by_kind, in_one_line, kind_of, reanchored, same_failure
 from pytest_promptfuzz.searching.shrinker import BudgetSpent, Smallest, shrunk
-from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
+from pytest_promptfuzz.wire.calls import NOT_RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence

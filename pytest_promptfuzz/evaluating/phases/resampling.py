@@ -13,7 +13,7 @@ from pytest_promptfuzz.results.trials import TrialError, cluster
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.stats.repeats import LOOKS, RepeatEvidence, escalate, known
 from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT, Matrix
-from pytest_promptfuzz.wire.cassettes import NOT_RECORDED
+from pytest_promptfuzz.wire.calls import NOT_RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
