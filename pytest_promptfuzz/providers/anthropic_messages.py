@@ -41,7 +41,7 @@ from pytest_promptfuzz.providers.wire_format import WireFormat, WordlessAnswer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_promptfuzz.providers.bodies import AnsweringModel
+    from pytest_promptfuzz.providers.bodies import Model
 
 
 DEFAULT_MAX_TOKENS = 1024
@@ -68,7 +68,7 @@ _OMITTED = {"messages", "system", "stream", "tools", "tool_choice", "stop_sequen
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 
 
-def _count_tokens(body: Mapping[str, Any], model: AnsweringModel) -> dict[str, Any]:
+def _count_tokens(body: Mapping[str, Any], model: Model) -> dict[str, Any]:
     response = model.answer(ANTHROPIC_MESSAGES.read_request(body, counting=True))
     return {"input_tokens": response.usage.input_tokens or 0}
 

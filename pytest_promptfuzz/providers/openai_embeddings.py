@@ -21,7 +21,7 @@ from pytest_promptfuzz.providers.wire_format import WireFormat, WordlessAnswer, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_promptfuzz.providers.bodies import AnsweringModel
+    from pytest_promptfuzz.providers.bodies import Model
     from pytest_promptfuzz.providers.requests import Request
     from pytest_promptfuzz.providers.wire_format import BodyText
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PATH = "/embeddings"
 
 
-def answer_embeddings(body: Mapping[str, Any], model: AnsweringModel) -> dict[str, Any]:
+def answer_embeddings(body: Mapping[str, Any], model: Model) -> dict[str, Any]:
     """The local server's answer to a request, in floats or base64 as ``encoding_format`` says.
 
     Raises:

@@ -37,7 +37,7 @@ from pytest_promptfuzz.providers.wire_format import WireFormat, WordlessAnswer, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_promptfuzz.providers.bodies import AnsweringModel
+    from pytest_promptfuzz.providers.bodies import Model
     from pytest_promptfuzz.providers.wire_format import BodyText
 
 
@@ -67,7 +67,7 @@ _ANNOUNCEMENTS = {
 _OMITTED = {"input", "instructions", "stream", "stream_options", "text", "tools", "max_output_tokens"}
 
 
-def _count_tokens(body: Mapping[str, Any], model: AnsweringModel) -> dict[str, Any]:
+def _count_tokens(body: Mapping[str, Any], model: Model) -> dict[str, Any]:
     response = model.answer(OPENAI_RESPONSES.read_request(body))
     return {"object": "response.input_tokens", "input_tokens": response.usage.input_tokens or 0}
 

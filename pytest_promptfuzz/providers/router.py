@@ -13,7 +13,7 @@ from pytest_promptfuzz.providers.formats import format_of, wordless_at
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_promptfuzz.providers.bodies import AnsweringModel
+    from pytest_promptfuzz.providers.bodies import Model
     from pytest_promptfuzz.providers.wire_format import WireFormat
 
 
@@ -43,7 +43,7 @@ def answer_http(
     method: str,
     path: str,
     body: bytes,
-    model: AnsweringModel,
+    model: Model,
     *,
     headers: Mapping[str, str] | None = None,
     key: str | None = None,
@@ -87,7 +87,7 @@ def error_answer(form: WireFormat, status: int, message: str, *, param: str | No
     return _json(status, form.error_body(status, message, param=param, request_id=request_id), request_id)
 
 
-def _answer(path: str, body: dict[str, Any], model: AnsweringModel, sample: int) -> HttpAnswer:
+def _answer(path: str, body: dict[str, Any], model: Model, sample: int) -> HttpAnswer:
     wordless, form = wordless_at(path), format_of(path)
     if wordless is not None and wordless.answer is not None:
         return _json(200, wordless.answer(body, model))
@@ -122,7 +122,7 @@ def _is_list(path: str) -> bool:
     return bare.endswith(_MODELS) or (f"{_MODELS}/" in bare and format_of(path) is None)
 
 
-def _models(form: WireFormat, method: str, path: str, model: AnsweringModel) -> HttpAnswer:
+def _models(form: WireFormat, method: str, path: str, model: Model) -> HttpAnswer:
     if method != "GET":
         return error_answer(form, 405, f"Method {method} is not allowed here, use GET.")
     name = str(getattr(model, "version", "")) or "model"

@@ -10,7 +10,7 @@ from pytest_promptfuzz.providers.bodies import InvalidBodyError, event
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pytest_promptfuzz.providers.bodies import AnsweringModel
+    from pytest_promptfuzz.providers.bodies import Model
     from pytest_promptfuzz.providers.requests import Request, Response
 
 
@@ -55,7 +55,7 @@ class WordlessAnswer(NamedTuple):
 
     field: str
     kind: type
-    answer: Callable[[Mapping[str, Any], AnsweringModel], dict[str, Any]] | None = None
+    answer: Callable[[Mapping[str, Any], Model], dict[str, Any]] | None = None
 
 
 class WireFormat:

@@ -38,10 +38,10 @@ from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, Watch, watching
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_promptfuzz.providers.bodies import AnsweringModel
+    from pytest_promptfuzz.providers.bodies import Model
 
 
-def count_letters(body: Mapping[str, Any], model: AnsweringModel) -> dict[str, Any]:
+def count_letters(body: Mapping[str, Any], model: Model) -> dict[str, Any]:
     return {"tokens": model.answer(Letters().read_request(body)).usage.input_tokens or 0}
 
 

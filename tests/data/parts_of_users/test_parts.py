@@ -2,9 +2,11 @@ import openai
 import pytest
 from echo import Echo
 from offered import OfferedJudge
+from pytest_promptfuzz.assisting import paraphrase
 from pytest_promptfuzz.embedding.embedder import Embedder
 from pytest_promptfuzz.embedding.entailment import Entailment, Verdict
 from pytest_promptfuzz.mutations.lexicon.lexicon import TableLexicon
+from pytest_promptfuzz.testing import faults
 from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.answers import AnswerStore, MemoryStore, StoredAnswer
 from shelf import Shelf
@@ -21,9 +23,7 @@ from pytest_promptfuzz import (
     mutate,
     robust,
 )
-from pytest_promptfuzz.assisting import paraphrase
 from pytest_promptfuzz.mutations.operators.synonyms import synonyms_from
-from pytest_promptfuzz.testing import faults
 
 PARCEL = "Name the thing that the customer of jane@example.com asks for. Text: My parcel is lost."
 PLAN = {"mutations": 1, "operators": ["sign-off"]}

@@ -14,10 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from pytest_promptfuzz.testing import faults
 from pytest_promptfuzz.testing.server import ModelServer
 
 from pytest_promptfuzz import Response, ToolCall, Usage
-from pytest_promptfuzz.testing import faults
 
 HERE = Path(__file__).resolve().parent
 PORT = 18123
