@@ -29,6 +29,7 @@ from pytest_promptfuzz import Prompt
 from pytest_promptfuzz.cli.main import main as promptfuzz
 from pytest_promptfuzz.comparing.formats.data_text import read_schema
 from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.evaluating.pyproject import read_tool
 from pytest_promptfuzz.history.counterexamples import LocalCounterexamples
 from pytest_promptfuzz.history.runs import read_run
 from pytest_promptfuzz.history.snapshots import read as read_snapshot
@@ -39,7 +40,6 @@ from pytest_promptfuzz.reporting.report_files import read_document
 from pytest_promptfuzz.reporting.terminal.styled_text import render
 from pytest_promptfuzz.reporting.terminal.summary import document_lines
 from pytest_promptfuzz.running.batches import Underway
-from pytest_promptfuzz.running.limits.settings import read_tool
 from pytest_promptfuzz.storage.disk_store import kept_answers
 from pytest_promptfuzz.storage.recordings.files import RecordingFile
 

@@ -357,7 +357,6 @@ MANY_FIELDS: dict[str, str] = {
     "history/changes.py:ChangeReport": "",
     "history/entries.py:HistoryEntry": "",
     "mutations/engine/operator.py:Operator": "",
-    "plugin/marks.py:RobustOptions": "",
     "plugin/state.py:State": "",
     "reporting/model.py:TrialReport": "",
     "reporting/model.py:TestSummary": "",

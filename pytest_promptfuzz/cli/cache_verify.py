@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.cli.cache_stats import add_paths, add_store, counted, day, recordings_in
 from pytest_promptfuzz.cli.options import add_limit_options, add_output_options, limits_of
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, UsageError
+from pytest_promptfuzz.evaluating.settings import LIMITS
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line
-from pytest_promptfuzz.running.limits.settings import GIVEN
 from pytest_promptfuzz.storage.disk_store import kept_answers
 from pytest_promptfuzz.storage.recordings.checks import check, secrets_of, why_not
 
@@ -144,7 +144,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         PromptfuzzError: A path is wrong, or a provider may not be asked.
     """
     given = [name for name in ("sample", "seed", "host") if getattr(options, name) is not None]
-    given += [each.name for each in GIVEN if getattr(options, each.name) != each.default]
+    given += [each.name for each in LIMITS.values() if getattr(options, each.name) != each.default]
     if given and not options.live:
         option = "--" + given[0].replace("_", "-")
         raise UsageError(f"{option} is for asking the provider again; write --live with it.")

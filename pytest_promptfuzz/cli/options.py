@@ -13,28 +13,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.pyproject import PROFILES, read_tool
+from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, LIMITS, RUN_SETTINGS, SEARCH_KEYS
 from pytest_promptfuzz.mutations.engine.selection import as_operator, read_mutations, read_operators
 from pytest_promptfuzz.reporting.terminal.styled_text import MIN_WIDTH
 from pytest_promptfuzz.reporting.terminal.summary import render
-from pytest_promptfuzz.running.limits.settings import (
-    GIVEN,
-    PROFILES,
-    read_tool,
-    rules_and_prices,
-    settings_of,
-)
 from pytest_promptfuzz.text.safe_text import fit_encoding, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_promptfuzz.comparing.profiles import Profile
+    from pytest_promptfuzz.evaluating.settings import Setting
     from pytest_promptfuzz.reporting.terminal.styled_text import Line
     from pytest_promptfuzz.running.limits.limits import SessionLimits
-    from pytest_promptfuzz.running.limits.settings import Given
 
 
 _PREFIX = "--"
+_SHARED = {**RUN_SETTINGS, **SEARCH_KEYS, **CONTRACT_KEYS}
+"""The settings that a command may take as well, by name."""
+
+
+def add_setting(group: argparse._ActionsContainer, name: str, *names: str, **differing: Any) -> None:
+    """An option that is a setting of the table: its name, default and help are the table's.
+
+    Args:
+        group: Gets it.
+        name: The setting's.
+        names: Other names of the option, which come first.
+        differing: What this command has otherwise, as ``add_argument`` takes it.
+    """
+    setting = _SHARED[name]
+    row = {"default": setting.default, "help": setting.command_help}
+    if setting.metavar is not None and "choices" not in differing:
+        row["metavar"] = setting.metavar
+    group.add_argument(*names, setting.flag, **{**row, **differing})
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -60,63 +73,32 @@ def add_plan_options(parser: argparse.ArgumentParser, *, mixed: bool = False) ->
         mixed: Whether ``-n`` also takes counts by name: ``lexical=3,synonym=2``.
     """
     group = parser.add_argument_group("mutations")
-    group.add_argument(
+    amount = _SHARED["mutations"].command_help
+    add_setting(
+        group,
+        "mutations",
         "-n",
-        "--mutations",
         type=_mutations if mixed else int,
-        default=8,
         metavar="N|A=2,B=1" if mixed else "N",
-        help="how many mutations, 1 to 10,000 (8)" + (", or how many of what" if mixed else ""),
+        help=amount + (", or how many of what" if mixed else ""),
     )
-    group.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="the same seed gives the same mutations (0)"
-    )
-    group.add_argument(
-        "--operators",
-        type=_operators,
-        metavar="A,B|A=2,B=1",
-        help="use only these operators or dimensions (`promptfuzz operators` lists them), or give them weights; A:3 "
-        "and A:20%% say how much of A, A+B applies both",
-    )
+    add_setting(group, "seed", type=int)
+    add_setting(group, "operators", type=_operators, metavar="A,B|A=2,B=1")
 
 
 def add_comparing_options(group: argparse._ArgumentGroup) -> None:
     """``--task``, ``--embedder``, ``--entailment`` and ``--judge``."""
-    group.add_argument(
-        "--task",
-        metavar="NAME",
-        help="how answers are compared (by default inferred from the answer to the unmutated prompt)",
-    )
-    group.add_argument(
-        "--embedder",
-        metavar="NAME",
-        help="provider of embeddings that compares answers by meaning: openai:MODEL or compatible:MODEL@URL (by "
-        "default a model on this machine)",
-    )
-    group.add_argument(
-        "--entailment",
-        metavar="FOLDER",
-        type=_entailment,
-        help="folder of the model that tells whether one text follows from another (by default an installed one)",
-    )
-    group.add_argument(
-        "--judge",
-        metavar="NAME",
-        help="model that rates answers which the built-in comparisons cannot decide (none)",
-    )
+    add_setting(group, "task")
+    add_setting(group, "embedder")
+    add_setting(group, "entailment", metavar="FOLDER", type=_entailment)
+    add_setting(group, "judge")
 
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
     """``--max-calls``, ``--rpm`` and the others that pytest knows as ``--promptfuzz-…``."""
     group = parser.add_argument_group("limits and budget")
-    for each in GIVEN:
-        group.add_argument(
-            _PREFIX + each.name.replace("_", "-"),
-            type=functools.partial(_read, each),
-            default=each.default,
-            metavar=each.metavar,
-            help=each.help,
-        )
+    for name, setting in LIMITS.items():
+        add_setting(group, name, type=functools.partial(_read, setting))
 
 
 def limits_of(options: argparse.Namespace) -> SessionLimits:
@@ -125,10 +107,10 @@ def limits_of(options: argparse.Namespace) -> SessionLimits:
     Raises:
         UsageError: That file cannot be read, or they are wrong in it.
     """
-    from pytest_promptfuzz.running.limits.limits import SessionLimits
+    from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings, rules_and_prices
 
     rules, prices = rules_and_prices(read_tool(Path.cwd()))
-    settings = settings_of(vars(options), rules=rules, prices=prices, prefix=_PREFIX)
+    settings = Settings.of(vars(options), rules=rules, prices=prices, prefix=_PREFIX)
     return SessionLimits(settings, told=lambda text: print(f"promptfuzz: {safe(text)}", file=sys.stderr))
 
 
@@ -143,12 +125,11 @@ def named_profiles() -> dict[str, Profile]:
     return profiles_from(read_tool(Path.cwd()).get("profiles", {}), PROFILES)
 
 
-def _read(given: Given, text: str) -> Any:
+def _read(setting: Setting, text: str) -> Any:
     try:
-        return given.read(text)
+        return setting.kind.read(text)
     except ValueError:
-        expected = (given.read.__doc__ or "").strip(".").lower()
-        raise argparse.ArgumentTypeError(f"{text!r} is not {expected}") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not {setting.kind.expected}") from None
 
 
 def _entailment(text: str) -> str:

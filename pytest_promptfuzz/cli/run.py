@@ -15,6 +15,7 @@ from pytest_promptfuzz.cli.options import (
     add_limit_options,
     add_output_options,
     add_plan_options,
+    add_setting,
     limits_of,
     named_profiles,
     plain,
@@ -23,12 +24,11 @@ from pytest_promptfuzz.cli.options import (
 )
 from pytest_promptfuzz.cli.prompts import filled, read_prompt, read_values
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, RUN_SETTINGS
 from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.reporting.terminal.progress import Progress
 from pytest_promptfuzz.reporting.terminal.summary import failure_lines, side_by_side_lines, summary_lines
-from pytest_promptfuzz.stats.stopping import STOPS
-from pytest_promptfuzz.stats.verdict import GATES
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.cli.options import Output
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.terminal.styled_text import Line
     from pytest_promptfuzz.results.robustness import Robustness
 
-_STORE = ".promptfuzz"
+_STORE = RUN_SETTINGS["cache_dir"].default
 _EFFECTS = {"fail": 1, "error": 3, "pass": 0}
 _VERDICTS = {"brittle": "fail", "noisy": "error", "inconclusive": "error"}
 
@@ -83,58 +83,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_plan_options(parser, mixed=True)
     group = parser.add_argument_group("verdict")
-    group.add_argument(
-        "--threshold",
-        type=_number,
-        default=0.85,
-        metavar="X",
-        help="lowest score that passes, 0 to 1 (0.85)",
-    )
-    group.add_argument(
-        "--gate",
-        metavar=f"{{{','.join(GATES)}}}",
-        default="point",
-        help="what must reach the threshold: point (the score) or confident (the lower bound of the score); no-worse "
-        "is point, and also fails a prompt that got worse than in the run of --against (point)",
-    )
+    add_setting(group, "threshold", type=_number)
+    gates = CONTRACT_KEYS["gate"].kind.names
+    add_setting(group, "gate", metavar=f"{{{','.join(gates)}}}")
     group.add_argument(
         "--against",
         metavar="FILE",
         help="an earlier run to compare with, for --gate no-worse: a file that --json wrote",
     )
     add_comparing_options(group)
-    group.add_argument(
-        "--judge-when",
-        choices=("undecided", "always"),
-        help="when the judge is asked: if the built-in comparisons cannot decide, or always (undecided)",
-    )
-    group.add_argument(
-        "--judge-repeats",
-        type=int,
-        metavar="N",
-        help="how often the judge rates the same answers; the median counts (1)",
-    )
-    group.add_argument(
-        "--stop",
-        choices=STOPS,
-        default="certain",
-        help="when to stop asking: once the verdict is certain, on statistical evidence (sprt, sequential), or never "
-        "(certain)",
-    )
-    group.add_argument(
-        "--shrink",
-        type=queries,
-        default=60,
-        metavar="N",
-        help="how many queries may be used to shrink the change that breaks the prompt; off: none (60)",
-    )
-    group.add_argument(
-        "--controls",
-        type=queries,
-        default=1,
-        metavar="N",
-        help="controls of a plan that names none, to see that the answer can change; off: none (1)",
-    )
+    # Where these two are not given, the judge's own way counts.
+    add_setting(group, "judge_when", choices=CONTRACT_KEYS["judge_when"].kind.names, default=None)
+    add_setting(group, "judge_repeats", type=int, default=None)
+    add_setting(group, "stop", choices=CONTRACT_KEYS["stop"].kind.names)
+    add_setting(group, "shrink", type=queries)
+    add_setting(group, "controls", type=queries)
     group.add_argument(
         "--expected",
         metavar="ANSWER",
@@ -155,9 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="auto uses stored answers and calls for the rest, live always calls (auto)",
     )
-    group.add_argument(
-        "--cache-dir", default=_STORE, metavar="DIR", help=f"folder for stored answers ({_STORE})"
-    )
+    add_setting(group, "cache_dir")
     add_limit_options(parser)
     add_output_options(parser)
 

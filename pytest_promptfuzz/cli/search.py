@@ -12,13 +12,14 @@ from pytest_promptfuzz.cli.options import (
     add_comparing_options,
     add_limit_options,
     add_output_options,
+    add_setting,
     limits_of,
     named_profiles,
     operator_names,
 )
 from pytest_promptfuzz.cli.prompts import filled, filled_by_each, read_prompt_or_text, read_values
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.evaluating.search_settings import BATCH, QUERIES, REPEATS
+from pytest_promptfuzz.evaluating.search_settings import BATCH, REPEATS
 from pytest_promptfuzz.reporting.model import FORMAT
 from pytest_promptfuzz.reporting.terminal.progress import Progress
 from pytest_promptfuzz.reporting.terminal.searches import (
@@ -289,7 +290,6 @@ def _to_stderr(text: str) -> None:
     sys.stderr.flush()
 
 
-_STORE = ".promptfuzz"
 _EPILOG = (
     "exit codes: 0: no change breaks the prompt, as far as the search went, 1: a change that breaks it was found, "
     "2: wrong usage or environment, 3: inconclusive (the target varies or fails, or the search ended too early: "
@@ -349,9 +349,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         default="auto",
         help="auto uses stored answers and calls for the rest, live always calls (auto)",
     )
-    group.add_argument(
-        "--cache-dir", default=_STORE, metavar="DIR", help=f"folder for stored answers ({_STORE})"
-    )
+    add_setting(group, "cache_dir")
     _add_measures(parser.add_argument_group("what to do with the changes that were found"))
     add_limit_options(parser)
     add_output_options(parser)
@@ -359,30 +357,16 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def _add_search(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--objective",
-        default="deviation",
-        metavar="NAME",
-        help="what must happen to the answer: deviation (it changes), minor (it changes slightly), label, confidence, "
-        "bleu, judge, or a measure that falls below a bound, such as 'rouge-l<0.5' (deviation)",
-    )
+    add_setting(group, "objective")
     group.add_argument(
         "--method",
         default=DEFAULT,
         metavar="NAME",
         help=f"how to choose the next change: {', '.join(METHODS)} ({DEFAULT})",
     )
-    group.add_argument(
-        "--queries",
-        type=int,
-        default=QUERIES,
-        metavar="N",
-        help="how many queries each search may use, those of the unmutated prompt included (200)",
-    )
+    add_setting(group, "queries", type=int)
     group.add_argument("--max-seconds", type=float, metavar="X", help="end each search after so many seconds")
-    group.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="the same seed asks the same questions (0)"
-    )
+    add_setting(group, "seed", type=int, help="the same seed asks the same questions (0)")
     group.add_argument(
         "--batch",
         type=int,
@@ -412,10 +396,10 @@ def _add_search(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--operators",
+    add_setting(
+        group,
+        "operators",
         type=operator_names,
-        metavar="A,B",
         help="use only these operators or dimensions, such as synonym or lexical (by default those of a test)",
     )
     group.add_argument(
@@ -434,14 +418,8 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--any-sense", action="store_true", help="use all synonyms of a word, whatever part of speech it is"
     )
-    group.add_argument("--max-words", type=int, metavar="N", help="how many words may change")
-    group.add_argument(
-        "--max-change-rate",
-        type=float,
-        default=1.0,
-        metavar="X",
-        help="what share of the words may change, 0 to 1 (1)",
-    )
+    add_setting(group, "max_words", type=int)
+    add_setting(group, "max_change_rate", type=float)
     group.add_argument(
         "--min-cosine",
         type=float,

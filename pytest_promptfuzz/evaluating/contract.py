@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import NotRecordedError, UsageError, nearest
+from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
 from pytest_promptfuzz.mutations.engine.selection import wanted
-from pytest_promptfuzz.prompts.messages import TEMPLATE, MutatedPart, parse_part
+from pytest_promptfuzz.prompts.messages import TEMPLATE, MutatedPart
 from pytest_promptfuzz.prompts.prompt import as_prompt
 from pytest_promptfuzz.results.counterexamples import PINNED
 from pytest_promptfuzz.stats.regressions import POLICIES
@@ -30,14 +31,14 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.engine.selection import PlanRequest
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.stats.stopping import Stop
+    from pytest_promptfuzz.stats.verdict import GateName
     from pytest_promptfuzz.storage.redaction import Redaction
     from pytest_promptfuzz.wire.cassettes import Tape
     from pytest_promptfuzz.wire.watch import Watch
 
 
 DRIFTS = ("model_drift", "prompt_drift", "comparator_drift")
-MOST_MUTATIONS = 10_000
-MOST_SAMPLES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +138,9 @@ class Contract:
             from pytest_promptfuzz.comparing.profiles import named
 
             values = named(values, profiles, where)
-        known = {field.name for field in fields(cls)}
         for name in values:
-            if name not in known:
-                raise UsageError(f"{where}: unknown setting {name!r}. {nearest(name, known)}")
+            if name not in CONTRACT_KEYS:
+                raise UsageError(f"{where}: unknown setting {name!r}. {nearest(name, CONTRACT_KEYS)}")
         amount = values.get("mutations")
         if not isinstance(amount, int | str | None) and values.get("operators") is not None:
             # Said before either is read: a name in one may be an object in the other.
@@ -148,7 +148,7 @@ class Contract:
                 f"{where}: mutations={amount!r:.80} names what to draw on, and so does operators=; keep one of them (an"
                 " operator of one's own may stand in mutations= itself)."
             )
-        checked = {name: _CHECKS[name](name, value, where) for name, value in values.items()}
+        checked = {name: CONTRACT_KEYS[name].check(value, where) for name, value in values.items()}
         if checked.get("judge") is not None or checked.get("quality"):
             from pytest_promptfuzz.judging.model_judge import read_judge
 
@@ -165,202 +165,6 @@ class Contract:
         if contract.task is not None and contract.profile is not None:
             raise UsageError(f"{where}: give task={contract.task!r} or profile=, not both.")
         return contract
-
-
-def _whole(low: int, high: int | None) -> Any:
-    def check(name: str, value: Any, where: str) -> int:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise UsageError(f"{where}: {name}={value!r} must be a whole number, not {type(value).__name__}.")
-        if value < low or (high is not None and value > high):
-            span = f"from {low} to {high:,}" if high is not None else f"{low} or more"
-            raise UsageError(f"{where}: {name}={value} is out of range; write a whole number {span}.")
-        return value
-
-    return check
-
-
-def _share(name: str, value: Any, where: str) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
-        raise UsageError(
-            f"{where}: {name}={value!r} must be a number from 0 to 1, not {type(value).__name__}."
-        )
-    if not 0 <= value <= 1:  # NaN fails this too
-        hint = f" Did you mean {value / 100:g}?" if 10 <= value <= 100 else ""  # 2 is hardly a percentage
-        raise UsageError(f"{where}: {name}={value} is out of range; write a number from 0 to 1.{hint}")
-    return exact(value) if name == "threshold" else float(value)
-
-
-def _optional(check: Any) -> Any:
-    return lambda name, value, where: None if value is None else check(name, value, where)
-
-
-def _queries(name: str, value: Any, where: str) -> int:
-    if value == "off":
-        return 0
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise UsageError(
-            f"{where}: {name}={value!r:.80} must be how often the prompt may be asked, a whole number of 0 or more; 0 "
-            "or 'off' shrinks nothing."
-        )
-    return value
-
-
-def _controls(name: str, value: Any, where: str) -> int:
-    if value == "off":
-        return 0
-    if isinstance(value, bool) or value not in (0, 1):
-        raise UsageError(
-            f"{where}: {name}={value!r:.80} must be 1, or 0 or 'off' for no control. For more, name them in mutations=."
-        )
-    return int(value)
-
-
-def _seed(name: str, value: Any, where: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise UsageError(f"{where}: {name}={value!r} must be a whole number, not {type(value).__name__}.")
-    return value
-
-
-def _name(known: Any) -> Any:
-    def check(name: str, value: Any, where: str) -> str:
-        names = known()
-        if not isinstance(value, str):
-            raise UsageError(f"{where}: {name}={value!r} must be a name. {nearest('', names)}")
-        if value not in names:
-            raise UsageError(f"{where}: unknown {name} {value!r}. {nearest(value, names)}")
-        return value
-
-    return check
-
-
-def _tasks() -> Sequence[str]:
-    from pytest_promptfuzz.comparing.profiles import TASKS
-
-    return TASKS
-
-
-def _profile(_: str, value: Any, where: str) -> Profile | str:
-    from pytest_promptfuzz.comparing.profiles import Profile
-
-    if isinstance(value, Profile):
-        return value
-    if not isinstance(value, str):
-        raise UsageError(
-            f"{where}: profile={value!r:.80} must be 'quirx', or a profile that profile_for() made."
-        )
-    if value != "quirx":
-        from pytest_promptfuzz.comparing.profiles import unknown_profile
-
-        raise UsageError(f"{where}: {unknown_profile(value)}")
-    return "quirx"
-
-
-def _schema(_: str, value: Any, where: str) -> Schema:
-    from pytest_promptfuzz.comparing.formats.data_text import read_schema
-
-    try:
-        return read_schema(value)
-    except UsageError as error:
-        raise UsageError(f"{where}: {error}") from None
-
-
-def _mutations(name: str, value: Any, where: str) -> int | PlanRequest:
-    from collections.abc import Mapping
-
-    if isinstance(value, str):
-        raise UsageError(
-            f"{where}: mutations={value!r:.80} must be a whole number, a mapping or a list, not str; write mutations=8,"
-            ' {"lexical": 3} or ["synonym"].'
-        )
-    if not isinstance(value, Mapping | list | tuple):
-        return _whole(1, MOST_MUTATIONS)(name, value, where)  # type: ignore[no-any-return]  # an int, or it raises
-    from pytest_promptfuzz.mutations.engine.selection import wanted
-
-    try:
-        return wanted(value)
-    except UsageError as error:
-        raise UsageError(f"{where}: {error}") from None
-
-
-def _parts(name: str, value: Any, where: str) -> tuple[Any, ...]:
-    from pytest_promptfuzz.comparing import custom_checks
-
-    kinds: Mapping[str, Any] = {"tiers": custom_checks.TIERS, "guards": custom_checks.GUARDS}
-    return kinds[name].several(value, f"{where}: {name}")  # type: ignore[no-any-return]  # parts, or it raises
-
-
-def _measures(name: str, value: Any, where: str) -> tuple[str, ...]:
-    from pytest_promptfuzz.judging.model_judge import check_measure
-
-    if not isinstance(value, list | tuple):
-        raise UsageError(f"{where}: {name}={value!r:.80} must be a list such as ['faithfulness'].")
-    try:
-        return tuple(dict.fromkeys(check_measure(each) for each in value))
-    except UsageError as error:
-        raise UsageError(f"{where}: {name}: {error}") from None
-
-
-def _operators(_: str, value: Any, where: str) -> Any:
-    from pytest_promptfuzz.mutations.engine.selection import strata_of
-
-    try:
-        strata_of(value)
-    except UsageError as error:
-        raise UsageError(f"{where}: {error}") from None
-    return value
-
-
-def _part(_: str, value: Any, where: str) -> MutatedPart:
-    try:
-        return parse_part(value)
-    except UsageError as error:
-        raise UsageError(f"{where}: {error}") from None
-
-
-def _flag(name: str, value: Any, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise UsageError(f"{where}: {name}={value!r} must be True or False, not {type(value).__name__}.")
-    return value
-
-
-def _paths(_: str, value: Any, where: str) -> tuple[str, ...]:
-    from pytest_promptfuzz.text.json_paths import parse_paths
-
-    try:
-        return parse_paths(value)
-    except UsageError as error:
-        raise UsageError(f"{where}: {error}") from None
-
-
-_CHECKS: Mapping[str, Any] = {
-    "mutations": _mutations,
-    "threshold": _share,
-    "gate": _name(lambda: GATES),
-    "seed": _seed,
-    "part": _part,
-    "operators": _optional(_operators),
-    "task": _optional(_name(_tasks)),
-    "equivalent_at": _optional(_share),
-    "minor_at": _optional(_share),
-    "profile": _optional(_profile),
-    "schema": _optional(_schema),
-    "max_deviations": _optional(_whole(0, None)),
-    "compare": _flag,
-    "ignore": _paths,
-    "tiers": _parts,
-    "guards": _parts,
-    "judge": lambda _, value, __: None if value is False else value,  # read with what belongs to it
-    "judge_when": _name(lambda: ("undecided", "always")),
-    "judge_repeats": _whole(1, 15),
-    "quality": _measures,
-    "samples": _whole(1, MOST_SAMPLES),
-    "baseline_runs": _whole(1, MOST_SAMPLES),
-    "stop": _name(lambda: STOPS),
-    "shrink": _queries,
-    "controls": _controls,
-    "pinned": _name(lambda: PINNED),
-    **dict.fromkeys(DRIFTS, _name(lambda: POLICIES)),
-}
 
 
 # The plan of a test and its recording: which plan is executed, and what is an error where nothing is recorded.

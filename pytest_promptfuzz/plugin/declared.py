@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError
 from pytest_promptfuzz.evaluating.evaluate import Cases, Input, read_inputs
+from pytest_promptfuzz.evaluating.settings import RUN_KEYS
 from pytest_promptfuzz.plugin.marks import is_robust, laid_over, merged
-from pytest_promptfuzz.plugin.settings import RUN_KEYS
 from pytest_promptfuzz.plugin.state import State
 from pytest_promptfuzz.prompts.messages import TEMPLATE
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt

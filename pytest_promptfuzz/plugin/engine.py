@@ -25,15 +25,15 @@ from pytest_promptfuzz.evaluating.phases.verdict import read_expected
 from pytest_promptfuzz.evaluating.role_prompts import PREFIX, OnWire
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.evaluating.session import simulated_backend, simulated_of
+from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, RUN_KEYS
 from pytest_promptfuzz.plugin import replays, test_bodies
 from pytest_promptfuzz.plugin.declared import declaration, is_declarative
-from pytest_promptfuzz.plugin.marks import CONTRACT_KEYS, laid_over, merged, refuse_unused_prompt
+from pytest_promptfuzz.plugin.marks import laid_over, merged, refuse_unused_prompt
 from pytest_promptfuzz.plugin.output.outcome import BehaviourDrift, BrittlePrompt, UntrustedVerdict
 from pytest_promptfuzz.plugin.output.progress import ItemProgress
 from pytest_promptfuzz.plugin.output.redaction import redaction_of
 from pytest_promptfuzz.plugin.output.test_reports import attach, tell
 from pytest_promptfuzz.plugin.replays import RESULTS, pin
-from pytest_promptfuzz.plugin.settings import RUN_KEYS
 from pytest_promptfuzz.plugin.snapshots import SNAPSHOT, accept, drift_fails, kept_of, updated
 from pytest_promptfuzz.plugin.state import REPORT, UNMUTATED, State
 from pytest_promptfuzz.plugin.test_bodies import (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 import pytest
 
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.plugin.options import OVERRIDE, GivenSetting, places, read_value
-from pytest_promptfuzz.plugin.settings import CHOICES, MUTATIONS
+from pytest_promptfuzz.evaluating.settings import CHOICES, MARK_KEYS
+from pytest_promptfuzz.plugin.options import OVERRIDE, GivenSetting, given_places, read_value
 
 if TYPE_CHECKING:
     import os
@@ -21,33 +21,46 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier
     from pytest_promptfuzz.comparing.profiles import Profile
+    from pytest_promptfuzz.evaluating.settings import Setting
     from pytest_promptfuzz.judging.model_judge import AnyJudge
     from pytest_promptfuzz.mutations.engine.selection import Mutations, Selection
-    from pytest_promptfuzz.plugin.settings import Setting
     from pytest_promptfuzz.searching.search_loop import Method
     from pytest_promptfuzz.storage.redaction import Redactor
 
-    class RobustOptions(TypedDict, total=False):
-        """The keys of ``@robust``; docs/reference.md describes each."""
+    # Written by docs/settings_tables.py from evaluating/settings.py.
 
-        mutations: Mutations
-        threshold: float
-        gate: str
+    class PlaceKeys(TypedDict, total=False):
+        """Keys of ``@robust``: the prompt and the model."""
+
         inputs: Sequence[Any] | Mapping[str, Any]
         expected: Any
         mutate: str
         call: int
         match: str | re.Pattern[str]
         target: str | Callable[..., Any]
-        task: str
-        part: str | Sequence[str]
+        fixtures: str
+
+    class PlanKeys(TypedDict, total=False):
+        """Keys of ``@robust``: the mutations."""
+
+        mutations: Mutations
         operators: Selection
+        part: str | Sequence[str]
+        stop: str
+        shrink: int | Literal["off"]
+        controls: int | Literal["off"]
+        samples: int
+        baseline_runs: int
         seed: int
+
+    class ComparisonKeys(TypedDict, total=False):
+        """Keys of ``@robust``: how answers are compared."""
+
+        task: str
+        profile: Profile | str
         equivalent_at: float
         minor_at: float
-        profile: Profile | str
         schema: Mapping[str, Any] | str | os.PathLike[str]
-        max_deviations: int
         compare: bool
         ignore: str | Sequence[str]
         tiers: Sequence[SimilarityTier | str]
@@ -56,62 +69,36 @@ if TYPE_CHECKING:
         judge_when: str
         judge_repeats: int
         quality: Sequence[str]
-        samples: int
-        baseline_runs: int
-        stop: str
-        shrink: int | Literal["off"]
-        controls: int | Literal["off"]
+
+    class VerdictKeys(TypedDict, total=False):
+        """Keys of ``@robust``: how a test is judged."""
+
+        threshold: float
+        gate: str
         pinned: str
         model_drift: str
         prompt_drift: str
         comparator_drift: str
-        fixtures: str
+        max_deviations: int
+
+    class SearchKeys(TypedDict, total=False):
+        """Keys of ``@robust``: tests that search."""
+
         search: bool | str | Method | Mapping[str, Any]
         queries: int
         objective: str | Callable[[Any, Any], Any]
         max_words: int
         max_change_rate: float
 
+    # End of what docs/settings_tables.py writes.
+
+    class RobustOptions(PlaceKeys, PlanKeys, ComparisonKeys, VerdictKeys, SearchKeys, total=False):
+        """The keys of ``@robust``; docs/reference.md describes each."""
+
     _Forget = Callable[[], None]
 
 
 MARK = "robust"
-# What the mark holds beside the contract of evaluating/contract.py.
-PLACEMENT_KEYS = ("inputs", "expected", "mutate", "call", "match", "target", "fixtures")
-# How a test searches that is a search.
-SEARCH_KEYS = ("search", "queries", "objective", "max_words", "max_change_rate")
-CONTRACT_KEYS = (
-    "mutations",
-    "threshold",
-    "gate",
-    "task",
-    "part",
-    "operators",
-    "seed",
-    "equivalent_at",
-    "minor_at",
-    "profile",
-    "schema",
-    "max_deviations",
-    "compare",
-    "ignore",
-    "tiers",
-    "guards",
-    "judge",
-    "judge_when",
-    "judge_repeats",
-    "quality",
-    "samples",
-    "baseline_runs",
-    "stop",
-    "shrink",
-    "controls",
-    "pinned",
-    "model_drift",
-    "prompt_drift",
-    "comparator_drift",
-)
-KEYS = (*CONTRACT_KEYS, *PLACEMENT_KEYS, *SEARCH_KEYS)
 
 
 def robust(*args: Any, **options: Unpack[RobustOptions]) -> Any:
@@ -150,8 +137,8 @@ def merged(item: pytest.Item) -> tuple[Any, dict[str, Any]]:
         if mark.args:
             given["prompt"] = mark.args[0]
         for key, value in given.items():
-            if key != "prompt" and key not in KEYS:
-                raise UsageError(f"@robust has no key {key!r}. {nearest(key, KEYS)}")
+            if key != "prompt" and key not in MARK_KEYS:
+                raise UsageError(f"@robust has no key {key!r}. {nearest(key, MARK_KEYS)}")
             if seen.get(key) is node:
                 raise UsageError(f"@robust is given {key}= twice on {node.name!r}; keep one of them.")
             if key in seen:
@@ -391,7 +378,10 @@ def read_choice(config: pytest.Config, table: Mapping[str, Any], overrides: Mapp
         pytest.UsageError: A value that cannot be read, or two that contradict each other in places of one rank.
     """
     written = [
-        (setting, each) for setting in CHOICES for each in places(setting, config, table) if each.value != ""
+        (setting, each)
+        for setting in CHOICES
+        for each in given_places(setting, config, table)
+        if each.value != ""
     ]
     ranks: dict[int, dict[str, Chosen]] = {}
     for setting, each in sorted(written, key=lambda pair: pair[1].rank):
@@ -421,7 +411,7 @@ def _read(setting: Setting, written: GivenSetting) -> Any:
     # Tables and lists of TOML are values already.
     value = written.value if isinstance(written.value, dict | list) else read_value(setting, written)
     try:
-        if setting is MUTATIONS:
+        if setting.name == "mutations":
             count_of(value)
         else:
             weights_of(value)

@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.plugin import settings
-from pytest_promptfuzz.plugin.settings import CHOICES, SETTINGS
+from pytest_promptfuzz.evaluating.settings import CHOICES, INI_ONLY, OVERRIDABLE, RUN_SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_promptfuzz.comparing.profiles import Profile
-    from pytest_promptfuzz.plugin.settings import Setting
+    from pytest_promptfuzz.evaluating.settings import Setting
 
 
-REDACT = "promptfuzz_redact"
+REDACT = INI_ONLY["redact"].ini
 OVERRIDE = "--promptfuzz-override"
 UPDATE = "--promptfuzz-update"
 UPDATES = {
@@ -47,7 +46,7 @@ _NO_SETTINGS = (
 
 def unknown_variables() -> list[str]:
     """A sentence for each environment variable that is named like a setting and is none."""
-    known = {each.environment for each in (*SETTINGS, *CHOICES)}
+    known = {each.environment for each in (*RUN_SETTINGS.values(), *CHOICES)}
     unknown = sorted(
         name for name in os.environ if name.startswith("PROMPTFUZZ_") and name not in {*known, *_NO_SETTINGS}
     )
@@ -69,7 +68,7 @@ def add_options(parser: pytest.Parser) -> None:
         default="on",
         help="off: robust tests run once, with the unmutated prompt (default: on)",
     )
-    for setting in (*SETTINGS, *CHOICES):
+    for setting in (*RUN_SETTINGS.values(), *CHOICES):
         group.addoption(
             setting.option,
             dest=setting.ini,
@@ -79,12 +78,8 @@ def add_options(parser: pytest.Parser) -> None:
             action="append" if setting.several else "store",
         )
         parser.addini(setting.ini, setting.help.replace("%%", "%"), type=_type_of(setting), default=None)
-    parser.addini(
-        REDACT,
-        "regular expressions of what is never stored or shown, one on each line",
-        type="linelist",
-        default=[],
-    )
+    for setting in INI_ONLY.values():
+        parser.addini(setting.ini, setting.help, type=_type_of(setting), default=[*setting.default])
     group.addoption(
         "--promptfuzz-dry-run",
         action="store_true",
@@ -117,16 +112,21 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="replace a setting of all tests, even where a test sets its own: mutations, operators, threshold, gate, "
-        "task, seed or max_deviations; the report says so",
+        help=f"replace a setting of all tests, even where a test sets its own: {_either(OVERRIDABLE)}; the report says "
+        "so",
     )
+
+
+def _either(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}"
 
 
 def _type_of(setting: Setting) -> Any:
     """What pytest reads an ini value as. pyproject.toml may have a count as a number where pytest knows unions."""
-    if setting.ini_type == "count":
+    if setting.kind.ini_type == "count":
         return int | str if pytest.version_tuple >= (9, 2) else "string"
-    return setting.ini_type
+    return setting.kind.ini_type
 
 
 def read_settings(config: pytest.Config, table: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def read_settings(config: pytest.Config, table: Mapping[str, Any]) -> dict[str, 
     Raises:
         pytest.UsageError: A value that cannot be read, named with where it came from.
     """
-    return {setting.name: _value(setting, config, table) for setting in SETTINGS}
+    return {name: _value(setting, config, table) for name, setting in RUN_SETTINGS.items()}
 
 
 def given(name: str, config: pytest.Config) -> bool:
@@ -149,8 +149,7 @@ def given(name: str, config: pytest.Config) -> bool:
 
 def place_of(name: str, config: pytest.Config) -> str:
     """Where a setting was set, as messages name it; empty where it is the default."""
-    setting = next(each for each in SETTINGS if each.name == name)
-    written = next(places(setting, config), None)
+    written = next(given_places(RUN_SETTINGS[name], config), None)
     return "" if written is None else written.place
 
 
@@ -166,7 +165,7 @@ IN_FILE = 0
 """The rank of what stands in the project's files."""
 
 
-def places(
+def given_places(
     setting: Setting, config: pytest.Config, table: Mapping[str, Any] = MappingProxyType({})
 ) -> Iterator[GivenSetting]:
     """Where a setting is given, the place that wins first.
@@ -188,7 +187,7 @@ def places(
     try:
         value = config.getini(setting.ini)
     except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9.2 makes one of the other
-        raise pytest.UsageError(f"{source} is not {_expected(setting)}: {error}") from None
+        raise pytest.UsageError(f"{source} is not {setting.kind.expected}: {error}") from None
     if value is not None:
         yield GivenSetting(IN_FILE, source, _unquoted(value) if isinstance(value, str) else value)
     if setting.name in table:
@@ -207,7 +206,7 @@ def _unquoted(text: str) -> str:
 
 
 def _value(setting: Setting, config: pytest.Config, table: Mapping[str, Any]) -> Any:
-    every = list(places(setting, config, table))
+    every = list(given_places(setting, config, table))
     for one, other in pairwise(every):
         if one.rank == other.rank:
             raise pytest.UsageError(
@@ -225,20 +224,15 @@ def read_value(setting: Setting, written: GivenSetting) -> Any:
     """
     _, source, value = written
     if not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise pytest.UsageError(f"{source}: {value!r} is not {_expected(setting)}")
+        raise pytest.UsageError(f"{source}: {value!r} is not {setting.kind.expected}")
     try:
-        return setting.read(str(value))
+        return setting.kind.read(str(value))
     except ValueError as error:
         told = isinstance(error, UsageError) or str(error).startswith(("Did", "Known"))
         detail = str(error) if told else ""
         raise pytest.UsageError(
-            f"{source}: {value!r} is not {_expected(setting)}. {detail}".rstrip()
+            f"{source}: {value!r} is not {setting.kind.expected}. {detail}".rstrip()
         ) from None
-
-
-def _expected(setting: Setting) -> str:
-    doc = (setting.read.__doc__ or "valid").strip().rstrip(".")
-    return doc[0].lower() + doc[1:]
 
 
 def read_patterns(config: pytest.Config) -> tuple[str, ...]:
@@ -264,24 +258,16 @@ def read_overrides(config: pytest.Config) -> dict[str, Any]:
     Raises:
         pytest.UsageError: Not ``KEY=VALUE``, an unknown key, or a value that cannot be read.
     """
-    readers: dict[str, Callable[[str], Any]] = {
-        "mutations": settings.read_mutations,
-        "operators": settings.read_operators,
-        "threshold": float,
-        "gate": str,
-        "seed": int,
-        "task": str,
-        "max_deviations": int,
-    }
     overrides: dict[str, Any] = {}
     for text in config.getoption("promptfuzz_override"):
         key, equals, value = text.partition("=")
         if not equals:
             raise pytest.UsageError(f"{OVERRIDE} {text!r}: write KEY=VALUE, such as mutations=2")
-        if key not in readers:
-            raise pytest.UsageError(f"{OVERRIDE} {text!r}: unknown key {key!r}. {nearest(key, readers)}")
+        if key not in OVERRIDABLE:
+            raise pytest.UsageError(f"{OVERRIDE} {text!r}: unknown key {key!r}. {nearest(key, OVERRIDABLE)}")
+        kind = OVERRIDABLE[key].kind
         try:
-            overrides[key] = readers[key](value)
+            overrides[key] = (kind.parse or kind.read)(value)
         except UsageError as error:
             raise pytest.UsageError(f"{OVERRIDE} {text!r}: {error}") from None
         except ValueError:

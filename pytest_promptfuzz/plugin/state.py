@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, UsageError, unstopped
+from pytest_promptfuzz.evaluating.pyproject import PROFILES, read_tool
 from pytest_promptfuzz.judging.models import Configured
 from pytest_promptfuzz.judging.models import configure as configure_models
 from pytest_promptfuzz.plugin.marks import PlanChoice, read_choice
@@ -30,7 +31,6 @@ from pytest_promptfuzz.plugin.options import (
 from pytest_promptfuzz.plugin.output.session_finish import Ending
 from pytest_promptfuzz.plugin.replays import RESULTS, PinKeeper
 from pytest_promptfuzz.plugin.snapshots import Gone, Updates, check_update
-from pytest_promptfuzz.running.limits.settings import PROFILES, read_tool, rules_and_prices
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wire.network import Beforehand, innermost
 
@@ -88,11 +88,10 @@ def read_profiles(tables: Mapping[str, Any]) -> dict[str, Profile]:
 
 def make_limits(state: State) -> SessionLimits:
     """The gate of this process; the workers of one run share what they count."""
-    from pytest_promptfuzz.running.limits.limits import SessionLimits
-    from pytest_promptfuzz.running.limits.settings import settings_of
+    from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings, rules_and_prices
 
     rules, prices = rules_and_prices(state.tables)
-    settings = settings_of(state.settings, rules=rules, prices=prices, prefix="--promptfuzz-", dry=state.dry)
+    settings = Settings.of(state.settings, rules=rules, prices=prices, prefix="--promptfuzz-", dry=state.dry)
     run = getattr(state.config, "workerinput", {}).get(RUN)
     if run is None:
         return SessionLimits(settings, told=_line(state))
@@ -116,6 +115,7 @@ def _line(state: State) -> Callable[[str], None] | None:
 def prices_of(state: State) -> Prices:
     """What calls cost, the user's own prices first."""
     from pytest_promptfuzz.running.limits.budget import Prices
+    from pytest_promptfuzz.running.limits.limits import rules_and_prices
 
     return Prices(rules_and_prices(state.tables)[1])
 

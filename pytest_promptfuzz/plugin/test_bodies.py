@@ -15,9 +15,10 @@ from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating.evaluate import TargetAsker, watch_of_the_run
 from pytest_promptfuzz.evaluating.search_settings import Hunting
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
+from pytest_promptfuzz.evaluating.settings import SEARCH_KEYS
 from pytest_promptfuzz.mutations.engine.selection import PlanRequest
 from pytest_promptfuzz.plugin.declared import Declared, checked
-from pytest_promptfuzz.plugin.marks import MARK, SEARCH_KEYS
+from pytest_promptfuzz.plugin.marks import MARK
 from pytest_promptfuzz.running.run import adrive, drive, ends_everything
 from pytest_promptfuzz.searching.methods import DEFAULT
 

@@ -119,8 +119,6 @@ def _count(value: object, name: str) -> int:
 
 Now = Literal["breaks", "passes", "gone", "elsewhere", "varies", "unanswered"]
 RETIRED: frozenset[Now] = frozenset({"passes", "gone"})
-PINNED = ("warn", "fail")
-"""What a known counterexample that still breaks the answer may do to its test."""
 
 _MOST = 5  # answers, whatever they are
 _DOUBT = 0.05  # that a change which broke so often passes by chance each time

@@ -253,8 +253,6 @@ def _p(worse: int, better: int) -> float:
 
 
 Kind = Literal["model", "prompt", "comparator"]
-POLICIES = ("fail", "warn", "ignore")
-"""What drift may do to its test."""
 
 
 """How often a test whose model is as it was may be said to have another."""

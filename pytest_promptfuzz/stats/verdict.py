@@ -222,7 +222,6 @@ MOST_TRIALS = 10_000
 """As many as a plan may hold."""
 
 GateName = Literal["point", "confident", "no-worse"]
-GATES: tuple[GateName, ...] = ("point", "confident", "no-worse")
 
 
 def decide_at(

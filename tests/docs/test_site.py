@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 from documents import plain
 
-from pytest_promptfuzz.plugin.settings import CHOICES, SETTINGS
-
 ROOT = Path(__file__).parents[2]
 MARKERS = re.compile(rb"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 
@@ -71,15 +69,6 @@ def test_the_site_builds_strictly_and_asks_the_network_for_nothing(tmp_path: Pat
     }
     assert listed == pages.keys() - {".", "pages"}
     assert '<span class="filename">test_triage.py</span>' in pages["tutorial"]
-
-
-def test_the_reference_has_every_option() -> None:
-    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `(--promptfuzz-[\w-]+)`[^|]*\| ([^|]*?) ?\|", text, re.MULTILINE))
-    assert {each.option for each in (*SETTINGS, *CHOICES)} <= rows.keys()
-    for each in SETTINGS:
-        if isinstance(each.default, (int, float, str)) and not isinstance(each.default, bool):
-            assert str(each.default).removesuffix(".0") in rows[each.option], each.option
 
 
 def test_the_readme_is_short() -> None:

@@ -49,7 +49,7 @@ def translate(
         item: The test.
         call: What came of one of its phases.
         report: Pytest's own, of that phase.
-        effects: What each verdict but ``pass`` is to be: one of ``settings.EFFECTS``.
+        effects: What each verdict but ``pass`` is to be: one of ``setting_kinds.EFFECT``.
     """
     data = item.stash.get(REPORT, None)
     if data is not None:

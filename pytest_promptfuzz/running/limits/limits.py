@@ -377,6 +377,40 @@ class Settings:
     prices: Prices = field(default_factory=Prices)
     max_wait: float = MAX_WAIT
 
+    @classmethod
+    def of(
+        cls,
+        values: Mapping[str, Any],
+        *,
+        rules: Mapping[str, LaneRule],
+        prices: Mapping[str, Price],
+        prefix: str,
+        dry: bool = False,
+    ) -> Settings:
+        """What a session's gate is made from.
+
+        Args:
+            values: By the names of the settings of limits.
+            rules: Limits by a pattern of ``host/model``.
+            prices: The user's own, by a pattern of the model.
+            prefix: What the options' names begin with, for messages.
+            dry: Nothing is asked at all.
+        """
+        return cls(
+            attempts=values["attempts"],
+            rule=LaneRule(rpm=values["rpm"], tpm=values["tpm"]),
+            rules=rules,
+            caps=Caps(
+                calls=values["max_calls"],
+                tokens=values["max_tokens"],
+                cost=values["max_cost"],
+                dry=dry,
+                prefix=prefix,
+            ),
+            prices=Prices(prices),
+            max_wait=values["max_wait"],
+        )
+
     def rule_of(self, lane: str) -> LaneRule:
         """The rule of ``host/model``: of the first pattern that matches, and the general one."""
         for pattern, rule in self.rules.items():
@@ -473,6 +507,19 @@ class SessionLimits:
 
 _RULE = ("rpm", "tpm", "concurrency")
 _PRICE = ("input", "output")
+_TOOL = "[tool.promptfuzz.{}] in pyproject.toml"
+
+
+def rules_and_prices(tables: Mapping[str, Any]) -> tuple[dict[str, LaneRule], dict[str, Price]]:
+    """Limits by a pattern of ``host/model``, and prices by one of the model.
+
+    Raises:
+        UsageError: They are wrong.
+    """
+    return (
+        rules_from(tables.get("limits", {}), _TOOL.format("limits")),
+        prices_from(tables.get("prices", {}), _TOOL.format("prices")),
+    )
 
 
 def rules_from(value: Any, where: str) -> dict[str, LaneRule]:

@@ -1,0 +1,412 @@
+"""What a setting may be: how its text is read (options, variables, ini files) and how its value is checked (marks)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_promptfuzz.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from pytest_promptfuzz.comparing.formats.data_text import Schema
+    from pytest_promptfuzz.comparing.profiles import Profile
+    from pytest_promptfuzz.mutations.engine.selection import PlanRequest
+    from pytest_promptfuzz.prompts.messages import MutatedPart
+
+Check = Callable[[str, Any, str], Any]
+"""Gives the value of a setting as it is used, from its name, what was given, and what it belongs to (for messages)."""
+IniType = Literal["string", "int", "float", "count", "linelist"]
+"""What an ini value is; a count is a number, or a word in its place."""
+
+
+def _as_it_is(name: str, value: Any, where: str) -> Any:  # noqa: ARG001 (whoever uses the value checks it)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class SettingKind:
+    """What a setting may be.
+
+    Attributes:
+        typed: The type of its value in a mark, as type checkers read it.
+        check: Checks such a value; ``UsageError`` says what is wrong with it.
+        expected: What messages say of a text that is something else.
+        read: Reads a text; ``ValueError`` if it is something else.
+        parse: Reads a text that ``check`` still has to see; ``None``: as ``read``.
+        ini_type: What the ini file holds.
+        names: All that it may be, where that is one of a few names.
+    """
+
+    typed: str
+    check: Check = _as_it_is
+    expected: str = ""
+    read: Callable[[str], Any] = str
+    parse: Callable[[str], Any] | None = None
+    ini_type: IniType = "string"
+    names: tuple[str, ...] = ()
+
+
+# Numbers.
+
+
+def whole(low: int, high: int | None = None) -> SettingKind:
+    """A whole number from ``low``; ``high`` is checked when the setting is used."""
+    expected = f"a whole number of {low} or more"
+
+    def read(text: str) -> int:
+        number = int(text)
+        if number < low:
+            raise ValueError(expected)
+        return number
+
+    def check(name: str, value: Any, where: str) -> int:
+        number = _whole_number(name, value, where)
+        if number < low or (high is not None and number > high):
+            span = f"from {low} to {high:,}" if high is not None else f"{low} or more"
+            raise UsageError(f"{where}: {name}={value} is out of range; write a whole number {span}.")
+        return number
+
+    return SettingKind("int", check, expected, read, int, "int")
+
+
+def _whole_number(name: str, value: Any, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UsageError(f"{where}: {name}={value!r} must be a whole number, not {type(value).__name__}.")
+    return value
+
+
+def _read_count(text: str) -> int:
+    return 0 if text == "off" else int(COUNT.read(text))
+
+
+def _check_queries(name: str, value: Any, where: str) -> int:
+    if value == "off":
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise UsageError(
+            f"{where}: {name}={value!r:.80} must be how often the prompt may be asked, a whole number of 0 or more; 0 "
+            "or 'off' shrinks nothing."
+        )
+    return value
+
+
+def _read_controls(text: str) -> int:
+    if text not in {"0", "1", "off"}:
+        raise ValueError("1, or 0 or off")
+    return int(text == "1")
+
+
+def _check_controls(name: str, value: Any, where: str) -> int:
+    if value == "off":
+        return 0
+    if isinstance(value, bool) or value not in (0, 1):
+        raise UsageError(
+            f"{where}: {name}={value!r:.80} must be 1, or 0 or 'off' for no control. For more, name them in mutations=."
+        )
+    return int(value)
+
+
+def _read_share(text: str) -> float:
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise ValueError("a number from 0 to 1")
+    return number
+
+
+def _given_share(name: str, value: Any, where: str) -> float | Fraction:
+    from fractions import Fraction
+
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        raise UsageError(
+            f"{where}: {name}={value!r} must be a number from 0 to 1, not {type(value).__name__}."
+        )
+    if not 0 <= value <= 1:  # NaN fails this too
+        hint = f" Did you mean {value / 100:g}?" if 10 <= value <= 100 else ""  # 2 is hardly a percentage
+        raise UsageError(f"{where}: {name}={value} is out of range; write a number from 0 to 1.{hint}")
+    return value
+
+
+def _check_share(name: str, value: Any, where: str) -> float:
+    return float(_given_share(name, value, where))
+
+
+def _check_exact_share(name: str, value: Any, where: str) -> Fraction:
+    from pytest_promptfuzz.stats.scores import exact
+
+    return exact(_given_share(name, value, where))
+
+
+def _read_amount(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < float("inf"):
+        raise ValueError("a number of 0 or more")
+    return number
+
+
+WHOLE = SettingKind("int", _whole_number, "a whole number", int, int, "int")
+COUNT = whole(0)
+COUNT_OR_OFF = SettingKind(
+    'int | Literal["off"]', _check_queries, "a whole number of 0 or more, or off", _read_count, None, "count"
+)
+CONTROLS = SettingKind(
+    'int | Literal["off"]', _check_controls, "1, or 0 or off", _read_controls, None, "count"
+)
+SHARE = SettingKind("float", _check_share, "a number from 0 to 1", _read_share, float, "float")
+EXACT_SHARE = replace(SHARE, check=_check_exact_share)
+"""A share that is compared as it is written, not as the nearest number of the machine."""
+AMOUNT = SettingKind("float", expected="a number of 0 or more", read=_read_amount, ini_type="float")
+
+
+# Names.
+
+
+def choice(*names: str) -> SettingKind:
+    """One of ``names``."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            hint = nearest(text, names)
+            raise ValueError("" if hint.startswith("Known") else hint)  # what is expected is said with it
+        return text
+
+    return SettingKind("str", _one_of(lambda: names), "one of " + ", ".join(names), read, str, names=names)
+
+
+def _one_of(known: Callable[[], Sequence[str]]) -> Check:
+    def check(name: str, value: Any, where: str) -> str:
+        names = known()
+        if not isinstance(value, str):
+            raise UsageError(f"{where}: {name}={value!r} must be a name. {nearest('', names)}")
+        if value not in names:
+            raise UsageError(f"{where}: unknown {name} {value!r}. {nearest(value, names)}")
+        return value
+
+    return check
+
+
+def _tasks() -> Sequence[str]:
+    from pytest_promptfuzz.comparing.profiles import TASKS
+
+    return TASKS
+
+
+def _check_flag(name: str, value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{where}: {name}={value!r} must be True or False, not {type(value).__name__}.")
+    return value
+
+
+_ON_OR_OFF = choice("on", "off")
+
+TEXT = SettingKind("str", expected="a text")
+TARGET = replace(TEXT, typed="str | Callable[..., Any]")
+TASK = replace(TEXT, check=_one_of(_tasks))
+FLAG = SettingKind("bool", _check_flag)
+SWITCH = SettingKind("bool", expected="either on or off", read=lambda text: _ON_OR_OFF.read(text) == "on")
+
+
+# What is mutated, and how.
+
+
+def _read_mutations(text: str) -> Any:
+    from pytest_promptfuzz.mutations.engine.selection import read_mutations
+
+    return read_mutations(text)
+
+
+def _check_mutations(name: str, value: Any, where: str) -> int | PlanRequest:
+    if isinstance(value, str):
+        raise UsageError(
+            f"{where}: mutations={value!r:.80} must be a whole number, a mapping or a list, not str; write mutations=8,"
+            ' {"lexical": 3} or ["synonym"].'
+        )
+    if not isinstance(value, Mapping | list | tuple):
+        return int(_MUTATION_COUNT.check(name, value, where))
+    from pytest_promptfuzz.mutations.engine.selection import wanted
+
+    try:
+        return wanted(value)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+def _read_operators(text: str) -> Any:
+    from pytest_promptfuzz.mutations.engine.selection import read_operators
+
+    return read_operators(text)
+
+
+def _check_operators(_: str, value: Any, where: str) -> Any:
+    from pytest_promptfuzz.mutations.engine.selection import strata_of
+
+    try:
+        strata_of(value)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+    return value
+
+
+def _check_part(_: str, value: Any, where: str) -> MutatedPart:
+    from pytest_promptfuzz.prompts.messages import parse_part
+
+    try:
+        return parse_part(value)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+_MUTATION_COUNT = whole(1, 10_000)
+
+MUTATIONS = SettingKind(
+    "Mutations",
+    _check_mutations,
+    "a count such as 8, counts such as lexical=3,synonym=2, or names such as lexical,synonym",
+    _read_mutations,
+    ini_type="count",
+)
+OPERATORS = SettingKind(
+    "Selection",
+    _check_operators,
+    "names such as lexical,synonym, or weights such as lexical=3,synonym=1",
+    _read_operators,
+)
+PART = SettingKind("str | Sequence[str]", _check_part)
+
+
+# How answers are compared.
+
+
+def _check_profile(_: str, value: Any, where: str) -> Profile | str:
+    from pytest_promptfuzz.comparing.profiles import Profile
+
+    if isinstance(value, Profile):
+        return value
+    if not isinstance(value, str):
+        raise UsageError(
+            f"{where}: profile={value!r:.80} must be 'quirx', or a profile that profile_for() made."
+        )
+    if value != "quirx":
+        from pytest_promptfuzz.comparing.profiles import unknown_profile
+
+        raise UsageError(f"{where}: {unknown_profile(value)}")
+    return "quirx"
+
+
+def _check_schema(_: str, value: Any, where: str) -> Schema:
+    from pytest_promptfuzz.comparing.formats.data_text import read_schema
+
+    try:
+        return read_schema(value)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+def _check_paths(_: str, value: Any, where: str) -> tuple[str, ...]:
+    from pytest_promptfuzz.text.json_paths import parse_paths
+
+    try:
+        return parse_paths(value)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+def _check_tiers(name: str, value: Any, where: str) -> tuple[Any, ...]:
+    from pytest_promptfuzz.comparing.custom_checks import TIERS as KNOWN
+
+    return tuple(KNOWN.several(value, f"{where}: {name}"))
+
+
+def _check_guards(name: str, value: Any, where: str) -> tuple[Any, ...]:
+    from pytest_promptfuzz.comparing.custom_checks import GUARDS as KNOWN
+
+    return tuple(KNOWN.several(value, f"{where}: {name}"))
+
+
+def _check_judge(_: str, value: Any, __: str) -> Any:
+    return None if value is False else value  # read with what belongs to it, in Contract.of
+
+
+def _check_measures(name: str, value: Any, where: str) -> tuple[str, ...]:
+    from pytest_promptfuzz.judging.model_judge import check_measure
+
+    if not isinstance(value, list | tuple):
+        raise UsageError(f"{where}: {name}={value!r:.80} must be a list such as ['faithfulness'].")
+    try:
+        return tuple(dict.fromkeys(check_measure(each) for each in value))
+    except UsageError as error:
+        raise UsageError(f"{where}: {name}: {error}") from None
+
+
+def _read_embedder(text: str) -> str:
+    from pytest_promptfuzz.targets.sdk_clients import embeddings
+
+    embeddings(text)
+    return text
+
+
+def _read_entailment(text: str) -> str:
+    from pytest_promptfuzz.judging.models import check_entailment_folder
+
+    return check_entailment_folder(text)
+
+
+PROFILE = SettingKind("Profile | str", _check_profile)
+SCHEMA = SettingKind("Mapping[str, Any] | str | os.PathLike[str]", _check_schema)
+PATHS = SettingKind("str | Sequence[str]", _check_paths)
+TIERS = SettingKind("Sequence[SimilarityTier | str]", _check_tiers)
+GUARDS = SettingKind("Sequence[Guard | str]", _check_guards)
+JUDGE = replace(TEXT, typed="AnyJudge | Literal[False]", check=_check_judge)
+MEASURES = SettingKind("Sequence[str]", _check_measures)
+EMBEDDER = SettingKind(
+    "str",
+    expected="a provider of embeddings such as openai:text-embedding-3-small or compatible:MODEL@URL",
+    read=_read_embedder,
+)
+ENTAILMENT = SettingKind("str", expected="the folder of an entailment model", read=_read_entailment)
+
+
+# What a run knows and does.
+
+
+def _read_endpoints(text: str) -> Any:
+    from pytest_promptfuzz.providers.custom_protocol import parse_endpoints
+
+    return parse_endpoints(text)
+
+
+def _read_hosts(text: str) -> Any:
+    from pytest_promptfuzz.wire.network import AllowedHosts
+
+    return AllowedHosts.parse(text)
+
+
+def _read_conditions(text: str) -> Any:
+    from pytest_promptfuzz.history.changes import read_conditions
+
+    return tuple(read_conditions(text))
+
+
+DRIFT = choice("fail", "warn", "ignore")
+"""What it may do to a test that it is not as its snapshot says."""
+EFFECT = choice("fail", "error", "skip", "xfail", "pass")
+"""What a verdict other than ``pass`` may be in pytest's sense."""
+ENDPOINTS = SettingKind(
+    "str",
+    expected="endpoints, one a line: GLOB text=$.path system=$.path answer=$.path",
+    read=_read_endpoints,
+)
+HOSTS = SettingKind(
+    "str",
+    expected="a host such as db.internal, db.internal:5432 or *.internal, or several with commas",
+    read=_read_hosts,
+)
+CONDITIONS = SettingKind(
+    "str",
+    expected="a condition such as score drop > 0.05, or several with commas",
+    read=_read_conditions,
+)
+LINES = SettingKind("str", ini_type="linelist")

@@ -1,0 +1,876 @@
+"""The table of all settings: options, variables, ini values, keys of ``@robust`` and what their documentation says.
+
+A new setting is a row here; then ``python docs/settings_tables.py`` writes it into docs/reference.md and into the
+keys of ``robust``. The order is that of ``pytest --help``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Flag, auto
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_promptfuzz.evaluating import setting_kinds as kinds
+from pytest_promptfuzz.evaluating.setting_kinds import choice, whole
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.evaluating.setting_kinds import SettingKind
+
+
+SettingGroup = Literal[
+    "place", "plan", "comparison", "verdict", "search", "history", "answers", "calls", "limits"
+]
+"""What a setting is about: ``place`` is where the prompt comes from and who is asked."""
+
+
+class Place(Flag):
+    """Where a setting may stand."""
+
+    OPTION = auto()
+    ENVIRONMENT = auto()
+    INI = auto()
+    PYPROJECT = auto()
+    """``[tool.promptfuzz]``."""
+    MARK = auto()
+    OVERRIDE = auto()
+    """``--promptfuzz-override``."""
+    RUN = OPTION | ENVIRONMENT | INI
+
+
+_RUN, _MARK, _BOTH = Place.RUN, Place.MARK, Place.RUN | Place.MARK
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting.
+
+    Attributes:
+        name: In marks, and with a prefix in all other places.
+        group: What it is about.
+        kind: What it may be.
+        default: What it is where nobody sets it.
+        places: Where it may stand.
+        help: What ``pytest --help`` says.
+        metavar: How that shows its value.
+        command: What the commands' ``--help`` says, where that is not ``help``; ``{default}`` is the default.
+        docs: What docs/reference.md says of the option, where that is not ``help``.
+        mark: What docs/reference.md says of the mark's key.
+        shown: How docs/reference.md shows a default that says nothing by itself.
+        several: Whether the option may be repeated; commas separate the values that stand in one place.
+    """
+
+    name: str
+    group: SettingGroup
+    kind: SettingKind
+    default: Any
+    places: Place
+    help: str = ""
+    metavar: str | None = None
+    command: str = ""
+    docs: str = ""
+    mark: str = ""
+    shown: str = ""
+    several: bool = False
+
+    @property
+    def option(self) -> str:
+        """On pytest's command line."""
+        return "--promptfuzz-" + self.name.replace("_", "-")
+
+    @property
+    def flag(self) -> str:
+        """On the command line of ``promptfuzz``."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def ini(self) -> str:
+        """In the ini file."""
+        return "promptfuzz_" + self.name
+
+    @property
+    def environment(self) -> str:
+        """In the environment."""
+        return "PROMPTFUZZ_" + self.name.upper()
+
+    @property
+    def command_help(self) -> str:
+        """What the commands' ``--help`` says."""
+        return (self.command or self.help).replace("{default}", str(self.default))
+
+    def check(self, value: Any, where: str) -> Any:
+        """The value of a mark or of ``evaluate`` as it is used.
+
+        Raises:
+            UsageError: It is none; the message begins with ``where``.
+        """
+        if value is None and self.default is None:
+            return None
+        return self.kind.check(self.name, value, where)
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        "inputs",
+        "place",
+        kinds.SettingKind("Sequence[Any] | Mapping[str, Any]"),
+        None,
+        _MARK,
+        mark="of a [declarative test](declarative.md): what is put into the prompt's slots, a list of texts, a list of "
+        "mappings of slot to value, or a mapping of ID to either",
+    ),
+    Setting(
+        "expected",
+        "place",
+        kinds.SettingKind("Any"),
+        None,
+        _MARK,
+        mark="the [gold answer](statistics.md#gold-answers), of the kind that the test returns (text, a label, JSON); "
+        "of a declarative test one for all inputs, a list, or a mapping by ID",
+    ),
+    Setting(
+        "mutate",
+        "place",
+        kinds.SettingKind("str"),
+        "prompt",
+        _MARK,
+        mark='what is mutated: an argument of the test; a dotted path such as `"app.prompts.TRIAGE"`, which may go on '
+        'into attributes and values of mappings, `"app.PROMPTS.triage"`; or, on the wire, what an [unchanged '
+        'application](unchanged-applications.md) says in a role, `"role:system"` or `"role:user"`. A prompt that is '
+        "given too must be taken by the test or a fixture",
+    ),
+    Setting(
+        "call",
+        "place",
+        kinds.SettingKind("int"),
+        None,
+        _MARK,
+        mark="with a role: which text is meant, by the index of the call",
+    ),
+    Setting(
+        "match",
+        "place",
+        kinds.SettingKind("str | re.Pattern[str]"),
+        None,
+        _MARK,
+        mark="with a role: which text is meant, by a regular expression",
+    ),
+    Setting(
+        "mutations",
+        "plan",
+        kinds.MUTATIONS,
+        8,
+        _BOTH | Place.PYPROJECT | Place.OVERRIDE,
+        "how many mutations, unless the test sets its own: a number, or numbers by operator or dimension: A=2,B=1",
+        "N|A=2,B=1",
+        command="how many mutations, 1 to 10,000 ({default})",
+        docs="how many mutations, or [of what kind](mutations.md#for-a-whole-project), unless the test sets its own",
+        mark="how many, 1 to 10,000; or how many of what, see [choosing mutations](mutations.md)",
+    ),
+    Setting(
+        "operators",
+        "plan",
+        kinds.OPERATORS,
+        None,
+        _BOTH | Place.PYPROJECT | Place.OVERRIDE,
+        "operators or dimensions that make the mutations, unless the test sets its own: A,B, or with weights A=2,B=1",
+        "A,B",
+        command="use only these operators or dimensions (`promptfuzz operators` lists them), or give them weights; A:3 "
+        "and A:20%% say how much of A, A+B applies both",
+        mark="operators or dimensions, by name or as objects, or a mapping of them to weights",
+        shown="a mix",
+    ),
+    Setting(
+        "part",
+        "plan",
+        kinds.PART,
+        "template",
+        _MARK,
+        mark='which text of the prompt: `"template"`, `"input"` (what the test puts into its slots) or `"both"`; of '
+        "chat messages also by role, see [parts of a prompt](#parts-of-a-prompt)",
+    ),
+    Setting(
+        "target",
+        "place",
+        kinds.TARGET,
+        None,
+        _BOTH,
+        "model that `llm` calls: openai:MODEL, anthropic:MODEL, compatible:MODEL@URL or simulated",
+        "NAME",
+        docs="the model that `llm` calls: `openai:…`, `anthropic:…`, `compatible:…@URL`, `simulated`, see "
+        "[targets](#targets)",
+        mark="the model that `llm` calls; of a declarative test also a function of the application",
+    ),
+    Setting(
+        "threshold",
+        "verdict",
+        kinds.EXACT_SHARE,
+        0.85,
+        _BOTH | Place.OVERRIDE,
+        "lowest score that passes, 0 to 1, unless the test sets its own",
+        "X",
+        command="lowest score that passes, 0 to 1 ({default})",
+        mark="what the score must reach, 0 to 1, compared exactly",
+    ),
+    Setting(
+        "gate",
+        "verdict",
+        choice("point", "confident", "no-worse"),
+        "point",
+        _BOTH | Place.PYPROJECT | Place.OVERRIDE,
+        "what must reach the threshold, unless the test sets its own: point (the score) or confident (the lower bound "
+        "of the score); no-worse is point, and also fails a test that got worse than in the stored run",
+        "GATE",
+        command="what must reach the threshold: point (the score) or confident (the lower bound of the score); "
+        "no-worse is point, and also fails a prompt that got worse than in the run of --against ({default})",
+        docs="what must reach the threshold: the score (`point`) or [its lower bound](statistics.md#gates) "
+        "(`confident`). `no-worse` also compares the test with a stored run",
+        mark='[what of the score](statistics.md#gates) must reach the threshold: `"point"`, the score itself; '
+        '`"confident"`, its lower bound at 95 %; `"no-worse"`, that of `"point"`, and the trials are not worse than '
+        "those of the stored run",
+    ),
+    Setting(
+        "task",
+        "comparison",
+        kinds.TASK,
+        None,
+        _BOTH | Place.OVERRIDE,
+        "how answers are compared, unless the test sets its own task",
+        "NAME",
+        command="how answers are compared (by default inferred from the answer to the unmutated prompt)",
+        docs="how answers are [compared](#tasks)",
+        mark="how answers are compared, see [tasks](#tasks); also a [profile of the "
+        "project](comparison.md#profiles-of-your-own)",
+        shown="inferred",
+    ),
+    Setting(
+        "stop",
+        "plan",
+        choice("certain", "sprt", "sequential", "never"),
+        "certain",
+        _BOTH,
+        "when a test stops asking, unless it sets its own: certain (once its verdict cannot change), sprt or "
+        "sequential (on statistical evidence), or never",
+        "WHEN",
+        command="when to stop asking: once the verdict is certain, on statistical evidence (sprt, sequential), or "
+        "never ({default})",
+        docs="when a test stops asking: as soon as its verdict is `certain`, `never` before the whole plan is asked, "
+        "or [on evidence](statistics.md#stopping-early): `sprt`, `sequential`",
+        mark='when the rest of the plan [is not asked](statistics.md#stopping-early): `"certain"`, `"sprt"`, '
+        '`"sequential"` or `"never"`',
+    ),
+    Setting(
+        "shrink",
+        "plan",
+        kinds.COUNT_OR_OFF,
+        60,
+        _BOTH | Place.PYPROJECT,
+        "how many queries may be used to shrink the change that breaks a test, unless the test sets its own; off or 0: "
+        "none",
+        "N",
+        command="how many queries may be used to shrink the change that breaks the prompt; off: none ({default})",
+        docs="most queries to [make the change that breaks a test smaller](shrinking.md#in-a-test-that-fails); `off`: "
+        "none",
+        mark="how often the prompt may be asked to make what breaks a brittle test [as small as it can "
+        'be](shrinking.md#in-a-test-that-fails); 0 or `"off"`: not at all',
+    ),
+    Setting(
+        "controls",
+        "plan",
+        kinds.CONTROLS,
+        1,
+        _BOTH,
+        "controls of a test that names none, to see that it can fail: 1; off, or 0: none",
+        "N",
+        command="controls of a plan that names none, to see that the answer can change; off: none ({default})",
+        docs="one [control](mutations.md#controls-can-this-test-fail) for each test that names none; `off`: none",
+        mark="1: one [control](mutations.md#controls-can-this-test-fail) shows that the answer can change, unless "
+        '`mutations` or `operators` name one; 0 or `"off"`: none',
+    ),
+    Setting(
+        "samples",
+        "plan",
+        whole(1, 100),
+        1,
+        _MARK,
+        mark="how often each mutation is asked, 1 to 100; every answer is a trial; with several inputs, 2 or more tell "
+        "[where the variance comes from](statistics.md#where-the-variance-comes-from)",
+    ),
+    Setting(
+        "baseline_runs",
+        "plan",
+        whole(1, 100),
+        1,
+        _MARK,
+        mark="how often the unmutated prompt is asked at least, 1 to 100, so that the [noise "
+        "floor](statistics.md#noise-and-brittleness) is known from the start",
+        shown="1, 3 when recording",
+    ),
+    Setting(
+        "search",
+        "search",
+        kinds.SettingKind("bool | str | Method | Mapping[str, Any]"),
+        False,
+        _MARK,
+        mark="look for one change that breaks the test, in the place of a plan: `True`, the name of a method, or a "
+        "mapping, see [tests that search](tests-that-search.md)",
+    ),
+    Setting(
+        "queries",
+        "search",
+        whole(1),
+        200,
+        _BOTH | Place.PYPROJECT,
+        "how many queries a test that searches (search=) may use, unless it sets its own",
+        "N",
+        command="how many queries each search may use, those of the unmutated prompt included ({default})",
+        docs="most queries of a [test that searches](tests-that-search.md), unless the test sets its own",
+        mark="how often the search may ask, the unmutated prompt included",
+    ),
+    Setting(
+        "objective",
+        "search",
+        kinds.SettingKind("str | Callable[[Any, Any], Any]"),
+        "deviation",
+        _MARK,
+        command="what must happen to the answer: deviation (it changes), minor (it changes slightly), label, "
+        "confidence, bleu, judge, or a measure that falls below a bound, such as 'rouge-l<0.5' ({default})",
+        metavar="NAME",
+        mark="what must happen to the answer, see [tests that search](tests-that-search.md)",
+    ),
+    Setting(
+        "max_words",
+        "search",
+        kinds.SettingKind("int"),
+        None,
+        _MARK,
+        command="how many words may change",
+        metavar="N",
+        mark="how many words may change",
+        shown="no limit",
+    ),
+    Setting(
+        "max_change_rate",
+        "search",
+        kinds.SettingKind("float"),
+        1.0,
+        _MARK,
+        command="what share of the words may change, 0 to 1 (1)",
+        metavar="X",
+        mark="what share of the words may change, above 0 and up to 1",
+    ),
+    Setting(
+        "pinned",
+        "verdict",
+        choice("warn", "fail"),
+        "warn",
+        _BOTH,
+        "what happens when a known counterexample still breaks a test: warn or fail, unless the test sets its own",
+        "EFFECT",
+        docs="what happens when a [known counterexample](counterexamples.md) still breaks a test: `warn` or `fail`",
+        mark="what a [known counterexample](counterexamples.md#replayed-first) does that still breaks the answer: "
+        '`"warn"`, a note; `"fail"`, the test is brittle',
+    ),
+    Setting(
+        "model_drift",
+        "verdict",
+        kinds.DRIFT,
+        "warn",
+        _BOTH,
+        "what happens when the answers to the same prompt differ from the snapshot: fail, warn or ignore, unless the "
+        "test sets its own",
+        "POLICY",
+        docs="what happens when the answers to the same prompt differ from the [snapshot](snapshots.md#drift): `fail`, "
+        "`warn` or `ignore`",
+        mark="what happens when the answers to the same prompt differ from the [snapshot](snapshots.md#drift): "
+        '`"fail"`, `"warn"` or `"ignore"`',
+    ),
+    Setting(
+        "prompt_drift",
+        "verdict",
+        kinds.DRIFT,
+        "warn",
+        _BOTH,
+        "what happens when the prompt differs from the snapshot: fail, warn or ignore, unless the test sets its own",
+        "POLICY",
+        docs="what happens when the prompt differs from the snapshot",
+        mark="what happens when the prompt differs from the snapshot",
+    ),
+    Setting(
+        "comparator_drift",
+        "verdict",
+        kinds.DRIFT,
+        "warn",
+        _BOTH,
+        "what happens when answers are compared in another way than for the snapshot: fail, warn or ignore, unless the "
+        "test sets its own",
+        "POLICY",
+        docs="what happens when answers are compared in another way than for the snapshot",
+        mark="what happens when answers are compared in another way than for the snapshot",
+    ),
+    Setting(
+        "seed",
+        "plan",
+        kinds.WHOLE,
+        0,
+        _BOTH | Place.OVERRIDE,
+        "another seed gives other mutations",
+        "N",
+        command="the same seed gives the same mutations ({default})",
+        mark="another seed gives other mutations",
+    ),
+    Setting(
+        "max_deviations",
+        "verdict",
+        whole(0),
+        None,
+        _MARK | Place.OVERRIDE,
+        mark="more deviations than this are brittle whatever the score",
+        shown="no limit",
+    ),
+    Setting(
+        "profile",
+        "comparison",
+        kinds.PROFILE,
+        None,
+        _MARK,
+        mark="a profile of [`profile_for`](comparison.md#profiles-of-your-own), the name of one in pyproject.toml, or "
+        '`"quirx"`, which compares as that tool does',
+        shown="the task's",
+    ),
+    Setting(
+        "equivalent_at",
+        "comparison",
+        kinds.SHARE,
+        None,
+        _MARK,
+        mark="similarity from which answers are equivalent, 0 to 1",
+        shown="the task's",
+    ),
+    Setting(
+        "minor_at",
+        "comparison",
+        kinds.SHARE,
+        None,
+        _MARK,
+        mark="similarity below which answers differ, 0 to 1",
+        shown="the task's",
+    ),
+    Setting(
+        "schema",
+        "comparison",
+        kinds.SCHEMA,
+        None,
+        _MARK,
+        mark="the [JSON Schema](comparison.md#json-schema) that answers must keep: a mapping, or a path of a JSON file "
+        "from the working folder",
+    ),
+    Setting(
+        "compare",
+        "comparison",
+        kinds.FLAG,
+        True,
+        _MARK,
+        mark="`False`: only the test's own assertions judge",
+    ),
+    Setting(
+        "ignore",
+        "comparison",
+        kinds.PATHS,
+        (),
+        _MARK,
+        mark="JSON paths left out of comparison, of the keys of stored answers and of what is [mutated on the "
+        'wire](unchanged-applications.md): `"$.metadata.request_id"`, `["$.messages[*].content[1]"]`; paths that lead '
+        'nowhere are named in the test\'s notes; steps are `.name`, `.*`, `[0]`, `[-1]`, `[*]` and `["any name"]`',
+    ),
+    Setting(
+        "tiers",
+        "comparison",
+        kinds.TIERS,
+        (),
+        _MARK,
+        mark="comparisons [of your own](judges.md): a list of objects, or of names that a hook or package makes known",
+    ),
+    Setting(
+        "guards",
+        "comparison",
+        kinds.GUARDS,
+        (),
+        _MARK,
+        mark="guards [of your own](judges.md): a list of objects, or of names that a hook or package makes known",
+    ),
+    Setting(
+        "judge",
+        "comparison",
+        kinds.JUDGE,
+        None,
+        _BOTH,
+        "model that rates answers which the built-in comparisons cannot decide, unless the test sets its own: named "
+        "like a target, or a judge of the project",
+        "NAME",
+        command="model that rates answers which the built-in comparisons cannot decide (none)",
+        docs="a model, or a judge of your own, that [rates answers which nothing cheaper can "
+        "compare](judges.md#a-judge)",
+        mark="[who rates](judges.md#a-judge) answers that nothing cheaper can compare; `False`: nobody",
+        shown="none",
+    ),
+    Setting(
+        "judge_when",
+        "comparison",
+        choice("undecided", "always"),
+        "undecided",
+        _BOTH,
+        "when the judge is asked: undecided (if the built-in comparisons cannot decide), or always (for all answers "
+        "but equal ones and contradictions)",
+        "WHEN",
+        command="when the judge is asked: if the built-in comparisons cannot decide, or always ({default})",
+        docs="`always`: the judge rates all answers except equal ones and contradictions",
+        mark='`"always"`: the judge rates all answers except equal ones and contradictions',
+    ),
+    Setting(
+        "judge_repeats",
+        "comparison",
+        whole(1, 15),
+        1,
+        _BOTH,
+        "how often the judge rates the same answers; the median counts",
+        "N",
+        command="how often the judge rates the same answers; the median counts ({default})",
+        mark="how often the judge rates the same answers, 1 to 15; the median counts",
+    ),
+    Setting(
+        "quality",
+        "comparison",
+        kinds.MEASURES,
+        (),
+        _MARK,
+        mark="[measures](judges.md#quality) by which the judge grades answers whose content changed",
+    ),
+    Setting(
+        "fixtures",
+        "place",
+        kinds.SettingKind("str"),
+        "shared",
+        _MARK,
+        mark='`"fresh"` sets function-scoped fixtures up anew for each run (sync tests)',
+    ),
+    Setting(
+        "mode",
+        "answers",
+        choice("auto", "record", "replay", "live"),
+        "auto",
+        _RUN,
+        "where answers come from: auto (stored answers, calls for the rest), record (calls, and writes recordings "
+        "beside the tests), replay (recordings only) or live (always calls)",
+        "MODE",
+        docs="`auto` uses stored answers and calls for the rest. `record` calls and writes [recordings](recording.md). "
+        "`replay` uses recordings only. `live` ignores what is stored",
+        shown="auto, in CI [replay](recording.md#in-continuous-integration)",
+    ),
+    Setting(
+        "cache_dir",
+        "answers",
+        kinds.TEXT,
+        ".promptfuzz",
+        _RUN,
+        "folder for stored answers, relative to the root of the project",
+        "DIR",
+        command="folder for stored answers ({default})",
+    ),
+    Setting(
+        "store",
+        "answers",
+        kinds.TEXT,
+        None,
+        _RUN,
+        "Redis server through which several machines share answers: redis://HOST:PORT/DATABASE?ttl=30d",
+        "URL",
+        docs="[Redis server](teams.md#hosts) through which several machines share answers",
+    ),
+    Setting(
+        "redact",
+        "answers",
+        kinds.LINES,
+        (),
+        Place.INI,
+        "regular expressions of what is never stored or shown, one on each line",
+        docs="regular expressions of what is [never stored or shown](recording.md#secrets), one on each line; the hook "
+        "[`pytest_promptfuzz_redactors`](recording.md#personal-data) takes functions",
+    ),
+    Setting(
+        "concurrency",
+        "calls",
+        whole(1),
+        8,
+        _RUN,
+        "how many calls are made at once: by one test, or by all declarative tests together",
+        "N",
+    ),
+    Setting(
+        "lookahead",
+        "calls",
+        whole(0),
+        20,
+        _RUN,
+        "how many declarative tests after the running one may make their calls in advance",
+        "N",
+    ),
+    Setting(
+        "speculate",
+        "calls",
+        kinds.SWITCH,
+        True,
+        _RUN,
+        "on: make the calls of all mutations of a sync test at once, before its body asks; off: each waits for the "
+        "body",
+        "SWITCH",
+        docs="`on`: make the calls of all mutations of a sync test at once, [before its body asks](speculation.md); "
+        "`off`: each waits for the body",
+    ),
+    Setting(
+        "brittle",
+        "verdict",
+        kinds.EFFECT,
+        "fail",
+        _RUN,
+        "what pytest makes of a brittle test: fail, error, skip, xfail or pass",
+        "EFFECT",
+        docs="what pytest makes of [a brittle test](#verdicts): `fail`, `error`, `skip`, `xfail` or `pass`",
+    ),
+    Setting(
+        "noisy",
+        "verdict",
+        kinds.EFFECT,
+        "error",
+        _RUN,
+        "what pytest makes of a noisy test: fail, error, skip, xfail or pass",
+        "EFFECT",
+        docs="what pytest makes of a noisy test",
+    ),
+    Setting(
+        "inconclusive",
+        "verdict",
+        kinds.EFFECT,
+        "error",
+        _RUN,
+        "what pytest makes of an inconclusive test: fail, error, skip, xfail or pass",
+        "EFFECT",
+        docs="what pytest makes of an inconclusive test",
+    ),
+    Setting(
+        "max_runs",
+        "calls",
+        whole(1),
+        1000,
+        _RUN,
+        "how often the body of one test may run at most (hypothesis multiplies examples by trials)",
+        "N",
+    ),
+    Setting(
+        "endpoints",
+        "place",
+        kinds.ENDPOINTS,
+        (),
+        _RUN,
+        "addresses of models that the plugin does not know, one on each line: HOST/PATH (* stands for anything), then "
+        "where the prompt and the answer stand in the JSON, such as text=$.prompt answer=$.output.text",
+        "LINES",
+        docs="addresses of [models that the plugin does not know](unchanged-applications.md#other-protocols), one on "
+        "each line",
+    ),
+    Setting(
+        "allow_hosts",
+        "place",
+        kinds.HOSTS,
+        None,
+        _RUN,
+        "hosts that replayed and simulated tests may connect to, such as a database: HOST, HOST:PORT or *.internal. "
+        "Separate several with commas, or repeat the option",
+        "HOSTS",
+        docs="[hosts](unchanged-applications.md#what-is-not-followed) that replayed and simulated tests may reach "
+        "beside this machine: `db.internal`, `db.internal:5432`, `*.internal`; several with commas",
+        several=True,
+    ),
+    Setting(
+        "history",
+        "history",
+        kinds.COUNT_OR_OFF,
+        200,
+        _RUN,
+        "how many runs without a name are kept for later comparison; off or 0: none",
+        "N",
+        docs="how many runs without a name [are kept](history.md#the-files); `off`: none",
+    ),
+    Setting(
+        "compare",
+        "history",
+        kinds.TEXT,
+        None,
+        _RUN,
+        "what the run is compared with: the NAME of a saved run, the PATH of a report or history file, a git REF, or "
+        "last (the latest run of each test)",
+        "BASE",
+        docs="[what the run is compared with](history.md): a saved run's name, a file, a git commit, or `last`",
+        shown="last",
+    ),
+    Setting(
+        "fail_on",
+        "history",
+        kinds.CONDITIONS,
+        None,
+        _RUN,
+        "what else fails the run: 'score drop > 0.05', 'any new deviation', 'new brittle', 'drift', 'cost rise > 20%%' "
+        "or 'gone'. Separate several with commas, or repeat the option",
+        "EXPR",
+        docs="[what else fails the run](history.md#failing-a-run): `score drop > 0.05`, `any new deviation`, …",
+        shown="none",
+        several=True,
+    ),
+    Setting(
+        "report",
+        "history",
+        kinds.TEXT,
+        None,
+        _RUN,
+        "reports to write, such as json:PATH,html:PATH. Formats: json, html, md, gitlab, sarif, github (without a "
+        "path), and those of other plugins",
+        "FORMAT:PATH",
+        docs="[reports](reports.md) of the run: `json:PATH,html:PATH`",
+        shown="none",
+    ),
+    Setting(
+        "attempts",
+        "limits",
+        whole(1),
+        4,
+        _RUN,
+        "how often a failing call is tried in all, the first time included",
+        "N",
+    ),
+    Setting(
+        "max_wait",
+        "limits",
+        kinds.AMOUNT,
+        60.0,
+        _RUN,
+        "how many seconds to wait for a provider that refuses or fails every call",
+        "S",
+    ),
+    Setting(
+        "rpm",
+        "limits",
+        whole(1),
+        None,
+        _RUN,
+        "most requests a minute to each host and model",
+        "N",
+        shown="learned",
+    ),
+    Setting(
+        "tpm",
+        "limits",
+        whole(1),
+        None,
+        _RUN,
+        "most tokens a minute to each host and model",
+        "N",
+        shown="learned",
+    ),
+    Setting(
+        "max_calls",
+        "limits",
+        whole(0),
+        None,
+        _RUN,
+        "most model calls of the whole run; 0: no calls, stored answers only",
+        "N",
+        shown="no limit",
+    ),
+    Setting(
+        "max_tokens",
+        "limits",
+        whole(0),
+        None,
+        _RUN,
+        "most tokens of the whole run, input and output together",
+        "N",
+        shown="no limit",
+    ),
+    Setting(
+        "max_cost",
+        "limits",
+        kinds.AMOUNT,
+        None,
+        _RUN,
+        "most that the whole run may cost, in US dollars",
+        "X",
+        docs="most that the whole run may cost, in US dollars; needs [prices](limits.md#prices)",
+        shown="no limit",
+    ),
+    Setting(
+        "model",
+        "comparison",
+        kinds.TEXT,
+        None,
+        _RUN,
+        "folder of the model that compares answers by meaning: exported by `promptfuzz model`, or of "
+        "sentence-transformers",
+        "DIR",
+        docs="folder of the [embedding model](comparison.md#meaning)",
+        shown="all-MiniLM-L6-v2",
+    ),
+    Setting(
+        "entailment",
+        "comparison",
+        kinds.ENTAILMENT,
+        None,
+        _RUN,
+        "folder of the model that tells whether one text follows from another, in ONNX or of sentence-transformers",
+        "DIR",
+        command="folder of the model that tells whether one text follows from another (by default an installed one)",
+        docs="folder of the [entailment model](comparison.md#entailment); a folder that holds none is an error",
+        shown="the installed one",
+    ),
+    Setting(
+        "embedder",
+        "comparison",
+        kinds.EMBEDDER,
+        None,
+        _RUN,
+        "provider of embeddings that compares answers by meaning, instead of a model on this machine: openai:MODEL or "
+        "compatible:MODEL@URL",
+        "NAME",
+        command="provider of embeddings that compares answers by meaning: openai:MODEL or compatible:MODEL@URL (by "
+        "default a model on this machine)",
+        docs="[provider of embeddings](comparison.md#embeddings-of-a-provider) to use instead: "
+        "`openai:text-embedding-3-small`",
+        shown="none",
+    ),
+)
+
+
+def _named(place: Place, *groups: SettingGroup) -> dict[str, Setting]:
+    """The settings that may stand in a place, of some groups or of all, by name."""
+    return {
+        each.name: each for each in SETTINGS if place in each.places and (not groups or each.group in groups)
+    }
+
+
+MARK_KEYS = _named(Place.MARK)
+"""What ``@robust`` takes."""
+CONTRACT_KEYS = _named(Place.MARK, "plan", "comparison", "verdict")
+"""What a test's ``Contract`` is made of."""
+SEARCH_KEYS = _named(Place.MARK, "search")
+"""How a test searches that is a search."""
+CHOICES = (CONTRACT_KEYS["mutations"], CONTRACT_KEYS["operators"])
+"""What is read together: both name operators, and the nearer place wins over the farther one between the two, too."""
+RUN_SETTINGS = {name: each for name, each in _named(Place.RUN).items() if each not in CHOICES}
+"""What else holds for the whole run."""
+INI_ONLY = {name: each for name, each in _named(Place.INI).items() if Place.OPTION not in each.places}
+RUN_KEYS = tuple(name for name in CONTRACT_KEYS if RUN_SETTINGS.get(name) is CONTRACT_KEYS[name])
+"""The settings that a test's contract has from the run where its mark does not say."""
+OVERRIDABLE = _named(Place.OVERRIDE)
+"""What ``--promptfuzz-override`` takes."""
+LIMITS = _named(Place.RUN, "limits")
+"""What calls and their cost are limited by, in pytest and in the commands."""
+PYPROJECT_KEYS = _named(Place.PYPROJECT)
+"""What may stand in ``[tool.promptfuzz]`` beside its tables."""
