@@ -7,15 +7,11 @@ The table is pytest_promptfuzz/evaluating/settings.py. What is written stands be
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-from pytest_promptfuzz.evaluating.pyproject import PROJECT_TABLES  # noqa: E402 (of this checkout)
-from pytest_promptfuzz.evaluating.settings import (  # noqa: E402
+from pytest_promptfuzz.evaluating.pyproject import PROJECT_TABLES
+from pytest_promptfuzz.evaluating.settings import (
     INI_ONLY,
     MARK_KEYS,
     OVERRIDABLE,
@@ -30,10 +26,11 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.settings import Setting
 
+ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference.md"
 MARKS = ROOT / "pytest_promptfuzz" / "plugin" / "marks.py"
 TITLES = {
-    "place": "The prompt and the model",
+    "prompt": "The prompt and the model",
     "plan": "The mutations",
     "comparison": "How answers are compared",
     "verdict": "How a test is judged",

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 SettingGroup = Literal[
-    "place", "plan", "comparison", "verdict", "search", "history", "answers", "calls", "limits"
+    "prompt", "plan", "comparison", "verdict", "search", "history", "answers", "calls", "limits"
 ]
-"""What a setting is about: ``place`` is where the prompt comes from and who is asked."""
+"""What a setting is about; ``prompt`` is also who is asked."""
 
 
 class Place(Flag):
@@ -111,7 +111,7 @@ class Setting:
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         "inputs",
-        "place",
+        "prompt",
         kinds.SettingKind("Sequence[Any] | Mapping[str, Any]"),
         None,
         _MARK,
@@ -120,7 +120,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "expected",
-        "place",
+        "prompt",
         kinds.SettingKind("Any"),
         None,
         _MARK,
@@ -129,7 +129,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "mutate",
-        "place",
+        "prompt",
         kinds.SettingKind("str"),
         "prompt",
         _MARK,
@@ -140,7 +140,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "call",
-        "place",
+        "prompt",
         kinds.SettingKind("int"),
         None,
         _MARK,
@@ -148,7 +148,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "match",
-        "place",
+        "prompt",
         kinds.SettingKind("str | re.Pattern[str]"),
         None,
         _MARK,
@@ -190,7 +190,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "target",
-        "place",
+        "prompt",
         kinds.TARGET,
         None,
         _BOTH,
@@ -547,7 +547,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "fixtures",
-        "place",
+        "prompt",
         kinds.SettingKind("str"),
         "shared",
         _MARK,
@@ -667,7 +667,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "endpoints",
-        "place",
+        "prompt",
         kinds.ENDPOINTS,
         (),
         _RUN,
@@ -679,7 +679,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "allow_hosts",
-        "place",
+        "prompt",
         kinds.HOSTS,
         None,
         _RUN,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     # Written by docs/settings_tables.py from evaluating/settings.py.
 
-    class PlaceKeys(TypedDict, total=False):
+    class PromptKeys(TypedDict, total=False):
         """Keys of ``@robust``: the prompt and the model."""
 
         inputs: Sequence[Any] | Mapping[str, Any]
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
 
     # End of what docs/settings_tables.py writes.
 
-    class RobustOptions(PlaceKeys, PlanKeys, ComparisonKeys, VerdictKeys, SearchKeys, total=False):
+    class RobustOptions(PromptKeys, PlanKeys, ComparisonKeys, VerdictKeys, SearchKeys, total=False):
         """The keys of ``@robust``; docs/reference.md describes each."""
 
     _Forget = Callable[[], None]
