@@ -14,11 +14,8 @@ from pytest_promptfuzz.mutations.engine.mutation import Mutation
 from pytest_promptfuzz.mutations.engine.selection import wanted
 from pytest_promptfuzz.prompts.messages import TEMPLATE, MutatedPart
 from pytest_promptfuzz.prompts.prompt import as_prompt
-from pytest_promptfuzz.results.counterexamples import PINNED
-from pytest_promptfuzz.stats.regressions import POLICIES
-from pytest_promptfuzz.stats.scores import exact
-from pytest_promptfuzz.stats.stopping import STOPS, Stop
-from pytest_promptfuzz.stats.verdict import GATES, GateName
+from pytest_promptfuzz.stats.stopping import Stop
+from pytest_promptfuzz.stats.verdict import GateName
 from pytest_promptfuzz.wire.calls import NOT_RECORDED
 
 if TYPE_CHECKING:
