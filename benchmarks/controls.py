@@ -97,11 +97,9 @@ def read() -> None:
 
 def sound_tests(count: int) -> list[str]:
     """Prompts that the simulated model answers rightly, which nobody wrote with controls in mind."""
-    found = []
-    for name in ("unseen.jsonl", "unseen_later.jsonl", "unseen_last.jsonl"):
-        rows = (SIMULATED / name).read_text(encoding="utf-8").splitlines()
-        prompts = [json.loads(row)["prompt"] for row in rows]
-        found += [each for each in prompts if isinstance(each, str)]
+    rows = (SIMULATED / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
+    prompts = [json.loads(row)["prompt"] for row in rows]
+    found = [each for each in prompts if isinstance(each, str)]
     return found[:: max(1, len(found) // count)][:count]
 
 

@@ -16,15 +16,11 @@ LABELS = [
     ("quoted-labels", "", "Please label the urgency of this request as 'high', 'medium' or 'low'. Answer with a single word.\n\nRequest: Production is down and no customer can log in, fix this immediately!", "high"),
     ("yes-no", "", "Does the customer ask for a refund? Answer yes or no.\n\nCustomer: I would like my money back, the blender arrived broken.", "yes"),
     ("yes-no-2", "", "Read the email and decide whether the sender is complaining. Answer only yes or no.\n\nEmail: Thank you so much, the new chairs are perfect!", "no"),
-    ("language", "", "Identify the language of the text: English, French, German or Spanish. Respond with only the language.\n\nText: Der Hund ist nicht im Garten und ich habe ihn nicht gesehen.", "German"),
     ("intent-snake", "", "Detect the intent of the user message. Possible intents: order_status, cancel_order, refund_request. Only return the intent.\n\nUser message: Please cancel my order, I no longer need it.", "cancel_order"),
     ("emotion", "", "What emotion does the writer express? Choose from joy, anger, fear, sadness. Just give the emotion.\n\nText: I am so scared, there is someone outside and I am shaking.", "fear"),
     ("not-urgent", "", "Mark the ticket as urgent or not urgent. Return only the label.\n\nTicket: Just wondering whether you plan a dark mode someday, no rush.", "not urgent"),
     ("prefixed", "", "Text: The plot was boring and the acting was terrible.\n\nClassify the sentiment of the text above as positive or negative. Answer with the label only.", "negative"),
     ("few-shot", "", "Classify the sentiment.\n\nText: I love it\nSentiment: happy\n\nText: This is awful\nSentiment: unhappy\n\nText: Great value and wonderful service\nSentiment:", "happy"),
-    ("upper-format", "", "Classify the review as positive or negative. Answer in uppercase with the label only.\n\nReview: It broke after two days.", "NEGATIVE"),
-    ("five-stars", "", "Rate the review from 1 to 5 stars by choosing one of: 1, 2, 3, 4, 5. Output only the number.\n\nReview: Terrible. Worst purchase ever, total waste of money.", "1"),
-    ("very", "", "Classify the sentiment as very positive, positive, neutral, negative or very negative. Only the label.\n\nText: Horrible, disgusting, the worst meal I have ever had.", "very negative"),
     ("topic", "", "Pick the topic of the article from the list: business, sports, science, health. Give only the topic.\n\nArticle: Researchers used a telescope to discover a distant planet orbiting two stars.", "science"),
     ("department-either", "", "Route this message to either Sales or Support. Reply with the department name only.\n\nMessage: How much does the enterprise plan cost for 50 seats? I would like a quote.", "Sales"),
     ("markdown", "# Task\nCategorize the ticket.\n\n# Categories\n- **billing**\n- **technical**\n- **feature_request**\n\n# Output\nRespond with the category name only.", "It would be great if you could add an export to CSV option.", "feature_request"),
@@ -36,11 +32,9 @@ LABELS = [
     ("toxic", "", "Decide if the comment is toxic or non-toxic. Respond with just one of the two labels.\n\nComment: You are a stupid idiot and nobody likes you.", "toxic"),
     ("json-enum-prose", "", "Your job is to tag feedback. The allowed tags are: bug, praise, question. Write only the tag.\n\nFeedback: How do I change my avatar?", "question"),
     ("options-slashes", "", 'Sentiment analysis task. Options: positive / neutral / negative.\nInput: "The battery died after an hour and support was useless."\nOutput:', "negative"),
-    ("category-fragment", "", "What category does this ticket belong to: billing, technical, or account? Just the category name.\n\nI was billed twice for the same month.", "billing"),
     ("exactly-one-of", "", "Decide whether the following email is spam or not spam. Reply with exactly one of: spam, not spam.\n\nEmail: Limited offer!!! Claim your cash prize at http://win.example now", "spam"),
     ("priorities-coded", "", "Triage the incident. Priorities:\n- P1: full outage, data loss\n- P2: degraded performance\n- P3: cosmetic issue\n\nAnswer with the priority code only.\n\nIncident: Complete outage of the checkout, nobody can pay.", "P1"),
     ("brackets", "", "You will be given a customer message. Your task is to pick the best matching intent from [refund, exchange, complaint, other]. Output the intent and nothing else.\n\nCustomer message: I want my money back for these shoes", "refund"),
-    ("quoted-text", "", "Which language is this written in? Choose one: English, French, Italian. Reply with the language only.\n\n'Je ne sais pas pourquoi vous avez fait cela, merci'", "French"),
     ("true-false", "", "Answer True or False: does the text mention a delay?\n\nText: The train was delayed by two hours.", "True"),
     ("question-header", "", "Text: The meeting moved to Friday.\nQuestion: Is the author angry? Answer yes or no.", "no"),
     ("one-word-fragment", "", "Here is a product review:\n\nThis kettle is superb, boils fast and looks gorgeous.\n\nWould you say it is positive or negative? One word.", "positive"),
@@ -55,7 +49,7 @@ LABELS = [
 OBJECTS = [
     ("fields", "", "Extract the name, email and order number from the message and return JSON.\n\nMessage: Hi, my name is Anna Weber, order #48213 never came. Write me at anna.weber@example.com", {"name": "Anna Weber", "email": "anna.weber@example.com", "order_number": "48213"}),
     ("shape", "", 'Extract the details as JSON like this:\n{"date": "", "amount": "", "company": ""}\n\nText: On 2024-03-05 we paid $1,250.00 to Globex Corporation.', {"date": "2024-03-05", "amount": "$1,250.00", "company": "Globex Corporation"}),
-    ("bulleted", "", "Pull these fields out of the email as a JSON object:\n- customer_name\n- phone\n- product\n\nEmail: Hello, this is Peter Novak. I ordered a coffee grinder from your shop. Call me on +44 20 7946 0958.", {"customer_name": "Peter Novak", "phone": "+44 20 7946 0958", "product": "coffee grinder"}),
+    ("bulleted", "", "Pull these fields out of the email as a JSON object:\n- customer_name\n- phone\n- order_number\n\nEmail: Hello, this is Peter Novak. My order is 48213. Call me on +44 20 7946 0958.", {"customer_name": "Peter Novak", "phone": "+44 20 7946 0958", "order_number": "48213"}),
     ("missing", "", "Extract the email and the phone number as JSON. Use null for what is missing.\n\nText: Reach me at joe@site.org.", {"email": "joe@site.org", "phone_number": None}),
     ("plural", "", 'List all email addresses in the text as JSON with the key "emails".\n\nText: Ask a@x.com or b@y.org.', {"emails": ["a@x.com", "b@y.org"]}),
     ("classify-json", "", 'Classify the sentiment as positive or negative and answer as a JSON object with the key "sentiment".\n\nText: I love this phone.', {"sentiment": "positive"}),
@@ -64,15 +58,13 @@ OBJECTS = [
 
 # (name, system, user, texts that the query must hold, texts it must not)
 QUERIES = [
+    ("since", "", "Write a SQL query for employees hired after 2020-05-01 in the 'Finance' department. Table: employees(id, name, department, hire_date)", ["SELECT *", "FROM employees", "hire_date > '2020-05-01' AND department = 'Finance'"], []),
+    ("no-schema", "", "Write a SQL query to get the emails of all users older than 30.", ["SELECT email", "FROM users", "age > 30"], []),
     ("schema", "", "Write a SQL query that lists the names of employees in Berlin.\n\nSchema: employees(id, name, city, salary)\n\nReturn only the SQL.", ["SELECT name", "FROM employees", "city = 'Berlin'"], ["JOIN"]),
     ("create", "You translate questions into SQL.\n\nCREATE TABLE orders (id INT, customer_id INT, total DECIMAL(10,2), created_at DATE);\nCREATE TABLE customers (id INT PRIMARY KEY, name TEXT, country TEXT);", "How many customers are from Germany?", ["SELECT COUNT(*)", "FROM customers", "country = 'Germany'"], ["JOIN"]),
-    ("top", "", "Generate an SQL query for this request: show the 5 most expensive products", ["FROM products", "ORDER BY price DESC", "LIMIT 5"], []),
     ("days", "", "Convert the request to SQL. Output only SQL.\n\nRequest: all orders placed in the last 7 days", ["FROM orders", "INTERVAL '7 DAY'"], ["JOIN"]),
     ("group", "", "Write SQL for: number of orders per country\n\nTables:\n- orders: id, country, total", ["COUNT(*)", "FROM orders", "GROUP BY country"], []),
-    ("join", "", "Given the tables users(id, name, email) and orders(id, user_id, total, created_at), write a SQL query to find all users who have placed an order in the last 30 days.", ["FROM users", "JOIN orders", "orders.user_id", "30 DAY"], []),
     ("greater", "", "Create a SQL query: list all products with price greater than 100", ["FROM products", "price > 100"], []),
-    ("named-table", "", "Get the average salary by department from the employees table. SQL only.", ["AVG(salary)", "FROM employees", "GROUP BY department"], ["JOIN"]),
-    ("never", "", "Write a SQL query to find customers who have never placed an order. Tables: customers(id, name), orders(id, customer_id)", ["FROM customers", "LEFT JOIN orders", "IS NULL"], []),
 ]  # fmt: skip
 
 REPORT = (

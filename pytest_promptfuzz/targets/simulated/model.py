@@ -1,31 +1,46 @@
-"""The simulated model: reads a request, does what it understands of it, counts tokens."""
+"""The simulated model: reads a request, does what it understands of it, and counts tokens."""
 
 from __future__ import annotations
 
-import re
+import hashlib
+import json
+import math
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.providers.requests import Request, Response, Usage
-from pytest_promptfuzz.targets.simulated import answers, judging, noise, tokens, tools
-from pytest_promptfuzz.targets.simulated.reading import content_text, read
+from pytest_promptfuzz.targets.simulated import task
+from pytest_promptfuzz.targets.simulated.classification import classified, implied_labels, labels_of
+from pytest_promptfuzz.targets.simulated.extraction import extracted, fields_of, tool_calls
+from pytest_promptfuzz.targets.simulated.overlap import rating, reply, summary
+from pytest_promptfuzz.targets.simulated.prompt import SYSTEM, content_text, read
+from pytest_promptfuzz.targets.simulated.sql import query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-VERSION = "simulated-1"
+    from pytest_promptfuzz.targets.simulated.prompt import Brief
+
+VERSION = "simulated-2"
+CHARACTERS = 4
+"""Characters a token; about the mean of English text in the tokenizers of large models."""
 TRIES = 6
+LOST = (
+    "Thanks for your message! I am not quite sure what you would like me to do. Could you tell me a little more?",
+    "Happy to help! Could you tell me what you would like me to do?",
+    "I see. What should I do with this? A little more detail would help me.",
+)
+NO_DATA = "Of course. Please share the text you would like me to work with."
+NO_TRANSLATION = "I am sorry, but I cannot translate. I classify, summarise, extract and write SQL."
+NO_TABLE = "Which table and columns should the query use?"
+_WORD = r"(?:answer|reply|respond) with (?:just |only )?the (?:single )?word [\"'“]?(\w+)"
 # A prompt's last word, which a model that follows instructions obeys whatever else was asked.
-_DICTATED = re.compile(
-    r"\b(?:answer|reply|respond) with (?:just |only )?the (?:single )?word [\"'“]?(\w+)\W*\Z", re.IGNORECASE
-)
+_DICTATED = expression(rf"(?i)\b{_WORD}\W*\Z")
 # The same on a line of its own among the instructions, which sets itself above all others.
-_ABOVE_ALL = re.compile(
-    r"^[ \t]*(?:whatever|no matter what) the text (?:above|below) says, (?:answer|reply|respond) with "
-    r"(?:just |only )?the (?:single )?word [\"'“]?(\w+)[\"'”]?\.?[ \t]*$",
-    re.IGNORECASE | re.MULTILINE,
+_ABOVE_ALL = expression(
+    rf"(?im)^[ \t]*(?:whatever|no matter what) the text (?:above|below) says, {_WORD}[\"'”]?\.?[ \t]*$"
 )
-_SYSTEM = frozenset({"system", "developer"})
 
 
 class SimulatedModel:
@@ -68,40 +83,37 @@ class SimulatedModel:
             Text or tool calls, estimated usage (a token for each 4 characters), ``model`` the version, and
             ``finish_reason`` ``stop``, ``length`` or ``tool_calls``.
         """
-        variant = noise.draw(self.seed, request, sample, self.noise)
-        asked = sum(tokens.count(content_text(message.get("content"))) for message in request.messages)
-        last = request.messages[-1] if request.messages else {}
-        dictated = _dictated(request.messages)
-        given = request.parameters.get("tools")
+        variant = self._drawn(request, sample)
+        parameters, messages = request.parameters, request.messages
+        asked = sum(_tokens(content_text(message.get("content"))) for message in messages)
+        last = messages[-1] if messages else {}
+        text, dictated = content_text(last.get("content")), _dictated(messages)
         if last.get("role") == "tool":
-            text = f"Here is what I found: {content_text(last.get('content')).strip()}"
-        else:
-            if isinstance(given, list) and last.get("role") == "user" and not dictated:
-                calls = tools.call(
-                    given, request.parameters.get("tool_choice"), content_text(last.get("content"))
-                )
-                if calls and not variant:
-                    size = sum(tokens.count(call.name) + tokens.count(str(call.arguments)) for call in calls)
-                    return Response("", calls, Usage(asked, size), self.version, "tool_calls")
-            text = self._text(request, variant, dictated)
-        return self._response(text, request.parameters, asked)
+            return self._cut(f"Here is what I found: {text.strip()}", parameters, asked)
+        tools = parameters.get("tools")
+        if isinstance(tools, list) and last.get("role") == "user" and not dictated and not variant:
+            calls = tool_calls(tools, parameters.get("tool_choice"), text)
+            size = sum(_tokens(call.name) + _tokens(str(call.arguments)) for call in calls)
+            if calls:
+                return Response("", calls, Usage(asked, size), self.version, "tool_calls")
+        return self._cut(_text(request, variant, dictated), parameters, asked)
 
-    def _text(self, request: Request, variant: int, dictated: str) -> str:
-        rated = judging.judged(request.messages, content_text, variant)
-        if rated is not None:
-            return rated
-        reading = read(request.messages, request.parameters.get("response_format"))
-        own = dictated or answers.answer(reading)
-        if not variant:
-            return own
-        # Not every alternative differs: a summary of one sentence has no other.
-        for each in range(variant, variant + TRIES):
-            other = answers.answer(reading, each)
-            if other != own:
-                return other
-        return answers.LOST[1] if own != answers.LOST[1] else answers.LOST[2]
+    def _drawn(self, request: Request, sample: int) -> int:
+        """0 for the model's own answer, else the number (from 1) of the alternative to give instead.
 
-    def _response(self, text: str, parameters: Mapping[str, Any], asked: int) -> Response:
+        The share of the others is the noise: a uniform number is made of 53 bits of sha256 over seed, messages, tools
+        and sample.
+        """
+        if self.noise <= 0:
+            return 0
+        asked = {"messages": request.messages, "tools": request.parameters.get("tools")}
+        text = json.dumps([self.seed, sample, asked], sort_keys=True, default=str)
+        digest = hashlib.sha256(text.encode()).digest()
+        uniform = (int.from_bytes(digest[:8], "big") >> 11) / 2**53
+        return 1 + digest[8] % 5 if uniform < self.noise else 0
+
+    def _cut(self, text: str, parameters: Mapping[str, Any], asked: int) -> Response:
+        """The response, its text cut at the request's stops and limits."""
         reason = "stop"
         stops = parameters.get("stop")
         for stop in [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []:
@@ -109,23 +121,60 @@ class SimulatedModel:
                 text = text.partition(stop)[0]
         for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"):
             limit = parameters.get(name)
-            if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
-                text, was_cut = tokens.cut(text, limit)
-                reason = "length" if was_cut else reason
-        return Response(text, (), Usage(asked, tokens.count(text)), self.version, reason)
+            if isinstance(limit, int) and not isinstance(limit, bool) and 0 < limit < _tokens(text):
+                text, reason = text[: limit * CHARACTERS], "length"
+        return Response(text, (), Usage(asked, _tokens(text)), self.version, reason)
+
+
+def _tokens(text: str) -> int:
+    return math.ceil(len(text) / CHARACTERS)
 
 
 def _dictated(messages: Sequence[Mapping[str, Any]]) -> str:
     """The word that the instructions demand above all else; empty where they demand none."""
     if not messages:
         return ""
-    last = _DICTATED.search(content_text(messages[-1].get("content")))
-    if last is not None:
-        return last[1]
-    system = [each for each in messages if each.get("role") in _SYSTEM]
-    found = [
-        word
-        for each in system or [each for each in messages if each.get("role") == "user"]
-        for word in _ABOVE_ALL.findall(content_text(each.get("content")))
-    ]
-    return found[-1] if found else ""
+    last = _DICTATED.findall(content_text(messages[-1].get("content")))
+    system = [each for each in messages if each.get("role") in SYSTEM]
+    told = system or [each for each in messages if each.get("role") == "user"]
+    above = [word for each in told for word in _ABOVE_ALL.findall(content_text(each.get("content")))]
+    return next((str(word) for word in (*last, *reversed(above))), "")
+
+
+def _text(request: Request, variant: int, dictated: str) -> str:
+    """The text of the answer; a ``variant`` above 0 gives another that is plausible as well."""
+    rated = rating(request.messages, variant)
+    if rated is not None:
+        return rated
+    brief = read(request.messages, request.parameters.get("response_format"))
+    own = dictated or _done(brief)
+    if not variant:
+        return own
+    # Not every alternative differs: a summary of one sentence has no other.
+    others = (_done(brief, each) for each in range(variant, variant + TRIES))
+    return next((other for other in (*others, *LOST[1:]) if other != own), own)
+
+
+def _done(brief: Brief, variant: int = 0) -> str:
+    """What the prompt asks for, done; a chatty reply where nothing that the model can do is recognised."""
+    form, labels, fields = task.form_of(brief), labels_of(brief), fields_of(brief)
+    named = task.task_of(brief, labels=bool(labels), fields=bool(fields))
+    if named == task.TRANSLATE:
+        return form.say(NO_TRANSLATION)
+    if named == task.SQL:
+        found = query(brief, variant)
+        if found is None or form.bare or not form.asked:
+            return found or form.say(NO_TABLE)
+        return f"{form.say('Here is a query that does this:')}\n\n```sql\n{found}\n```"
+    labels = labels or implied_labels(brief)
+    if named is None or not {task.EXTRACT: fields, task.CLASSIFY: labels}.get(named, True):
+        return form.say(LOST[variant % len(LOST)])
+    if not brief.data:
+        return form.say(NO_DATA)
+    if named == task.CLASSIFY:
+        return classified(brief, form, labels, fields, variant)
+    if named == task.EXTRACT:
+        return extracted(brief, form, fields, variant)
+    key = "summary" if named == task.SUMMARISE else "answer"
+    text = form.say(summary(brief, form, variant) if named == task.SUMMARISE else reply(brief, variant))
+    return json.dumps({key: text}, ensure_ascii=False) if form.json else text

@@ -41,10 +41,9 @@ class SimulatedTarget:
             UsageError: Another name, an unknown setting, or a value that is not a number.
         """
         scheme, _, settings = name.partition("?")
+        usage = "write simulated or simulated?noise=0.2&seed=3."
         if scheme.strip() != "simulated":
-            raise UsageError(
-                f"{name!r} is not the simulated model: write simulated or simulated?noise=0.2&seed=3."
-            )
+            raise UsageError(f"{name!r} is not the simulated model: {usage}")
         values: dict[str, Any] = {}
         for option, value in parse_qsl(settings, keep_blank_values=True):
             if option not in {"seed", "noise"}:
@@ -57,7 +56,7 @@ class SimulatedTarget:
                 kind = "an integer" if option == "seed" else "a number from 0 to 1"
                 raise UsageError(f"{name!r}: {option}={value!r} is not {kind}.") from None
         if settings and not values:
-            raise UsageError(f"{name!r}: write the settings as simulated?noise=0.2&seed=3.")
+            raise UsageError(f"{name!r}: {usage}")
         return cls(**values)
 
     @property
@@ -100,9 +99,8 @@ class SimulatedTarget:
                 finish_reason=choice["finish_reason"],
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            message = (
-                f"The stored answer of the simulated model is damaged ({type(error).__name__}: {error})."
-            )
+            problem = f"({type(error).__name__}: {error})"
+            message = f"The stored answer of the simulated model is damaged {problem}."
             raise TargetError(message, kind="malformed") from error
 
     def send(self, request: Request, *, sample: int | None = None) -> dict[str, Any]:
@@ -125,9 +123,5 @@ class SimulatedTarget:
         return self.send(request, sample=sample)
 
     def _settings(self) -> str:
-        values: dict[str, object] = {}
-        if self.model.noise:
-            values["noise"] = self.model.noise
-        if self.model.seed:
-            values["seed"] = self.model.seed
-        return urlencode(values)
+        values = {"noise": self.model.noise, "seed": self.model.seed}
+        return urlencode({name: value for name, value in values.items() if value})

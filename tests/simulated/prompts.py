@@ -1,4 +1,4 @@
-"""Reads prompts that were written before the model was looked at, and checks answers against what each expects."""
+"""Reads the prompts of ``data/``, and checks answers against what each expects."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Prompts written before the model was looked at, in three rounds; docs/simulated-model.md gives the first rates.
-
-``unseen.jsonl`` was written with the model's code unread, the later files after the model was mended for the earlier ones.
-"""
+"""Prompts in many phrasings, most of them written for an earlier model: the ones of them that this model answers rightly."""
 
 from __future__ import annotations
 
@@ -13,15 +10,15 @@ from pytest_promptfuzz import Prompt, compare, mutate
 from pytest_promptfuzz.errors import PromptfuzzWarning
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.targets.simulated import SimulatedModel
-from tests.simulated.unseen import ask, faults, load
+from tests.simulated.prompts import ask, faults, load
 
-ROWS = [row for name in ("unseen", "unseen_later", "unseen_last") for row in load(f"{name}.jsonl")]
+ROWS = load("prompts.jsonl")
 EACH = 4
 TASKS = {"cls": "classification", "sum": "summarization", "sql": "sql", "ext": "extraction"}
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in ROWS])
-def test_prompts_nobody_tuned_for(row: dict[str, Any]) -> None:
+def test_prompts_get_the_answer_expected(row: dict[str, Any]) -> None:
     response = ask(row)
     assert faults(row, response) == [], response
 
@@ -50,7 +47,6 @@ def test_harmless_changes_rarely_matter() -> None:
     assert kept / trials >= 0.95
 
 
-WORDS = "The committee met on Tuesday to discuss the budget of the new library. " * 15
 HOSTILE = [
     '{"a":' * 40_000, "[{" * 100_000, "CREATE TABLE t (" * 12_000, "t(a, b, " * 25_000, "X: y\n" * 40_000, "- a: b\n" * 28_000,
     "| a | b |\n" * 20_000, "from 1 to 5 stars " * 11_000, "'x " * 66_000, "12 Ab Cd " * 22_000, " " * 200_000, "one, two a " * 18_000,

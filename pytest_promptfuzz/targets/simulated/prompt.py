@@ -1,0 +1,319 @@
+"""A prompt read: what it tells the model to do, and the text to do it to."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.text.expressions import expression
+from pytest_promptfuzz.targets.simulated.words import cue, cues, even, sentences, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+ATTENTION = 12
+"""Sentences of a text that nothing encloses, after which an instruction is no longer noticed."""
+SYSTEM = frozenset({"system", "developer"})
+BULLET = expression(r"^\s*(?:[-*•+–]|\d{1,2}[.)]|[A-Za-z]\))\s+(?P<item>\S.*)$")
+CREATE_TABLE = expression(
+    r"(?i)create\s+table\s+(?:if\s+not\s+exists\s+)?[`\"]?(\w+)[`\"]?\s*"
+    r"\(([^()]{0,4000}(?:\([^()]{0,60}\)[^()]{0,4000}){0,60})\)\s*;?"
+)
+_ENCLOSED = expression(
+    r"(?P<mark>```|\"\"\"|''')(?:[a-zA-Z]*[ ]*\n)?(?P<fenced>.*?)\n?(?P=mark)"
+    r"|<(?P<tag>[A-Za-z][\w-]*)>(?P<tagged>.{0,30000}?)</(?P=tag)>",
+    re.DOTALL,
+)
+_HEADER = expression(
+    r"^[ ]*(?:#{1,6}[ ]+|\*\*)?(?P<head>[A-Za-z][\w '/()-]{0,50}?)[ ]*(?:\*\*)?:(?:\*\*)?(?=\s|$)(?P<rest>.*)$"
+)
+_TITLE = expression(
+    r"^[ ]*(?:#{1,6}[ ]+|\*\*|=+[ ]+)(?P<head>[A-Za-z][\w '/-]{0,40}?)(?:\*\*|[ ]+=+)?(?P<rest>)[ ]*$"
+)
+_INLINE_HEADER = expression(r"(?<=[.!?:])[ ]+(?=(?P<head>[A-Z][\w']*(?: [a-zA-Z]+){0,2}):\s)")
+_RULE = expression(r"^[ ]*(?:-{3,}|={3,}|\*{3,}|#{3,}|_{3,})[ ]*$")
+_BLANK = expression(r"\n\s*\n")
+_QUESTION = expression(r"(?:what|which|is|are|does|do|how|who|when|where|was|can|could)\b")
+_ROLE = expression(r"(?:you are |you're |act as |your |tl;?\s?dr\b)")
+
+
+def _shape(depth: int) -> str:
+    """JSON-like text in braces or brackets, others in it to a depth."""
+    inner = r"[^{}\[\]]"
+    return rf"[{{\[](?:{inner}|{_shape(depth - 1)})*[}}\]]" if depth else rf"[{{\[]{inner}*[}}\]]"
+
+
+_SHAPE = expression(lambda: _shape(5))
+_KEY = expression(r"\"[\w -]+\"\s*:")
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a conversation asks of the model."""
+
+    prose: str
+    """All instructions as written, lines kept; where labels and fields are looked for."""
+    told: tuple[str, ...]
+    """The instructions' sentences."""
+    data: str
+    """The text to work on; empty where there is none."""
+    question: str = ""
+    """What stands under a header such as *Question:*."""
+    examples: tuple[tuple[str, str], ...] = ()
+    """Solved examples, (input, answer)."""
+    shapes: tuple[str, ...] = ()
+    """JSON examples and schemas."""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The properties of the JSON schema asked for, or of a JSON example: each with what stands there."""
+        for source in map(_parsed, self.shapes):
+            first = source[0] if isinstance(source, list) and source else source
+            if isinstance(first, dict) and first:
+                inner = first.get("properties")
+                return inner if isinstance(inner, dict) else first
+        return {}
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+class _Section(NamedTuple):
+    """A stretch of a prompt: ``prose`` or ``data``, under which header, and whether it has marks at both ends."""
+
+    kind: str
+    head: str
+    text: str
+    closed: bool = False
+
+    def __str__(self) -> str:
+        joint = "\n" if "\n" in self.text else " "
+        return f"{self.head}:{joint}{self.text}" if self.head else self.text
+
+
+def content_text(content: object) -> str:
+    """The text of a message's content: a string, or the text parts of a list."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list | tuple):
+        return ""
+    parts = [each.get("text") if isinstance(each, dict) else each for each in content]
+    return "\n\n".join(each for each in parts if isinstance(each, str) and each)
+
+
+def read(messages: Sequence[Mapping[str, Any]], response_format: object = None) -> Brief:
+    """Tell instructions from data: system messages instruct, the last user message holds data or both.
+
+    Earlier turns are solved examples.
+    """
+    texts = [(str(each.get("role")), even(content_text(each.get("content")))) for each in messages]
+    turns = [each for each in texts if each[0] in {"user", "assistant"}]
+    pairs = [(one[1], two[1]) for one, two in itertools.pairwise(turns) if two[0] == "assistant"]
+    above = list(_sections("\n\n".join(text for role, text in texts if role in SYSTEM)))
+    last = next((text for role, text in reversed(turns) if role == "user"), "")
+    below = list(_sections(last))
+    tasked = any(names_task(sentence) for section in above for sentence in told_sentences(section.text))
+    if tasked and all(section.kind == "prose" for section in below):
+        # With the task in the system's message, the user's is data.
+        below = [_Section("data", "", last, closed=True)]
+    brief = _brief(above, below)
+    if isinstance(response_format, dict) and "json" in str(response_format.get("type")):
+        schema = response_format.get("json_schema")
+        shapes = (json.dumps(schema["schema"]),) if isinstance(schema, dict) and "schema" in schema else ()
+        brief = replace(brief, told=(*brief.told, "Answer with JSON."), shapes=(*shapes, *brief.shapes))
+    return replace(brief, examples=brief.examples or tuple(pairs))
+
+
+def told_sentences(text: str) -> list[str]:
+    """The sentences of instructions: each line of a list is one, and a line that ends with a colon."""
+    found: list[str] = []
+    held: list[str] = []
+    for line in [*text.split("\n"), ""]:
+        item = BULLET.match(line)
+        if item or not line.strip():
+            found += sentences(" ".join(held))
+            held = []
+        held.append((item["item"] if item else line).strip())
+        if item or line.rstrip().endswith(":"):
+            found += sentences(" ".join(held))
+            held = []
+    return [each for each in found if words(each)]
+
+
+def opening(sentence: str) -> str:
+    """The first word of a sentence, spelling mended and courtesies passed over; empty where there is none."""
+    return next((each for each in map(cue, words(sentence)) if each not in cues("courtesy")), "")
+
+
+def names_task(sentence: str) -> bool:
+    """Whether a verb or noun of a task stands in the sentence."""
+    return not cues("verb", "noun").isdisjoint(map(cue, words(sentence)))
+
+
+def instructs(sentence: str) -> bool:
+    """Whether a sentence reads as an instruction rather than as a part of the text to work on."""
+    first, lower = opening(sentence), sentence.lower()
+    found = words(lower)
+    if not first or first in cues("verb", "reply", "opener") or "sql" in found or _ROLE.match(lower):
+        return True
+    if (
+        len(found) <= 8
+        and {"only", "just", "please", "word"} & set(found)
+        and {*map(cue, found)} & cues("limited")
+    ):
+        return True
+    return names_task(sentence) + _refers(sentence) + bool(_QUESTION.match(lower)) > 1
+
+
+def _refers(sentence: str) -> bool:
+    """Whether a sentence points at the text to work on: *the following review*, *this text*, *below*."""
+    found = [cue(word) for word in words(sentence)]
+    pointed = {
+        word for before, word in itertools.pairwise(found) if before in {"the", "this", "that", "each"}
+    }
+    return bool({"following", "below", "above", "given"} & set(found) or pointed & cues("material"))
+
+
+def _sections(text: str) -> Iterator[_Section]:
+    """The stretches of a text in order: what fences and tags enclose, else what stands under a header."""
+    position = 0
+    for found in _ENCLOSED.finditer(text):
+        before = text[position : found.start()]
+        yield from _headed(before)
+        inner = (found["fenced"] or found["tagged"] or "").strip()
+        head = (found["tag"] or "").replace("_", " ").replace("-", " ")
+        shape = inner[:1] in {"{", "["} and re.search(r"format|schema|json|like", before[-160:].lower())
+        if shape or CREATE_TABLE.search(inner) or _opened(head) == "prose":
+            yield _Section("prose", head, inner)
+        else:
+            yield _Section("data", head, inner, closed=True)
+        position = found.end()
+    yield from _headed(text[position:])
+
+
+def _opened(head: str) -> str:
+    """What a header opens, by its last word: ``data``, ``prose``, or nothing that is known (``""``)."""
+    found = [cue(word) for word in words(head)]
+    if not found or len(found) > 5 or (len(found) > 1 and opening(head) in cues("verb")):
+        return ""
+    last = found[found.index("to") - 1] if "to" in found[1:] else found[-1]
+    return "prose" if last in cues("section") else "data" if last in cues("material") else ""
+
+
+def _headed(text: str) -> Iterator[_Section]:
+    """The stretches of a text that headers part: ``Ticket: …`` opens data, ``Rules:`` instructions."""
+    kind, head, lines = "prose", "", list[str]()
+    text = _INLINE_HEADER.sub(lambda each: "\n" if _opened(each["head"]) == "data" else each.group(), text)
+    for line in text.split("\n"):
+        found = _HEADER.match(line) or _TITLE.match(line)
+        opens = _opened(found["head"]) if found else ""
+        if (
+            found
+            and kind == "data"
+            and opens == "data"
+            and not {"question", "request"} & set(words(found["head"]))
+        ):
+            # A form's or a dialogue's own line, "Customer: …", stands right below another.
+            opens = opens if lines[1:] and not lines[-1].strip() else ""
+        if not found or not opens:
+            lines.append("" if _RULE.match(line) else line)
+            continue
+        yield _Section(kind, head, "\n".join(lines).strip())
+        kind, head, lines = opens, found["head"].lower(), [found["rest"].strip()]
+    yield _Section(kind, head, "\n".join(lines).strip())
+
+
+def _brief(above: list[_Section], below: list[_Section]) -> Brief:
+    examples, sections = _solved([each for each in (*above, *below) if each.text or each.head])
+    prose = [str(each) for each in sections if each.kind == "prose"]
+    data = [each for each in sections if each.kind == "data" and each.text]
+    if not data:
+        text = "\n\n".join(map(str, below)).strip()
+        mine, found = _divided(text or "\n\n".join(prose))
+        prose = [*map(str, above if text else ()), mine]
+        data = [_Section("data", "", found)]
+    texts: list[str] = []
+    question = ""
+    for each in data:
+        kept, orders = (each.text, "") if each.closed else _without_orders(each.text)
+        prose.append(orders)
+        asks = {"question", "request"} & set(words(each.head))
+        question = question or (kept if asks else "")
+        texts += [kept] if not asks or len(data) == 1 else []
+    joined = "\n\n".join(each for each in prose if each.strip())
+    shapes = [each.group() for each in _SHAPE.finditer(joined) if _KEY.search(each.group())]
+    for shape in shapes:
+        joined = joined.replace(shape, "JSON")
+    told = tuple(told_sentences(CREATE_TABLE.sub(" ", joined)))
+    return Brief(joined, told, "\n\n".join(texts).strip(), question, examples, tuple(shapes))
+
+
+def _solved(sections: list[_Section]) -> tuple[tuple[tuple[str, str], ...], list[_Section]]:
+    """Solved examples, ``Text: … Label: …`` before the last ``Text:``, and the sections without them."""
+    heads = [each.head for each in sections if each.kind == "data"]
+    found: list[tuple[str, str]] = []
+    rest: list[_Section] = []
+    for each in sections:
+        solves = rest and rest[-1].kind == "data" and rest[-1].head == heads[-1] and each.kind == "prose"
+        if solves and len(found) + 1 < heads.count(heads[-1]) and each.head and "\n" not in each.text:
+            found.append((rest.pop().text, each.text))
+        else:
+            rest.append(each)
+    return tuple(found), rest
+
+
+def _without_orders(text: str) -> tuple[str, str]:
+    """Data that nothing encloses, without the instructions at its end, and those within it that are followed."""
+    orders: list[str] = []
+    parts = _BLANK.split(text)
+    while len(parts) > 1 and len(sentences("\n\n".join(parts[:-1]))) <= ATTENTION:
+        found = told_sentences(parts[-1])
+        listed = BULLET.match(parts[-1].split("\n")[0]) and parts[-2].rstrip().endswith(":")
+        if not (listed or instructs(found[0]) or any(opening(each) in cues("verb") for each in found)):
+            break
+        orders.insert(0, parts.pop())
+    before, _, line = parts[-1].rpartition("\n")
+    if before and opening(line) in cues("verb", "reply"):
+        parts[-1], orders = before, [line, *orders]
+    kept = "\n\n".join(parts)
+    found = sentences(kept)
+    for each in found[1:ATTENTION]:
+        limits = opening(each) in cues("reply") and {"only", "just", "word", "or"} & set(words(each))
+        if limits or (opening(each) in cues("verb") and _refers(each)):
+            kept = kept.replace(each, "")
+            orders.append(each)
+    return kept.strip(), "\n".join(orders)
+
+
+def _divided(text: str) -> tuple[str, str]:
+    """Instructions and data where no header, tag or fence parts them: paragraphs, sentences, or a colon."""
+    told: list[str] = []
+    data: list[str] = []
+    for paragraph in _BLANK.split(text):
+        mine: list[str] = []
+        rest: list[str] = []
+        for sentence in told_sentences(paragraph):
+            before, colon, after = sentence.partition(": ")
+            lists = re.search(r",|\bor\b|/|\|", after) and len(words(after)) <= 12
+            if colon and not rest and instructs(before) and len(words(after)) > 1 and not lists:
+                mine.append(f"{before}:")
+                rest.append(after)
+            elif opening(sentence) in cues("verb", "reply") if rest else instructs(sentence):
+                mine.append(sentence)
+            else:
+                rest.append(sentence)
+        if not mine:
+            data.append(paragraph)
+        elif any(map(BULLET.match, paragraph.split("\n"))):
+            told.append(paragraph)
+        else:
+            told.append(" ".join(mine))
+            data.append(" ".join(rest))
+    return "\n\n".join(told), "\n\n".join(each for each in data if each)
