@@ -38,7 +38,7 @@ class SimulatedBackend:
     Attributes:
         model: Answers requests: ``answer(request, *, sample)``.
         version: Part of every key, so that its answers are never taken for a provider's. It names whatever
-            changes an answer: ``simulated-1?noise=0.2&seed=3``.
+            changes an answer: ``simulated-2?noise=0.2&seed=3``.
     """
 
     model: Any

@@ -307,7 +307,7 @@ def test_limits_and_usage(server: ModelServer) -> None:
         answer = client.chat.completions.create(model="m", messages=user(STORY), max_completion_tokens=3)
         assert answer.choices[0].finish_reason == "length"
         assert answer.choices[0].message.content == FIRST[:12]
-        assert answer.model == "simulated-1"
+        assert answer.model == "simulated-2"
         options: Any = {"include_usage": True}
         with client.chat.completions.create(
             model="m", messages=user(STORY), stream=True, stream_options=options
@@ -323,8 +323,8 @@ def test_limits_and_usage(server: ModelServer) -> None:
 
 def test_models_and_embeddings(server: ModelServer) -> None:
     with openai.OpenAI(base_url=server.openai_url, api_key="k", max_retries=0) as client:
-        assert [each.id for each in client.models.list()] == ["simulated-1"]
-        assert client.models.retrieve("simulated-1").id == "simulated-1"
+        assert [each.id for each in client.models.list()] == ["simulated-2"]
+        assert client.models.retrieve("simulated-2").id == "simulated-1"
         with pytest.raises(openai.NotFoundError):
             client.models.retrieve("gpt-99")
         first, same, other = client.embeddings.create(
@@ -339,7 +339,7 @@ def test_models_and_embeddings(server: ModelServer) -> None:
         floats = client.embeddings.create(model="m", input="red roses", encoding_format="float", dimensions=8)
         assert len(floats.data[0].embedding) == 8
     with anthropic.Anthropic(base_url=server.anthropic_url, api_key="k") as claude:
-        assert [each.id for each in claude.models.list()] == ["simulated-1"]
+        assert [each.id for each in claude.models.list()] == ["simulated-2"]
 
 
 def test_a_key_can_be_required() -> None:
