@@ -193,7 +193,7 @@ HOSTILE = st.lists(
         st.text(max_size=60),
         st.sampled_from(
             ["Classify as ", "a or b", "one of: ", "```", '"""', "<x>", "</x>", "Text: ", "\n\n", "{", '{"a": ', "((((", "CREATE TABLE t (",
-             "at most 0 words", "in 0 sentences", "0 bullet points", "Summarize", "SQL", "extract email", ", ", " or ", "\ud800", "?", "- x\n"]
+             "at most 0 words", "in 0 sentences", "0 bullet points", "Summarize", "SQL", "extract email", ", ", " or ", "\ud800", "?", "- x\n", "Ticket: ", "---\n", "!!!"]
         ),
     ),
     max_size=12,

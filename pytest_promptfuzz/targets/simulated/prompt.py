@@ -276,7 +276,8 @@ def _without_orders(text: str) -> tuple[str, str]:
     while len(parts) > 1 and len(sentences("\n\n".join(parts[:-1]))) <= ATTENTION:
         found = told_sentences(parts[-1])
         listed = BULLET.match(parts[-1].split("\n")[0]) and parts[-2].rstrip().endswith(":")
-        if not (listed or instructs(found[0]) or any(opening(each) in cues("verb") for each in found)):
+        tells = listed or any(opening(each) in cues("verb") for each in found)
+        if found and not tells and not instructs(found[0]):
             break
         orders.insert(0, parts.pop())
     before, _, line = parts[-1].rpartition("\n")
