@@ -324,7 +324,7 @@ def test_limits_and_usage(server: ModelServer) -> None:
 def test_models_and_embeddings(server: ModelServer) -> None:
     with openai.OpenAI(base_url=server.openai_url, api_key="k", max_retries=0) as client:
         assert [each.id for each in client.models.list()] == ["simulated-2"]
-        assert client.models.retrieve("simulated-2").id == "simulated-1"
+        assert client.models.retrieve("simulated-2").id == "simulated-2"
         with pytest.raises(openai.NotFoundError):
             client.models.retrieve("gpt-99")
         first, same, other = client.embeddings.create(
