@@ -158,13 +158,6 @@ def circles(of: dict[str, set[str]]) -> list[list[str]]:
 KNOWN_CIRCLES: list[set[str]] = [
     {"reporting.model", "reporting.wording.words"},
     {
-        "targets.simulated.blocks",
-        "targets.simulated.examples",
-        "targets.simulated.fields",
-        "targets.simulated.reading",
-        "targets.simulated.tasks",
-    },
-    {
         "evaluating.job",
         "evaluating.phases.baseline",
         "evaluating.phases.controls",

@@ -7,9 +7,9 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.targets.simulated.prompt import BULLET, opening
 from pytest_promptfuzz.targets.simulated.words import cue, cues, nearest, rows, sentences, stem, stems, words
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,10 +8,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.providers.requests import ToolCall
 from pytest_promptfuzz.targets.simulated.prompt import BULLET
 from pytest_promptfuzz.targets.simulated.words import cue, cues, rows, sentences, singular, stems, words
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

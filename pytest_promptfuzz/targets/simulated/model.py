@@ -8,7 +8,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.providers.requests import Request, Response, Usage
 from pytest_promptfuzz.targets.simulated import task
 from pytest_promptfuzz.targets.simulated.classification import classified, implied_labels, labels_of
@@ -16,6 +15,7 @@ from pytest_promptfuzz.targets.simulated.extraction import extracted, fields_of,
 from pytest_promptfuzz.targets.simulated.overlap import rating, reply, summary
 from pytest_promptfuzz.targets.simulated.prompt import SYSTEM, content_text, read
 from pytest_promptfuzz.targets.simulated.sql import query
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

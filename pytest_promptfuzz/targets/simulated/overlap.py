@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.targets.simulated.prompt import SYSTEM, content_text
 from pytest_promptfuzz.targets.simulated.words import cues, lines_of_sentences, sentences, stem, stems, words
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.targets.simulated.words import cue, cues, even, sentences, words
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

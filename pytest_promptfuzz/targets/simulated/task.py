@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.targets.simulated.words import cue, cues, rows, spelt, words
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.targets.simulated.prompt import Brief
