@@ -186,6 +186,12 @@ def test_sdist_can_be_tested(built: Path) -> None:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "docs/architecture.md"} <= names
     assert "tests/packaging/test_packaging.py" in names
+    tables = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "pytest_promptfuzz" / "data").rglob("*.t[sx][vt]")
+    }
+    assert len(tables) > 50
+    assert tables <= names
     assert "example_project/support_app/prompts/triage.txt" in names
     assert not [name for name in names if ".promptfuzz/" in name or "__pycache__" in name]
 
