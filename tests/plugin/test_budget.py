@@ -159,15 +159,14 @@ def test_workers_share_one_budget_and_leave_nothing_behind(project, pytester, pr
 CHILD = """
 import sys, time
 from pathlib import Path
-from pytest_promptfuzz.running.limits import lane
-from pytest_promptfuzz.running.limits.limits import Limits
-from pytest_promptfuzz.running.limits.limits import Settings
+from pytest_promptfuzz.running.limits import lanes
+from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
 from pytest_promptfuzz.running.limits.budget import SharedLedger
 from pytest_promptfuzz.providers.requests import Usage
 from pytest_promptfuzz.wire.calls import Outgoing
 
-lane.WINDOW = 1.0
-gate = Limits(Settings(rule=lane.Rule(rpm=4)), ledger=SharedLedger(Path(sys.argv[1]), print))
+lanes.WINDOW = 1.0
+gate = SessionLimits(Settings(rule=lanes.LaneRule(rpm=4)), ledger=SharedLedger(Path(sys.argv[1]), print))
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(8):
