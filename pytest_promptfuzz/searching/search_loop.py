@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pytest_promptfuzz.randomness import Rng, root_key
+from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.searching.shrinker import BudgetSpent, KnownFailures, shrinking
 
 if TYPE_CHECKING:
@@ -269,21 +270,19 @@ def _halved(state: State, learned: Additive) -> Tried:
     places = sorted(changed, key=lambda place: (-learned.effect(place, state[place]), place))
     asked = KnownFailures()
     asked.learn(frozenset(range(len(places))), fails=True)
-    steps = shrinking(len(places), asked=asked)
 
     def only(parts: Iterable[int]) -> State:
         kept = {places[part] for part in parts}
         return tuple(number if place in kept else 0 for place, number in enumerate(state))
 
-    try:
-        sets = next(steps)
-        while True:
-            told = yield [only(parts) for parts in sets]
-            for parts, seen in zip(sets, told, strict=True):
-                learned.learn(only(parts), seen)
-            sets = steps.send([seen.reached for seen in told])
-    except StopIteration as stop:
-        return only(stop.value.kept)
+    def reached(sets: list[frozenset[int]]) -> Generator[list[State], list[Seen], list[bool]]:
+        told = yield [only(parts) for parts in sets]
+        for parts, seen in zip(sets, told, strict=True):
+            learned.learn(only(parts), seen)
+        return [seen.reached for seen in told]
+
+    found = yield from relayed(shrinking(len(places), asked=asked), reached)
+    return only(found.kept)
 
 
 def _guessed(state: State, learned: Additive, rng: Rng, most: int) -> Tried:
@@ -632,7 +631,7 @@ def _pruned(asker: _Asker, state: State, rng: Rng) -> Generator[list[str], list[
     best = state
     try:
         wanted = next(steps)
-        while True:
+        while True:  # not relayed: where the budget ends, what prunes is not to make do with what it has
             told = yield from asker.answers(wanted, stop=False)
             reached = [state for state, seen in zip(wanted, told or (), strict=True) if seen.reached]
             best = min([best, *reached], key=asker.space.words)

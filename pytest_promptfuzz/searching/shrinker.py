@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from heapq import nsmallest
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.engine.edits import Edit, Ref, reorder
 from pytest_promptfuzz.mutations.engine.edits import replace as replaced
 from pytest_promptfuzz.mutations.engine.mutation import Mutation, severity_of
+from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.word_diffs import opcodes
 
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 
     Steps = Generator[list["Parts"], list[bool], "Parts"]
     Mutations = Generator[list[Mutation], list[bool], "Smallest"]
+    Mutated = Generator[list[Mutation], list[bool], list[bool]]
     Edits = Generator[list[list[Edit]], list[bool], tuple[list[Edit], bool]]
+    Edited = Generator[list[list[Edit]], list[bool], list[bool]]
 
 
 # Whether parts of a change fail together: what was answered so far, and how often more must be asked to be sure.
@@ -413,18 +417,11 @@ def _as_mutations(
     mutation: Mutation, steps: Edits
 ) -> Generator[list[Mutation], list[bool], tuple[list[Edit], bool]]:
     """Batches of edits as mutations; that no more can be asked is told to where they come from."""
-    try:
-        batch = next(steps)
-        while True:
-            try:
-                told = yield [_of(mutation, each) for each in batch]
-            except BudgetSpent as spent:
-                batch = steps.throw(spent)
-            else:
-                batch = steps.send(told)
-    except StopIteration as stop:
-        found: tuple[list[Edit], bool] = stop.value
-        return found
+
+    def asked(batch: list[list[Edit]]) -> Mutated:
+        return (yield [_of(mutation, each) for each in batch])
+
+    return (yield from relayed(steps, asked))
 
 
 def _needed(
@@ -434,18 +431,12 @@ def _needed(
 
     All stay in the order that they have: of two that insert at one place it says which comes first.
     """
-    steps = shrinking(len(edits), asked=asked)
-    try:
-        sets = next(steps)
-        while True:
-            try:
-                told = yield [[*before, *(edits[place] for place in sorted(parts)), *after] for parts in sets]
-            except BudgetSpent as spent:
-                sets = steps.throw(spent)
-            else:
-                sets = steps.send(told)
-    except StopIteration as stop:
-        return [edits[place] for place in stop.value.kept], stop.value.minimal
+
+    def among(sets: list[Parts]) -> Edited:
+        return (yield [[*before, *(edits[place] for place in sorted(parts)), *after] for parts in sets])
+
+    found = yield from relayed(shrinking(len(edits), asked=asked), among)
+    return [edits[place] for place in found.kept], found.minimal
 
 
 def _made_smaller(
@@ -473,18 +464,19 @@ def _made_smaller(
     # Each move is a set of one of its own: what the others failed says nothing of it.
     for move in smaller_moves(kept[place]):
         inner = KnownFailures(flip=asked.flip, most=None if queries is None else queries - asked.calls)
-        steps = inner.ask([frozenset([0])], 0.01)
+        changed = [*before, move, *after]
         try:
-            wanted = next(steps)
-            while True:
-                wanted = steps.send((yield [[*before, move, *after] for _ in wanted]))
-        except StopIteration as stop:
-            (fails,) = stop.value
+            (fails,) = yield from relayed(inner.ask([frozenset([0])], 0.01), partial(_repeated, changed))
         finally:
             asked.calls += inner.calls
         if fails:
-            return [*before, move, *after], True
+            return changed, True
     return kept, True
+
+
+def _repeated(edits: list[Edit], sets: list[Parts]) -> Edited:
+    """The same edits, asked about as often as is wanted."""
+    return (yield [edits for _ in sets])
 
 
 def _of(mutation: Mutation, edits: Sequence[Edit]) -> Mutation:
