@@ -339,9 +339,6 @@ MOST_FIELDS = 15
 # Classes with more fields, and why they are one thing.
 MANY_FIELDS: dict[str, str] = {
     "evaluating/contract.py:Contract": "",
-    "evaluating/job.py:Job": "",
-    "evaluating/phases/resampling.py:CaseAnswers": "",
-    "evaluating/search_runner.py:Hunt": "",
     "evaluating/search_settings.py:Hunting": "",
     "history/changes.py:ChangeReport": "",
     "history/entries.py:HistoryEntry": "",

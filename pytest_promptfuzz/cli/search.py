@@ -148,7 +148,7 @@ def search_all(cases: list[SearchCase], options: argparse.Namespace, output: Out
                 continue
             finally:
                 progress.clear()
-            if searching.hunt.baseline is not None or searching.job.overruled is not None:
+            if searching.hunt.baseline is not None or searching.job.findings.overruled is not None:
                 _take(case.name, searching, made)
             if made.stopped:
                 break
@@ -185,7 +185,7 @@ def _run(searching: Searching, made: Made) -> None:
 
 def _take(name: str, searching: Searching, made: Made) -> None:
     """Keep a search; what could not begin, since the target failed or is not repeatable, says why."""
-    overruled = searching.job.overruled
+    overruled = searching.job.findings.overruled
     if overruled is None:
         made.searches.append((name, searching.found()))
         return

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pytest_promptfuzz.evaluating.evaluate import Cases, Input, TargetAsker
-    from pytest_promptfuzz.evaluating.job import Job
+    from pytest_promptfuzz.evaluating.evaluation import Evaluation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.providers.requests import Response
     from pytest_promptfuzz.running.run import Pipeline, Step, Work
@@ -212,7 +212,7 @@ class Calls:
         in_turn: Whether an input may turn out not to be asked at all, for a search ends when it has found something.
     """
 
-    job: Job
+    job: Evaluation
     cases: Cases
     asker: TargetAsker
     line: BackgroundCaller | None

@@ -10,11 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError, quoted
-from pytest_promptfuzz.evaluating.contract import Contract
-from pytest_promptfuzz.evaluating.job import Job
+from pytest_promptfuzz.evaluating.contract import BodyTraits, Contract, EvaluationSettings
+from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.judge import spent_on
-from pytest_promptfuzz.evaluating.phases.drift import Before, outcomes_before
-from pytest_promptfuzz.evaluating.phases.verdict import read_expected
+from pytest_promptfuzz.evaluating.phases.gold import read_expected
+from pytest_promptfuzz.evaluating.phases.verdict import Before, outcomes_before
 from pytest_promptfuzz.evaluating.role_prompts import PREFIX, OnWire
 from pytest_promptfuzz.evaluating.session import (
     Session,
@@ -23,6 +23,7 @@ from pytest_promptfuzz.evaluating.session import (
     simulated_of,
 )
 from pytest_promptfuzz.prompts.prompt import as_prompt
+from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.results.trials import Spent
 from pytest_promptfuzz.running.run import adrive, drive, nothing, together
 from pytest_promptfuzz.targets.resolution import CallableTarget, as_request, resolve
@@ -33,9 +34,9 @@ from pytest_promptfuzz.wire.watch import current
 if TYPE_CHECKING:
     import os
     import re
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
-    from pytest_promptfuzz.evaluating.job import Steps
+    from pytest_promptfuzz.evaluating.cases import Steps
     from pytest_promptfuzz.mutations.engine.selection import Mutations
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.providers.requests import Request, Target
@@ -105,13 +106,13 @@ class JobListener(NamedTuple):
 
 
 @contextmanager
-def speculating(job: Job) -> Iterator[JobListener]:
+def speculating(job: Evaluation) -> Iterator[JobListener]:
     """Have the calls of a sync body made early for the length of a job, where that is wanted and can help.
 
     One trial alone, a replay and the simulated model have nothing to gain; a job that was mistaken once stops.
     """
-    session = job.session
-    useful = session.mode != "replay" and job.simulated is None and job.only is None
+    settings, session, ledger = job.settings, job.session, job.ledger
+    useful = session.mode != "replay" and settings.simulated is None and settings.only is None
     if not (useful and session.speculate and session.concurrency > 1 and not job.mistaken):
         yield JobListener()
         return
@@ -123,11 +124,11 @@ def speculating(job: Job) -> Iterator[JobListener]:
             speculation.close()
             job.mistaken = job.mistaken or speculation.wrong
             for watch in speculation.unused:
-                job.spent += spent_on(watch)
-            job.spent += Spent(speculated=speculation.made, unused=len(speculation.unused))
+                ledger.spent += spent_on(watch)
+            ledger.spent += Spent(speculated=speculation.made, unused=len(speculation.unused))
 
 
-def _told(job: Job, speculations: dict[int, Speculation]) -> JobListener:
+def _told(job: Evaluation, speculations: dict[int, Speculation]) -> JobListener:
     """Each case is told of its own runs: what follows from its prompt is learned from them."""
     from pytest_promptfuzz.running.speculation import Speculation
 
@@ -223,7 +224,7 @@ def read_inputs(inputs: Any, prompt: Prompt, where: str, expected: Any = None) -
         prompt: The template.
         where: The test, for messages.
         expected: The gold answer, or that of each input: see
-        :func:`~pytest_promptfuzz.evaluating.phases.verdict.read_expected`.
+        :func:`~pytest_promptfuzz.evaluating.phases.gold.read_expected`.
 
     Raises:
         UsageError: They are of another kind, empty, or do not fit the prompt's slots.
@@ -364,7 +365,7 @@ def evaluate(
         ConfigurationError: A key, an extra or a model name is missing; or with ``mutate=`` no model call was seen.
         BaselineFailed: The application's function raises on the unmutated prompt.
     """
-    evaluation = Evaluation(
+    evaluation = TargetEvaluation(
         prompt,
         target,
         inputs,
@@ -404,7 +405,7 @@ async def aevaluate(
     **settings: Any,
 ) -> Robustness:
     """As ``evaluate``, with the calls for all mutations and inputs running concurrently in this event loop."""
-    evaluation = Evaluation(
+    evaluation = TargetEvaluation(
         prompt,
         target,
         inputs,
@@ -419,28 +420,29 @@ async def aevaluate(
     )
     job = evaluation.job
     concurrency = job.session.concurrency
-    job.concurrent = concurrency > 1
+    job.settings.order.concurrent = concurrent = concurrency > 1
     with evaluation.watched(), intercepting():
         rest = list(evaluation.cases.inputs)
         if evaluation.is_function:
             # Whose a call is can be told in sequence always, and this one shows whether it can otherwise.
             first, *rest = rest
             await adrive(evaluation.case(first), evaluation.abody, concurrency=concurrency)
-        job.together = job.concurrent
+        # The first may have shown that they cannot.
+        job.settings.order.together = concurrent = concurrent and job.settings.order.concurrent
         cases = [evaluation.case(each) for each in rest]
-        for steps in [together(cases)] if job.together else cases:
+        for steps in [together(cases)] if concurrent else cases:
             await adrive(steps, evaluation.abody, concurrency=concurrency)
         await adrive(evaluation.again(), evaluation.abody, concurrency=concurrency)
     return job.conclude()
 
 
-class Evaluation:
-    """The job and the bodies of one call of ``evaluate``, or of another function that makes a job of its own kind.
+class TargetEvaluation:
+    """One call of ``evaluate``, or of another function that makes an evaluation of its own kind: it, and its bodies.
 
     Args:
         prompt: And what follows: as ``evaluate`` takes them.
         place: ``mutate=``, ``call=`` and ``match=``.
-        job: Makes the job.
+        job: Makes the evaluation.
         where: The function's name, for messages.
     """
 
@@ -458,7 +460,7 @@ class Evaluation:
         only: str | None,
         progress: Callable[[int], object] | None,
         *,
-        job: Callable[..., Job] = Job,
+        job: Callable[[EvaluationSettings], Evaluation] = Evaluation,
         where: str = "evaluate",
     ) -> None:
         self.prompt = as_prompt(prompt)
@@ -485,17 +487,19 @@ class Evaluation:
         else:
             given = read_inputs(inputs, self.prompt, where, expected)
         self.cases = Cases(self.prompt, given, same_mutations=not contract.part.wants_input)
+        if session is None:
+            session = Session(embedder=installed_embedder(), entailment=installed_entailment())
         self.job = job(
-            contract=contract,
-            session=session
-            if session is not None
-            else Session(embedder=installed_embedder(), entailment=installed_entailment()),
-            where=where,
-            target=self.target.name,
-            simulated=simulated_of(self.target),
-            counts_runs=function and self._on_wire is None,
-            only=only,
-            on_wire=self._on_wire,
+            EvaluationSettings(
+                contract,
+                session,
+                where,
+                target=self.target.name,
+                simulated=simulated_of(self.target),
+                on_wire=self._on_wire,
+                only=only,
+                body=BodyTraits(counts_runs=function and self._on_wire is None),
+            )
         )
         if before is not None:
             if contract.gate != "no-worse":
@@ -527,12 +531,12 @@ class Evaluation:
 
     def _known(self, steps: Steps) -> Steps:
         """Steps, each known by the input that it is of."""
-        with contextlib.closing(steps), contextlib.suppress(StopIteration):
-            batch = next(steps)
-            while True:
-                self._inputs.update((step.watch, self.cases.inputs[step.case]) for step in batch)
-                runs = yield batch
-                batch = steps.send(runs)
+
+        def made(batch: list[Step]) -> Generator[list[Step], list[Run], list[Run]]:
+            self._inputs.update((step.watch, self.cases.inputs[step.case]) for step in batch)
+            return (yield batch)
+
+        yield from relayed(steps, made)
 
     def body(self, prompt: Prompt) -> Any:
         """Ask the target, in a run."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from pytest_promptfuzz.errors import PromptfuzzError
-from pytest_promptfuzz.evaluating.job import Job
+from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.phases.baseline import may_overlap, shown_by
 from pytest_promptfuzz.evaluating.session import simulated_backend
 from pytest_promptfuzz.providers.formats import request_texts
@@ -19,7 +19,7 @@ from pytest_promptfuzz.wire.watch import Notebook, NotYetError, RunRoute
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.evaluating.job import Steps
+    from pytest_promptfuzz.evaluating.cases import Steps
     from pytest_promptfuzz.evaluating.session import Session, TestWatches
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -146,21 +146,29 @@ def _asked(
 
 
 @dataclass(slots=True)
-class Rehearsal(Job):
-    """A job whose runs end where an answer is missing; nothing is judged.
+class Rehearsal(Evaluation):
+    """An evaluation whose runs end where an answer is missing; nothing is judged.
 
     Attributes:
         unknown: Why it cannot be said what the test asks; empty where it can.
     """
 
     unknown: str = ""
+    _begun: int = 0
     _seen: list[Watch] = field(default_factory=list)
 
     @classmethod
-    def of(cls, job: Job) -> Rehearsal:
-        """A rehearsal of a job that has not begun; no call is made early in it either."""
-        same = {each.name: getattr(job, each.name) for each in fields(Job) if each.init}
-        return cls(**{**same, "session": replace(job.session, speculate=False)})
+    def of(cls, evaluation: Evaluation) -> Rehearsal:
+        """A rehearsal of an evaluation that has not begun; no call is made early in it either."""
+        same = {each.name: getattr(evaluation, each.name) for each in fields(Evaluation) if each.init}
+        settings = evaluation.settings
+        silent = replace(settings, session=replace(settings.session, speculate=False))
+        return cls(**{**same, "settings": silent})
+
+    @property
+    def cases(self) -> int:
+        """How many cases have begun."""
+        return self._begun
 
     @property
     def missing(self) -> list[Noted]:
@@ -179,28 +187,29 @@ class Rehearsal(Job):
 
     def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
         """The steps of one example: the baseline, once more to see whether it asks the same, and every mutation."""
-        del expected  # nothing is answered
-        self.cases += 1
-        self.names.append(name)
-        watches = self.session.test(self.network)
-        (first,) = yield [Step(prompt, self._noting(watches, concurrent=self.together))]
-        (again,) = yield [Step(prompt, self._noting(watches, concurrent=self.together))]
+        del name, expected  # nothing is answered
+        self._begun += 1
+        settings, contract = self.settings, self.contract
+        watches, together = self.session.test(self.network), settings.order.together
+        (first,) = yield [Step(prompt, self._noting(watches, concurrent=together))]
+        (again,) = yield [Step(prompt, self._noting(watches, concurrent=together))]
         self.unknown = self.unknown or _unknown(first, again)
         if self.unknown:
             return
         self._seen.append(first.watch)
-        known = self.on_wire is None and (prompt.inputs or not self.contract.part.wants_input)
+        shown, on_wire = prompt, settings.on_wire
         try:
-            shown = prompt if known else shown_by(first, prompt, self.contract.part, self.on_wire, self.where)
+            if on_wire is not None or (contract.part.wants_input and not prompt.inputs):
+                shown = shown_by(first, prompt, contract.part, on_wire, settings.where)
             mutations = self.plan(shown)
-            if self.cases == 1:
+            if self._begun == 1:
                 mutations += self.controls(shown)[:1]
         except PromptfuzzError as error:
             # The text to mutate may stand in a request after the one that has no answer yet.
             if not _noted(first):
                 self.unknown = str(error)
             return
-        overlap = may_overlap(self, first)
+        overlap = may_overlap(first, settings.order, self.notes)
         runs = yield [
             Step(each.prompt, self._noting(watches, each, concurrent=overlap)) for each in mutations
         ]
@@ -209,9 +218,10 @@ class Rehearsal(Job):
     def _noting(
         self, watches: TestWatches, mutation: Mutation | None = None, *, concurrent: bool = False
     ) -> Watch:
+        on_wire, simulated = self.settings.on_wire, self.settings.simulated
         route = RunRoute(
-            in_flight=None if self.on_wire is None else self.on_wire.in_flight(mutation),
-            simulated=simulated_backend(self.simulated),
+            in_flight=None if on_wire is None else on_wire.in_flight(mutation),
+            simulated=simulated_backend(simulated),
             notebook=Notebook(),
         )
         return watches.watch(route, ignore=self.contract.ignore, concurrent=concurrent, mutation=mutation)

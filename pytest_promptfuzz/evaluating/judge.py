@@ -26,8 +26,8 @@ from pytest_promptfuzz.evaluating.call_matching import (
     pairs_of,
     worst_of,
 )
-from pytest_promptfuzz.evaluating.contract import refuse
 from pytest_promptfuzz.evaluating.role_prompts import not_found
+from pytest_promptfuzz.evaluating.session import refuse
 from pytest_promptfuzz.judging.compare import compare
 from pytest_promptfuzz.judging.meaning import CachedEmbedder, TextCollector
 from pytest_promptfuzz.judging.model_judge import rated
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.comparison import Comparison, Outcome
     from pytest_promptfuzz.comparing.meaning import Embedder, Entailment
-    from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.evaluating.contract import BodyTraits, Contract
     from pytest_promptfuzz.evaluating.session import TestWatches
     from pytest_promptfuzz.judging.ratings import Grader, Judge
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
@@ -272,29 +272,21 @@ class TrialJudge:
 
     Attributes:
         contract: The test's settings.
+        body: What is known of its body.
+        where: The test, for messages.
+        oracle_only: Nothing is compared.
         embedder: For the semantic tier, or ``None``.
         entailment: Settles what words and meaning leave undecided; ``None`` for nothing.
-        oracle_only: Nothing is compared.
-        checks: Whether the body is known to check something itself.
-        skips: Whether an exception is the test runner's skip.
-        describe: A traceback for people.
-        counts_runs: Whether a run is itself a call of the target.
-        where: The test, for messages.
         bench: The judge of answers that nothing cheaper can tell; ``None`` for none.
-        given: What a body that failed had been given to check, by the watch of its run.
     """
 
     contract: Contract
-    embedder: Embedder | None
-    oracle_only: bool
-    skips: Callable[[BaseException], bool]
-    describe: Callable[[BaseException], str]
-    counts_runs: bool
+    body: BodyTraits
     where: str
-    checks: bool = False
-    bench: Bench | None = None
+    oracle_only: bool = False
+    embedder: Embedder | None = None
     entailment: Entailment | None = None
-    given: Mapping[Watch, Any] = field(default_factory=dict)
+    bench: Bench | None = None
 
     def ahead(
         self,
@@ -357,7 +349,7 @@ class TrialJudge:
         caused: bool = False,
     ) -> Trial:
         """The trial of one mutation; ``caused`` is whether it is known to be what a model refuses."""
-        spent = spent_by(run, counts_runs=self.counts_runs)
+        spent = spent_by(run, counts_runs=self.body.counts_runs)
 
         def failed(kind: str, message: str) -> Trial:
             return Trial(mutation, "error", error=TrialError(kind, message), spent=spent, case=case)
@@ -376,11 +368,11 @@ class TrialJudge:
             return failed("not-exercised", missed)
         must_change = mutation.relation == "must-change"
         if raised is not None:
-            if self.skips(raised):
+            if self.body.skips(raised):
                 return failed("skipped", f"The body skipped on this mutation only: {raised}")
             if must_change:  # the test noticed
                 return Trial(mutation, "equivalent", value=self._seen(run), spent=spent, case=case)
-            failure = OracleFailure(type(raised).__name__, str(raised), self.describe(raised))
+            failure = OracleFailure(type(raised).__name__, str(raised), self.body.describe(raised))
             return Trial(
                 mutation, "deviation", value=self._seen(run), failure=failure, spent=spent, case=case
             )
@@ -443,7 +435,7 @@ class TrialJudge:
             prompt = None if asked is None else asked.prompt
             found.append((self._compare(one, other, given, prompt), asked))
         if pairs is None:
-            lost = not_matched(checked=self.checks and not must_change)
+            lost = not_matched(checked=self.body.checks and not must_change)
             deviate = [each for each in found if each[0].outcome == "deviation"]
             return worst_of(deviate) if deviate and not must_change else lost
         return worst_of(found, must_change=must_change)
@@ -456,7 +448,7 @@ class TrialJudge:
         if isinstance(one, ParallelAnswers) or isinstance(other, ParallelAnswers):
             pairs = pairs_of(one, other)
             if pairs is None:
-                return not_matched(checked=self.checks).outcome
+                return not_matched(checked=self.body.checks).outcome
             found = [self.likeness(first, second) for first, second, *_ in pairs]
             return max(found, key=["equivalent", "minor", "undecided", "deviation"].index)
         from pytest_promptfuzz.comparing.formats.data_text import one_breaks
@@ -474,7 +466,7 @@ class TrialJudge:
         """What to show of a run that is not compared."""
         try:
             subject = subject_of(run, self.where)
-            return shown(self.given.get(run.watch) if subject is None else subject)
+            return shown(self.body.given.get(run.watch) if subject is None else subject)
         except UsageError:
             return None
 

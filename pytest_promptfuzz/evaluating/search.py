@@ -6,7 +6,7 @@ import inspect
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from math import exp
 from pathlib import Path
@@ -16,8 +16,8 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.evaluating.evaluate import Evaluation, speculating
-from pytest_promptfuzz.evaluating.job import Job
+from pytest_promptfuzz.evaluating.evaluate import TargetEvaluation, speculating
+from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.search_runner import Hunt, ReachedAlready
 from pytest_promptfuzz.evaluating.search_settings import BATCH, QUERIES, REPEATS, Hunting
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from pytest_promptfuzz.evaluating.cases import CaseAnswers, Epoch, Steps
     from pytest_promptfuzz.evaluating.evaluate import AnyPrompt, AnyTarget
-    from pytest_promptfuzz.evaluating.job import Epoch, Steps
-    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
     from pytest_promptfuzz.evaluating.search_settings import Objective
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.mutations.engine.operator import Operator
@@ -50,8 +49,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class SearchJob(Job):
-    """A job whose trials are what a search asks, in the place of a plan's.
+class SearchEvaluation(Evaluation):
+    """An evaluation whose trials are what a search asks, in the place of a plan's.
 
     Attributes:
         hunt: The search.
@@ -75,7 +74,7 @@ class SearchJob(Job):
         """Search, once the baseline holds."""
         assert self.hunt is not None
         assert self.changed is not None  # `plan` is asked before
-        return (yield from self.hunt.epoch(self, asked, self.changed))
+        return (yield from self.hunt.epoch(asked, self.changed, self.ledger))
 
     def again(self) -> Steps:
         """Nothing: what a search finds it confirms by itself."""
@@ -88,9 +87,10 @@ class SearchJob(Job):
             UsageError: The baseline could not be had, or is not repeatable.
         """
         assert self.hunt is not None
-        if self.overruled is not None:
-            raise UsageError(f"{self.where}: nothing can be searched: {self.overruled.explanation}")
-        return self.hunt.result(target=self.target, model=self._model, spent=self.spent, notes=self.notes)
+        settings, overruled = self.settings, self.findings.overruled
+        if overruled is not None:
+            raise UsageError(f"{settings.where}: nothing can be searched: {overruled.explanation}")
+        return self.hunt.result(settings.target, self.ledger)
 
 
 def search(
@@ -240,7 +240,7 @@ class Searching:
             settings["part"] = given["part"]
         self._measures = measures_of(given["measures"], where)
         self.hunt = Hunt(hunting, where, progress=given["progress"])
-        self.evaluation = Evaluation(
+        self.evaluation = TargetEvaluation(
             given["prompt"],
             given["target"],
             None,
@@ -252,11 +252,11 @@ class Searching:
             given["session"],
             None,
             None,
-            job=lambda **job: SearchJob(hunt=self.hunt, **job),
+            job=partial(SearchEvaluation, hunt=self.hunt),
             where=where,
         )
         job = self.evaluation.job
-        assert isinstance(job, SearchJob)
+        assert isinstance(job, SearchEvaluation)
         self.job = job
 
     @classmethod
@@ -273,7 +273,7 @@ class Searching:
     async def arun(self) -> None:
         """Search, the queries of a batch running concurrently in this event loop."""
         evaluation, job = self.evaluation, self.job
-        job.concurrent = job.session.concurrency > 1
+        job.settings.order.concurrent = job.session.concurrency > 1
         with evaluation.watched(), intercepting():
             steps = evaluation.case(evaluation.cases.inputs[0])
             await adrive(steps, evaluation.abody, concurrency=job.session.concurrency)
@@ -355,8 +355,9 @@ async def atransfer(
     asking = _Asking(target, objective, (repeats, baseline_runs), parameters, session, settings)
     for mutation in _mutations(found):
         with asking.about(mutation) as one:
-            one.job.concurrent = one.job.session.concurrency > 1
-            await adrive(one.case(one.cases.inputs[0]), one.abody, concurrency=one.job.session.concurrency)
+            concurrency = one.job.session.concurrency
+            one.job.settings.order.concurrent = concurrency > 1
+            await adrive(one.case(one.cases.inputs[0]), one.abody, concurrency=concurrency)
     return asking.transfer()
 
 
@@ -397,7 +398,7 @@ class _Carrying(Hunt):
 
     carried: Mutation | None = None
 
-    def _opened(self, job: Job, prompt: Prompt) -> Space:  # noqa: ARG002 (nothing is looked for)
+    def _opened(self, asked: CaseAnswers, prompt: Prompt) -> Space:  # noqa: ARG002 (nothing is looked for)
         assert self.carried is not None
         return _Carried(self.carried)
 
@@ -436,10 +437,10 @@ class _Asking:
         self._left_out: list[tuple[str, str]] = []
 
     @contextmanager
-    def about(self, mutation: Mutation) -> Iterator[Evaluation]:
+    def about(self, mutation: Mutation) -> Iterator[TargetEvaluation]:
         """One change, to be asked about inside; what was answered is kept."""
         hunt = _Carrying(self._hunting, _WHERE, carried=mutation)
-        evaluation = Evaluation(
+        evaluation = TargetEvaluation(
             mutation.original if mutation.source is None else mutation.source,
             self._target,
             None,
@@ -451,19 +452,19 @@ class _Asking:
             self._session,
             None,
             None,
-            job=lambda **job: SearchJob(hunt=hunt, **job),
+            job=partial(SearchEvaluation, hunt=hunt),
             where=_WHERE,
         )
         job = evaluation.job
-        assert isinstance(job, SearchJob)
+        assert isinstance(job, SearchEvaluation)
         why = ""
         try:
             with evaluation.watched(), intercepting():
                 yield evaluation
         except ReachedAlready:
             why = "the unmutated prompt's answer reaches the goal there"
-        if job.overruled is not None:
-            why = job.overruled.explanation
+        if job.findings.overruled is not None:
+            why = job.findings.overruled.explanation
         search = None if why else job.found()
         if search is not None and not search.conclusive:
             why = search.explanation if search.ended == "noisy" else "the changed prompt got no answer"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.evaluating.contract import refuse_unrecorded
+from pytest_promptfuzz.evaluating.contract import described
 from pytest_promptfuzz.evaluating.judge import infrastructure_error, shown, subject_of
-from pytest_promptfuzz.evaluating.phases.baseline import in_one_line
 from pytest_promptfuzz.evaluating.phases.resampling import confirming
 from pytest_promptfuzz.evaluating.search_settings import (
     NEAR,
@@ -23,6 +22,8 @@ from pytest_promptfuzz.evaluating.search_settings import (
     said_of_answers,
     said_of_control,
 )
+from pytest_promptfuzz.evaluating.session import refuse_unrecorded
+from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.results.counterexamples import Counterexample
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.searching.failures import kind_of, same_failure
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
 
     from pytest_promptfuzz.comparing.meaning import Embedder
-    from pytest_promptfuzz.evaluating.job import Epoch, Job
-    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
+    from pytest_promptfuzz.evaluating.cases import CaseAnswers, Epoch, RunLedger
     from pytest_promptfuzz.evaluating.search_settings import Hunting, TriedPrompt
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -70,21 +70,36 @@ class ReachedAlready(UsageError):  # noqa: N818 (what happened, not what to do a
 
 
 @dataclass(slots=True)
-class Allowance:
-    """Of one search.
+class SearchBudget:
+    """What one search may spend, and what it has spent.
 
     Attributes:
         settings: The search's.
         where: The test, for messages.
         clock: Seconds.
+        spare: How many queries more may be made once something is found, to make it smaller.
+        queries: How often a prompt was asked.
+        errors: How many of these got no answer.
+        lost: Why the last of these got none.
+        times: How often each mutation was asked, by its ID; the unmutated prompt has none.
     """
 
     settings: Hunting
     where: str
     clock: Callable[[], float]
+    spare: int = 0
+    queries: int = 0
+    errors: int = 0
+    lost: TrialError | None = None
+    times: Counter[str] = field(default_factory=lambda: Counter({"": 1}))  # the baseline's own run
     _began: float = 0.0
     _dearest: float = 0.0
     _failures: int = 0
+
+    @property
+    def left(self) -> int:
+        """How many queries there may still be, with those that are for making a find smaller."""
+        return self.settings.queries + self.spare - self.queries
 
     def begin(self) -> None:
         """The time runs."""
@@ -94,10 +109,13 @@ class Allowance:
         """Let ``count`` queries be made.
 
         Raises:
-            Ends: Time or money do not hold them.
+            Ends: The queries, the time or the money do not hold them.
             ConfigurationError: What they cost is not known.
         """
         settings = self.settings
+        if count > self.left:
+            most = settings.queries + self.spare
+            raise Ends("queries-spent", f"{self.queries} of {most} queries were made")
         if settings.seconds is not None and self.clock() - self._began >= settings.seconds:
             raise Ends("time-spent", f"max_seconds={settings.seconds:g} were spent")
         if settings.cost is None:
@@ -115,16 +133,17 @@ class Allowance:
         """A query was made."""
         self._dearest = max(self._dearest, (after.cost or 0.0) - (before.cost or 0.0))
 
-    def had(self) -> None:
+    def answered(self) -> None:
         """It was answered."""
         self._failures = 0
 
-    def lost(self, error: TrialError) -> None:
+    def unanswered(self, error: TrialError) -> None:
         """It was not.
 
         Raises:
             Ends: The budget of the session is spent, or the target answers no more.
         """
+        self.errors, self.lost = self.errors + 1, error
         if error.kind == "budget":
             raise Ends("cost-spent", error.message)
         self._failures += 1
@@ -210,18 +229,7 @@ def smaller(
             told[each.text] = reached
         return [told.get(each.text, False) for each in mutations]
 
-    steps = shrunk(whole, known=(known.reached, known.asked))
-    try:
-        wanted = next(steps)
-        while True:
-            try:
-                reached = yield from answered(wanted)
-            except BudgetSpent as spent:
-                wanted = steps.throw(spent)
-            else:
-                wanted = steps.send(reached)
-    except StopIteration as stop:
-        found = stop.value
+    found = yield from relayed(shrunk(whole, known=(known.reached, known.asked)), answered)
     if found.mutation.text == whole.text:
         return whole.text, found.minimal
     again = (yield from ask([found.mutation] * repeats)) if repeats else []
@@ -266,15 +274,95 @@ def steady(
 def _answer(asked: CaseAnswers, run: Run, where: str) -> ObservedAnswer | None:
     """What the unmutated prompt was answered this time; ``None`` where nothing can be told of it."""
     error, judge = run.exception, asked.judge
-    if infrastructure_error(run) or (error is not None and judge.skips(error)):
+    if infrastructure_error(run) or (error is not None and judge.body.skips(error)):
         return None
     subject = subject_of(run, where, asked.baseline.run)
     if error is not None:  # the test's own check fails on the unmutated prompt
-        return ObservedAnswer(shown(subject), "deviation", 0.0, in_one_line(error))
+        return ObservedAnswer(shown(subject), "deviation", 0.0, described(error))
     if subject is None or judge.oracle_only:  # its own checks passed, and that is all there is to see
         return ObservedAnswer(shown(subject))
     found = judge.compare(asked.baseline.subject, subject)
     return ObservedAnswer(shown(subject), found.outcome, found.similarity, found.explanation)
+
+
+class SearchEnding(NamedTuple):
+    """Why a search ended, by name and in a sentence."""
+
+    why: Ended
+    explanation: str
+
+
+_INTERRUPTED = SearchEnding("interrupted", "it was interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class _Find:
+    """What a method came to.
+
+    Attributes:
+        found: As the method has it.
+        text: The changed prompt, as small as it is by now.
+        minimal: Whether no smaller change reaches the goal.
+        before: How many queries were made before the method's.
+    """
+
+    found: Found
+    text: str
+    minimal: bool
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Queries:
+    """The queries of a search about one case.
+
+    Attributes:
+        asked: The case, whose baseline holds.
+        ledger: Takes what runs took.
+        budget: Of the search.
+    """
+
+    asked: CaseAnswers
+    ledger: RunLedger
+    budget: SearchBudget
+
+    def runs(self, mutations: Sequence[Mutation | None]) -> Asking:
+        """Make runs, if the budget holds them; what a model refuses is asked again, out of the same budget.
+
+        Args:
+            mutations: What is asked about; ``None`` is the unmutated prompt.
+        """
+        asked, ledger, budget = self.asked, self.ledger, self.budget
+        budget.hold(ledger.spent, len(mutations))
+        steps = []
+        for mutation in mutations:
+            key = "" if mutation is None else mutation.id
+            watch = asked.case.watch(repeat=budget.times[key], concurrent=asked.concurrent, mutation=mutation)
+            budget.times[key] += 1
+            prompt = asked.prompt if mutation is None else mutation.prompt
+            steps.append(Step(prompt, watch, asked.case.number))
+        if not steps:
+            return []
+        budget.queries += len(steps)
+        runs = yield steps
+        for run in runs:
+            before = ledger.spent
+            ledger.count(run, asked.case)
+            budget.paid(before, ledger.spent)
+        refuse_unrecorded(asked.case.settings.session.tape, runs)
+        changed = [(each, run) for each, run in zip(mutations, runs, strict=True) if each is not None]
+        budget.queries += yield from confirming(asked, changed, ledger)
+        return runs
+
+    def unmutated(self, times: int) -> Asking:
+        """Runs of the unmutated prompt, so many where the budget holds them."""
+        budget, again = self.budget, self.asked.baseline.again
+        had = []
+        if again is not None and budget.queries == 1:  # a function's second run is an answer
+            had = [again]
+            budget.queries += 1
+            budget.times[""] += 1
+        return had + (yield from self.runs([None] * max(0, min(times - len(had), budget.left))))
 
 
 @dataclass(slots=True)
@@ -287,15 +375,12 @@ class Hunt:
         progress: Told after each batch: queries made, the budget, the best loss, whether the goal is reached.
         clock: Seconds.
         spare: How many queries more may be made once something is found, to make it smaller.
-        ended: Why it ended.
-        explanation: The same in a sentence.
-        queries: How often a prompt was asked.
-        errors: How many of these got no answer.
-        lost: Why the last of these got none.
+        budget: What it may spend, and has spent.
+        ending: Why it ended.
         case: Which example or input is searched, from 0.
         places: How many places of the prompt can change.
         baseline: The unmutated prompt's answer.
-        found: What the method came to, once it did.
+        find: What the method came to, once it did.
         notes: Sentences the person must see.
         tried: The changes that were asked about.
     """
@@ -305,97 +390,86 @@ class Hunt:
     progress: Callable[[int, int, float, bool], object] | None = None
     clock: Callable[[], float] = monotonic
     spare: int = 0
-    ended: Ended = "interrupted"
-    explanation: str = "it was interrupted"
-    queries: int = 0
-    errors: int = 0
-    lost: TrialError | None = None
+    budget: SearchBudget = field(init=False)
+    ending: SearchEnding = _INTERRUPTED
     case: int = 0
     places: int = 0
     baseline: ObservedAnswer | None = None
-    found: Found | None = None
+    find: _Find | None = None
     notes: list[str] = field(default_factory=list)
     tried: Tried = field(default_factory=Tried)
-    _text: str = ""
-    _minimal: bool = False
-    _before: int = 0
     _failure: Trial | None = None
-    _times: Counter[str] = field(default_factory=lambda: Counter({"": 1}))  # the baseline's own run
-    _allowance: Allowance = field(init=False)
 
     def __post_init__(self) -> None:
-        self._allowance = Allowance(self.settings, self.where, self.clock)
+        self.budget = SearchBudget(self.settings, self.where, self.clock, self.spare)
 
-    def epoch(self, job: Job, asked: CaseAnswers, prompt: Prompt) -> Epoch:
+    def epoch(self, asked: CaseAnswers, prompt: Prompt, ledger: RunLedger) -> Epoch:
         """Ask what the search wants to know; what reached the goal, if anything did, is a trial in the end.
 
         Args:
-            job: The test's.
-            asked: Its case, whose baseline holds.
+            asked: The case, whose baseline holds.
             prompt: What may change.
+            ledger: Takes what runs took.
 
         Raises:
             ReachedAlready: The unmutated prompt reaches the goal.
             UsageError: There is nothing to change.
             ConfigurationError: A budget in money is set, and a call has no known price.
         """
-        self._allowance.begin()
+        settings, budget = self.settings, self.budget
+        budget.begin()
         self.baseline = ObservedAnswer(asked.baseline.value)
-        self.tried.start = start = self.settings.objective(self.baseline, self.baseline)
-        self.queries, self.case = 1, asked.case.number
+        self.tried.start = start = settings.objective(self.baseline, self.baseline)
+        budget.queries, self.case = 1, asked.case.number
         if start.reached:
             raise ReachedAlready(
-                f"{self.where}: the unmutated prompt's answer reaches the goal ({self.settings.objective.name}) "
+                f"{self.where}: the unmutated prompt's answer reaches the goal ({settings.objective.name}) "
                 f"already, so that no change could: {asked.baseline.value!r:.120}. Choose another objective, bound or "
                 "reference."
             )
+        queries = _Queries(asked, ledger, budget)
         try:
-            yield from self._unmutated(job, asked, self.settings.baseline_runs - 1)
-            space = self._opened(job, prompt)
+            yield from self._unmutated(queries, settings.baseline_runs - 1)
+            space = self._opened(asked, prompt)
             self.places = len(space)
-            self.notes += self.settings.said_of_the_budget(space, self.queries)
-            self._before = self.queries - 1
-            found = self.found = yield from self._searched(job, asked, space)
-            self._text, self._minimal = space.text(found.state), found.minimal
+            self.notes += settings.said_of_the_budget(space, budget.queries)
+            before = budget.queries - 1
+            found = yield from self._searched(queries, space)
+            self.find = _Find(found, space.text(found.state), bool(found.minimal), before)
             if found.reached:
-                told = yield from self._unmutated(job, asked, self.settings.repeats)
-                self.notes += said_of_control(told, self.settings.repeats)
-                self.ended, self.explanation = "found", ""
-                if self.settings.prune:
-                    yield from self._made_smaller(job, asked, space)
+                told = yield from self._unmutated(queries, settings.repeats)
+                self.notes += said_of_control(told, settings.repeats)
+                self.ending = SearchEnding("found", "")
+                if settings.prune:
+                    yield from self._made_smaller(queries, space, self.find)
             else:
-                self.ended, self.explanation = ended_by(found, self.queries, self.settings)
+                self.ending = SearchEnding(*ended_by(found, budget.queries, settings))
         except Ends as end:
-            self.ended, self.explanation = end.why, str(end)
+            self.ending = SearchEnding(end.why, str(end))
         smallest = self.smallest()
         return [] if smallest is None else [smallest.trial]
 
-    def _unmutated(self, job: Job, asked: CaseAnswers, times: int) -> Generator[list[Step], list[Run], int]:
+    def _unmutated(self, queries: _Queries, times: int) -> Generator[list[Step], list[Run], int]:
         """Ask the unmutated prompt again: where it reaches the goal by itself, no change can be blamed.
 
         Returns:
             How often it was answered.
         """
-        had = []
-        if asked.baseline.again is not None and self.queries == 1:  # a function's second run is an answer
-            had = [asked.baseline.again]
-            self.queries += 1
-            self._times[""] += 1
-        left = self.settings.queries + self.spare - self.queries
-        runs = had + (yield from self._runs(job, asked, [None] * max(0, min(times - len(had), left))))
-        told = steady(asked, runs, self.where, lambda answer: self._rated(answer).reached)
-        self.errors += len(runs) - told
+        runs = yield from queries.unmutated(times)
+        told = steady(queries.asked, runs, self.where, lambda answer: self._rated(answer).reached)
+        self.budget.errors += len(runs) - told
         return told
 
-    def _opened(self, job: Job, prompt: Prompt) -> Space:
-        settings = self.settings
+    def _opened(self, asked: CaseAnswers, prompt: Prompt) -> Space:
+        settings, evaluation = self.settings, asked.case.settings
         allows = settings.allows
         if settings.cosine is not None:
-            allows = alike(job.session.embedder, prompt.text, settings.cosine, allows, self.where)
+            embedder = evaluation.session.embedder
+            allows = alike(embedder, prompt.text, settings.cosine, allows, self.where)
         return space_of(
             prompt,
             operators=settings.operators,
-            part=job.contract.part,
+            part=evaluation.contract.part,
             limits=SearchLimits(settings.change_rate, settings.words, allows),
             top=settings.top,
             any_sense=settings.any_sense,
@@ -403,92 +477,65 @@ class Hunt:
             where=self.where,
         )
 
-    def _searched(
-        self, job: Job, asked: CaseAnswers, space: Space
-    ) -> Generator[list[Step], list[Run], Found]:
+    def _searched(self, queries: _Queries, space: Space) -> Generator[list[Step], list[Run], Found]:
         settings = self.settings
         steps = searching(
             space,
             settings.method,
-            queries=settings.left_to_search(self.queries) + 1,  # the unmutated prompt is known, and counted
+            queries=settings.left_to_search(self.budget.queries)
+            + 1,  # the unmutated prompt is known, and counted
             seed=settings.seed,
             at_once=settings.batch,
             prune=settings.prune,
             confirm=settings.repeats,
             spare=self.spare,
         )
-        try:
-            next(steps)
-            texts = steps.send([self.tried.start])
-            while True:
-                mutations = [space.mutation(space.state_of(text)) for text in texts]
-                runs = yield from self._runs(job, asked, mutations)
-                made = zip(mutations, runs, strict=True)
-                seen = [self._seen(job, asked, mutation, run) for mutation, run in made]
-                self._tell()
-                texts = steps.send(seen)
-        except StopIteration as stop:
-            found: Found = stop.value
-            return found
-        finally:
-            steps.close()
+        known = [self.tried.start]  # what is asked first is the unmutated prompt
 
-    def _made_smaller(self, job: Job, asked: CaseAnswers, space: Space) -> Asking:
+        def answered(texts: list[str]) -> Generator[list[Step], list[Run], list[Seen]]:
+            if known:
+                return [known.pop()]
+            mutations = [space.mutation(space.state_of(text)) for text in texts]
+            seen = yield from self._asked(queries, mutations)
+            self._tell()
+            return seen
+
+        return (yield from relayed(steps, answered))
+
+    def _made_smaller(
+        self, queries: _Queries, space: Space, find: _Find
+    ) -> Generator[list[Step], list[Run], None]:
         known = self.smallest()
         assert known is not None
-        left = self.settings.queries + self.spare - self.queries
+        left = self.budget.left
         repeats = min(self.settings.repeats, left)
 
-        def ask(mutations: Sequence[Mutation]) -> Generator[list[Step], list[Run], list[bool]]:
-            runs = yield from self._runs(job, asked, mutations)
-            made = zip(mutations, runs, strict=True)
-            return [self._seen(job, asked, mutation, run).reached for mutation, run in made]
+        def ask(mutations: Sequence[Mutation]) -> Answering:
+            return [each.reached for each in (yield from self._asked(queries, mutations))]
 
-        errors = self.errors
+        errors = self.budget.errors
         text, minimal = yield from smaller(known, ask, allows=space.allows, queries=left, repeats=repeats)
-        self._text, self._minimal = text, self._minimal and minimal and self.errors == errors
-        return []
+        minimal = find.minimal and minimal and self.budget.errors == errors
+        self.find = replace(find, text=text, minimal=minimal)
 
-    def _runs(self, job: Job, asked: CaseAnswers, mutations: Sequence[Mutation | None]) -> Asking:
-        """Make runs, if the budget holds them; what a model refuses is asked again, out of the same budget."""
-        most = self.settings.queries + self.spare
-        if self.queries + len(mutations) > most:
-            raise Ends("queries-spent", f"{self.queries} of {most} queries were made")
-        self._allowance.hold(job.spent, len(mutations))
-        steps = []
-        for mutation in mutations:
-            key = "" if mutation is None else mutation.id
-            watch = asked.case.watch(repeat=self._times[key], concurrent=asked.concurrent, mutation=mutation)
-            self._times[key] += 1
-            prompt = asked.prompt if mutation is None else mutation.prompt
-            steps.append(Step(prompt, watch, asked.case.number))
-        if not steps:
-            return []
-        self.queries += len(steps)
-        runs = yield steps
-        for run in runs:
-            before = job.spent
-            job.count(run, asked.case)
-            self._allowance.paid(before, job.spent)
-        refuse_unrecorded(job.session.tape, runs)
-        pairs = zip(mutations, runs, strict=True)
-        self.queries += yield from confirming(
-            job, asked, [(each, run) for each, run in pairs if each is not None]
-        )
-        return runs
+    def _asked(
+        self, queries: _Queries, mutations: Sequence[Mutation]
+    ) -> Generator[list[Step], list[Run], list[Seen]]:
+        """What the runs of changed prompts show."""
+        runs = yield from queries.runs(mutations)
+        return [self._seen(queries, mutation, run) for mutation, run in zip(mutations, runs, strict=True)]
 
-    def _seen(self, job: Job, asked: CaseAnswers, mutation: Mutation, run: Run) -> Seen:
+    def _seen(self, queries: _Queries, mutation: Mutation, run: Run) -> Seen:
         """What a run shows; a query without an answer shows nothing."""
-        trial = asked.trial(mutation, run)
+        trial = queries.asked.trial(mutation, run)
         if trial.error is not None:
-            self.errors, self.lost = self.errors + 1, trial.error
-            self._allowance.lost(trial.error)
+            self.budget.unanswered(trial.error)
             return self.tried.start._replace(answered=False)
-        self._allowance.had()
+        self.budget.answered()
         seen = self._rated(answer_of(trial))
         if seen.reached and self._failure is not None and not same_failure(self._failure, trial):
             seen = Seen(NEAR, reached=False)  # what is made smaller must stay the same failure
-        known = self.tried.take(mutation, trial, seen, self.queries)
+        known = self.tried.take(mutation, trial, seen, self.budget.queries)
         if (
             self._failure is None
             and known is not None
@@ -496,7 +543,7 @@ class Hunt:
         ):
             self._failure = known.trial if kind_of(known.trial) is not None else None
         if seen.reached and run.exception is not None:
-            job.failures[trial.id] = run.exception
+            queries.ledger.failures[trial.id] = run.exception
         return seen
 
     def _rated(self, answer: ObservedAnswer) -> Seen:
@@ -505,26 +552,23 @@ class Hunt:
 
     def _tell(self) -> None:
         if self.progress is not None:
-            self.progress(
-                self.queries, self.settings.queries, self.tried.best_loss, self.smallest() is not None
-            )
+            reached = self.smallest() is not None
+            self.progress(self.budget.queries, self.settings.queries, self.tried.best_loss, reached)
 
     def smallest(self) -> TriedPrompt | None:
         """What reached the goal with the fewest words changed, as far as is known."""
-        if self.ended == "noisy":
+        if self.ending.why == "noisy":
             return None
-        if self.found is None:
+        if self.find is None:
             return self.tried.smallest(self.settings.repeats)
-        return self.tried.known[self._text] if self.found.reached else None
+        return self.tried.known[self.find.text] if self.find.found.reached else None
 
-    def result(self, *, target: str, model: str, spent: Spent, notes: Sequence[str]) -> Search:
+    def result(self, target: str, ledger: RunLedger) -> Search:
         """What is known by now.
 
         Args:
             target: The target's name.
-            model: The model as answered.
-            spent: What all calls took.
-            notes: What else the person must see.
+            ledger: What all calls took, and what else the person must see.
         """
         smallest = self.smallest()
         nearest = self.tried.nearest() if smallest is None else None
@@ -536,29 +580,29 @@ class Hunt:
             loss=self.tried.start.loss if best is None else best.loss,
             baseline=None if self.baseline is None else self.baseline.value,
             answer=None if best is None else best.trial.value,
-            ended=self.ended,
+            ended=self.ending.why,
             explanation=self._explained(smallest),
-            queries=self.queries,
+            queries=self.budget.queries,
             found_at=self.found_at,
             budget=self.settings.queries,
             places=self.places,
             method=self.settings.name,
             objective=self.settings.objective.name,
             target=target,
-            model=model,
+            model=ledger.model,
             seed=self.settings.seed,
             trace=tuple(self.tried.trace),
-            errors=self.errors,
-            notes=tuple(dict.fromkeys([*self.said(), *notes])),
-            spent=spent,
+            errors=self.budget.errors,
+            notes=tuple(dict.fromkeys([*self.said(), *ledger.notes])),
+            spent=ledger.spent,
             prompts=len(self.tried.known),
         )
 
     @property
     def found_at(self) -> int:
         """By how many queries the goal was reached first; 0 where it was not."""
-        if self.found is not None and self.found.found_at:
-            return self.found.found_at + self._before
+        if self.find is not None and self.find.found.found_at:
+            return self.find.found.found_at + self.find.before
         return self.tried.first_at if self.smallest() else 0
 
     def counterexample(self) -> Counterexample | None:
@@ -573,17 +617,18 @@ class Hunt:
             baseline=self.baseline.value,
             answer=known.trial.value,
             failure=said(self.settings.objective, self.baseline, answer_of(known.trial)),
-            minimal=self._minimal,
-            calls=self.queries,
+            minimal=self.find is not None and self.find.minimal,
+            calls=self.budget.queries,
             repeats=(known.reached, known.asked),
         )
 
     def _explained(self, smallest: TriedPrompt | None) -> str:
         """Why the search ended, in a sentence."""
         if smallest is not None:
-            more = "" if self.ended == "found" else f"; before it was as small as can be, {self.explanation}"
+            why, explanation = self.ending
+            more = "" if why == "found" else f"; before it was as small as can be, {explanation}"
             return f"a change of the prompt reached the goal by query {self.found_at}{more}"
-        return self.explanation
+        return self.ending.explanation
 
     def said(self) -> list[str]:
         """What the person must see."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.job import Job
-from pytest_promptfuzz.evaluating.phases.counterexamples import replaying
-from pytest_promptfuzz.evaluating.search import SearchJob
+from pytest_promptfuzz.evaluating.evaluation import Evaluation
+from pytest_promptfuzz.evaluating.phases.replays import replaying
+from pytest_promptfuzz.evaluating.search import SearchEvaluation
 from pytest_promptfuzz.evaluating.search_runner import Hunt, ReachedAlready
 from pytest_promptfuzz.evaluating.search_settings import Deviation
 from pytest_promptfuzz.mutations.engine.edits import Tokens, touched_words
@@ -19,8 +19,7 @@ from pytest_promptfuzz.stats.verdict import Judgement
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from pytest_promptfuzz.evaluating.job import Epoch, Steps
-    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
+    from pytest_promptfuzz.evaluating.cases import CaseAnswers, Epoch, Steps
     from pytest_promptfuzz.evaluating.search_settings import Hunting
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -34,8 +33,8 @@ _HOPELESS = {"target-failed", "cost-spent", "time-spent"}  # ends after which no
 
 
 @dataclass(slots=True)
-class SearchedTest(SearchJob):
-    """A job that is brittle if its search finds something, and passes if it does not.
+class SearchedTest(SearchEvaluation):
+    """An evaluation that is brittle if its search finds something, and passes if it does not.
 
     Attributes:
         hunting: How it goes about it; the budget is the whole test's.
@@ -54,11 +53,11 @@ class SearchedTest(SearchJob):
     _replays: int = 0
 
     def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
-        """As ``Job.case``; nothing once the search is over."""
+        """As ``Evaluation.case``; nothing once the search is over."""
         if self._over:
             self.unsearched.append(name)
             return
-        yield from Job.case(self, prompt, name, expected)
+        yield from Evaluation.case(self, prompt, name, expected)
 
     def begin(self, asked: CaseAnswers) -> Epoch:
         """Search this input; what it finds is no trial of a plan.
@@ -71,11 +70,14 @@ class SearchedTest(SearchJob):
             return []
         share = self._share()
         self.hunt = Hunt(
-            share, self.where, clock=self.clock, spare=max(0, self.budget - self.asked - share.queries)
+            share,
+            self.settings.where,
+            clock=self.clock,
+            spare=max(0, self.budget - self.asked - share.queries),
         )
         self.hunts.append(self.hunt)
         try:
-            yield from self.hunt.epoch(self, asked, self.changed)
+            yield from self.hunt.epoch(asked, self.changed, self.ledger)
         except ReachedAlready as error:  # whose name says nothing to who reads it in a report
             raise UsageError(str(error)) from None
         return []
@@ -88,7 +90,7 @@ class SearchedTest(SearchJob):
         self.pins.known = [each for each in self.pins.known if self._within(each.found.mutation)]
         self.pins.decide = True
         limited = prompt.limited(self.contract.part)
-        self._replays += len((yield from replaying(self, asked, limited)))
+        self._replays += len((yield from replaying(asked, self.pins, self.ledger, limited)))
         if self._known is None or not self._known.known.found.minimal:
             return False  # what is not as small as can be is searched for anew: there may be a smaller one
         self._replays += 1  # the unmutated prompt, which a search would count
@@ -106,13 +108,14 @@ class SearchedTest(SearchJob):
 
     def conclude(self) -> Robustness:
         """The result; there is no score, for what a search asks is chosen to break the prompt."""
-        judgement = self.overruled = self.overruled or self._judgement()
+        judgement = self.findings.overruled = self.findings.overruled or self._judgement()
         searched = self._searched()
         found = searched.found
-        self.failures = {name: each for name, each in self.failures.items() if found and name == found.id}
+        failures = self.ledger.failures.items()
+        self.ledger.failures = {name: each for name, each in failures if found and name == found.id}
         hunt = self._finder
         self.counterexamples = [] if hunt is None else [*filter(None, [hunt.counterexample()])]
-        result = Job.conclude(self)
+        result = Evaluation.conclude(self)
         said = [note for each in ([hunt] if hunt else self.hunts) for note in each.said()]
         return replace(
             result,
@@ -124,7 +127,7 @@ class SearchedTest(SearchJob):
     @property
     def asked(self) -> int:
         """Queries so far."""
-        return sum(hunt.queries for hunt in self.hunts) + self._replays
+        return sum(hunt.budget.queries for hunt in self.hunts) + self._replays
 
     @property
     def budget(self) -> int:
@@ -153,9 +156,9 @@ class SearchedTest(SearchJob):
 
     @property
     def _over(self) -> bool:
-        if self.overruled is not None or self.has_found:
+        if self.findings.overruled is not None or self.has_found:
             return True  # what is known and not minimal was searched for once more, on its own input
-        return any(hunt.ended in _HOPELESS for hunt in self.hunts)
+        return any(hunt.ending.why in _HOPELESS for hunt in self.hunts)
 
     def _share(self) -> Hunting:
         """What is left, over the inputs whose turn is still to come, this one counted."""
@@ -193,32 +196,33 @@ class SearchedTest(SearchJob):
         assert found is not None
         said = f"A change of the prompt breaks the test{self._on(hunt.case)}, found by query {self._found_at(hunt)} of "
         said += f"{self.hunting.queries:,} ({self.hunting.name})"
-        if hunt.ended == "found":
+        if hunt.ending.why == "found":
             return (
                 f"{said}." if found.minimal else f"{said}; the budget ended before it was as small as can be."
             )
-        return f"{said}; before it was as small as can be, {hunt.explanation}."
+        return f"{said}; before it was as small as can be, {hunt.ending.explanation}."
 
     def _none(self) -> str:
         assert self.hunting is not None
         over = f" over {self.inputs} inputs" if self.inputs > 1 else ""
         said = f"No counterexample in {self.asked:,} queries{over} ({self.hunting.name})"
-        ends = {hunt.ended: hunt for hunt in self.hunts}
+        ends = {hunt.ending.why: hunt for hunt in self.hunts}
         if set(ends) == {"exhausted"}:
             said += ", which had nothing more to ask"
         for why in ("cost-spent", "time-spent"):
             if why in ends:
-                said += f", before {ends[why].explanation}"
-        errors = sum(hunt.errors for hunt in self.hunts)
+                said += f", before {ends[why].ending.explanation}"
+        errors = sum(hunt.budget.errors for hunt in self.hunts)
         return f"{said}; {errors} of them got no answer." if errors else f"{said}."
 
     def _on(self, case: int) -> str:
-        name = self.names[case] if case < len(self.names) else ""
+        names = self.findings.names
+        name = names[case] if case < len(names) else ""
         return f" on input {name}" if name else ""
 
     def _found_at(self, hunt: Hunt) -> int:
         before = self.hunts[: self.hunts.index(hunt)]
-        return hunt.found_at + sum(each.queries for each in before) + self._replays
+        return hunt.found_at + sum(each.budget.queries for each in before) + self._replays
 
     def _left(self) -> list[str]:
         if not self.unsearched:
@@ -238,7 +242,7 @@ class SearchedTest(SearchJob):
             objective=self.hunting.objective.name,
             queries=self.asked,
             budget=self.hunting.queries,
-            errors=sum(hunt.errors for hunt in self.hunts),
+            errors=sum(hunt.budget.errors for hunt in self.hunts),
             places=sum(hunt.places for hunt in self.hunts),
             found_at=self._found_at(finder) if finder is not None else self.asked if again is not None else 0,
             loss=smallest.loss if smallest is not None else 1.0 if again is not None else self.best,
@@ -251,21 +255,23 @@ class SearchedTest(SearchJob):
 def _undone(hunt: Hunt) -> Judgement | None:
     """Why a search that found nothing proves nothing; ``None`` where it was done."""
     changed = sum(each.asked for each in hunt.tried.known.values())
-    if hunt.ended == "noisy":
-        return Judgement("noisy", "baseline-mixed", f"Nothing can be searched: {hunt.explanation}")
-    if hunt.ended == "unconfirmed":
-        return Judgement("inconclusive", "budget-spent", f"Nothing is certain: {hunt.explanation}")
-    if hunt.ended == "interrupted":
-        return Judgement("inconclusive", "interrupted", f"It was interrupted after {hunt.queries} queries")
-    lost = hunt.lost
+    if hunt.ending.why == "noisy":
+        return Judgement("noisy", "baseline-mixed", f"Nothing can be searched: {hunt.ending.explanation}")
+    if hunt.ending.why == "unconfirmed":
+        return Judgement("inconclusive", "budget-spent", f"Nothing is certain: {hunt.ending.explanation}")
+    if hunt.ending.why == "interrupted":
+        return Judgement(
+            "inconclusive", "interrupted", f"It was interrupted after {hunt.budget.queries} queries"
+        )
+    lost = hunt.budget.lost
     if lost is not None and lost.kind == "budget":
-        why = f"The budget was spent after {hunt.queries} of {hunt.settings.queries} queries: {lost.message}"
+        why = f"The budget was spent after {hunt.budget.queries} of {hunt.settings.queries} queries: {lost.message}"
         return Judgement("inconclusive", "budget-spent", why.rstrip("."))
-    if lost is not None and (hunt.ended == "target-failed" or hunt.errors > changed):
+    if lost is not None and (hunt.ending.why == "target-failed" or hunt.budget.errors > changed):
         reason: Reason = "not-exercised" if lost.kind == "not-exercised" else "errors-decide"
-        why = f"{hunt.errors} of {hunt.queries} queries got no answer; the last: {lost.message}"
+        why = f"{hunt.budget.errors} of {hunt.budget.queries} queries got no answer; the last: {lost.message}"
         return Judgement("inconclusive", reason, f"Too little could be searched: {why}".rstrip("."))
     if not changed:
-        why = hunt.explanation or "the budget holds no more than what the method first asks"
+        why = hunt.ending.explanation or "the budget holds no more than what the method first asks"
         return Judgement("inconclusive", "budget-spent", f"No changed prompt was asked: {why}")
     return None

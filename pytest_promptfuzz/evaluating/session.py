@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import NotRecordedError, UsageError, nearest
 from pytest_promptfuzz.judging.meaning import AskingEmbedder, CachedEmbedder, CachedEntailment, VectorFile
 from pytest_promptfuzz.judging.models import find_entailment, find_model
 from pytest_promptfuzz.providers.requests import Request
@@ -14,7 +14,7 @@ from pytest_promptfuzz.running.run import Crew
 from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.storage.recordings.entries import EMBEDDER, SHRINKING, RecordedRun
 from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
-from pytest_promptfuzz.wire.calls import LateGate
+from pytest_promptfuzz.wire.calls import NOT_RECORDED, LateGate
 from pytest_promptfuzz.wire.network import Network
 from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, SimulatedBackend, Watch
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.meaning import Embedder, Entailment
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.storage.answers import AnswerStore
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
     from pytest_promptfuzz.wire.calls import CallGate
@@ -311,3 +312,30 @@ def installed_entailment(
     if entailment is None:
         return None
     return CachedEntailment(entailment, None if folder is None else VectorFile(folder, warn))
+
+
+# What a replay asked and is not recorded.
+
+
+_SHOWN_FAULTS = 3
+
+
+def refuse_unrecorded(tape: Tape | None, runs: Iterable[Run]) -> None:
+    """Nothing is concluded from runs that asked what is not recorded.
+
+    Raises:
+        NotRecordedError: One of them did; the message has the first few.
+    """
+    refuse(tape, (run.watch for run in runs))
+
+
+def refuse(tape: Tape | None, watches: Iterable[Watch]) -> None:
+    """As ``refuse_unrecorded``, of what watches saw."""
+    if tape is None or not tape.strict:
+        return
+    found = [fault.message for watch in watches for fault in watch.faults if fault.kind == NOT_RECORDED]
+    said = list(dict.fromkeys(found))
+    if said:
+        rest = len(said) - _SHOWN_FAULTS
+        more = f" And {rest} more." if rest > 0 else ""
+        raise NotRecordedError(f"{tape.where}: {' '.join(said[:_SHOWN_FAULTS])}{more}")

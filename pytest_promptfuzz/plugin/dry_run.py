@@ -261,7 +261,7 @@ def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[list[Promp
     """
     job = engine.job
     controls: list[Prompt] = []
-    if job.on_wire is not None:
+    if job.settings.on_wire is not None:
         return [], controls, False
     if engine.declared is None:
         prompt = find(engine.mutate, arguments, engine.where).prompt(arguments, engine.where)

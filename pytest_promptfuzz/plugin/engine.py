@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import UsageError, nearest, unstopped
-from pytest_promptfuzz.evaluating.contract import Contract
+from pytest_promptfuzz.evaluating.contract import BodyTraits, Contract, EvaluationSettings, RunOrder
 from pytest_promptfuzz.evaluating.evaluate import speculating
-from pytest_promptfuzz.evaluating.job import Job
+from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
-from pytest_promptfuzz.evaluating.phases.verdict import read_expected
+from pytest_promptfuzz.evaluating.phases.gold import read_expected
 from pytest_promptfuzz.evaluating.role_prompts import PREFIX, OnWire
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.evaluating.session import simulated_backend, simulated_of
@@ -73,7 +73,7 @@ _SETTINGS = "_hypothesis_internal_use_settings"
 
 @contextmanager
 def inner_test(
-    item: pytest.Function, job: Job, max_runs: int
+    item: pytest.Function, job: Evaluation, max_runs: int
 ) -> Iterator[tuple[Callable[..., Any] | None, Callable[[Callable[..., Any]], None]]]:
     """The body inside a hypothesis test, and how to put another in its place; ``None`` for other tests.
 
@@ -109,7 +109,7 @@ def _nothing(_: Callable[..., Any]) -> None:
     """Nothing to install."""
 
 
-def _relaxed(function: Any, job: Job, max_runs: int, item: pytest.Function) -> Any:
+def _relaxed(function: Any, job: Evaluation, max_runs: int, item: pytest.Function) -> Any:
     """The test's settings without the limits that count a plan of runs as one example."""
     import hypothesis
 
@@ -349,7 +349,7 @@ class Engine:
         refuse_unused_prompt(item)
         self.job = self._job(keys, target)
 
-    def _job(self, keys: dict[str, Any], target: Target | CallableTarget | None) -> Job:
+    def _job(self, keys: dict[str, Any], target: Target | CallableTarget | None) -> Evaluation:
         state, settings = self.state, self.state.settings
         session = state.session_of(self.item)
         run = {**state.choice.contract, **{key: settings[key] for key in RUN_KEYS}}
@@ -357,7 +357,7 @@ class Engine:
             run["task"] = None  # the mark's own way to compare wins over the run's
         contract = laid_over(run, {key: keys[key] for key in CONTRACT_KEYS if key in keys})
         overrides, only = state.overrides, state.trial
-        kind: Callable[..., Job] = Job
+        kind: Callable[[EvaluationSettings], Evaluation] = Evaluation
         searches = is_search(self.item, keys)
         if searches:
             contract, overrides = as_search(contract, keys, self.where), without_unused(overrides)
@@ -370,20 +370,25 @@ class Engine:
         if searches:
             hunting, only = hunting_of(keys, settled, settings["queries"], self.where), None
             kind = functools.partial(SearchedTest, hunting=hunting)
-        job = kind(
-            contract=settled,
-            session=session,
-            where=self.where,
-            target=target.name if target is not None else "",
-            simulated=simulated_of(target),
+        body = BodyTraits(
             checks=checks_something(self.item.obj),
             only_checks=self.declared is not None,
-            waits=self.declared is None,
             counts_runs=self.declared is not None and isinstance(target, CallableTarget),
-            only=only,
-            on_wire=OnWire.of(self.mutate, keys.get("call"), keys.get("match"), self.where),
             skips=lambda error: isinstance(error, pytest.skip.Exception),
             describe=functools.partial(_traceback, self.item),
+        )
+        job = kind(
+            EvaluationSettings(
+                settled,
+                session,
+                self.where,
+                target=target.name if target is not None else "",
+                simulated=simulated_of(target),
+                on_wire=OnWire.of(self.mutate, keys.get("call"), keys.get("match"), self.where),
+                only=only,
+                body=body,
+                order=RunOrder(waits=self.declared is None),
+            )
         )
         accept(job, self.item, state)
         pin(job, self.item, state)
@@ -446,7 +451,7 @@ class Engine:
             self.progress.ran(self.job)
             return returned
 
-        self.job.whole = self.examples
+        self.job.settings.order.whole = self.examples
         with speculating(self.job) as told:
             steps = self.job.case(place.prompt(arguments, self.where), expected=self.expected)
             drive(steps, body, ends_test, begin=told.begin, ran=told.ran)
@@ -458,7 +463,7 @@ class Engine:
             await acheck(self, self.declared, original, arguments)
             return
         place = find(self.mutate, arguments, self.where)
-        self.job.concurrent = self._may_overlap(isinstance(place, Argument | Wire))
+        self.job.settings.order.concurrent = self._may_overlap(isinstance(place, Argument | Wire))
 
         async def body(prompt: Prompt) -> Any:
             given, own = test_bodies.subtests_stand_in(arguments)
@@ -468,9 +473,9 @@ class Engine:
             self.progress.ran(self.job)
             return returned
 
-        self.job.whole = self.examples
+        self.job.settings.order.whole = self.examples
         steps = self.job.case(place.prompt(arguments, self.where), expected=self.expected)
-        concurrency = self.job.session.concurrency if self.job.concurrent else 1
+        concurrency = self.job.session.concurrency if self.job.settings.order.concurrent else 1
         await adrive(steps, body, ends_test, concurrency=concurrency)
         if not self.examples:
             await adrive(self.job.again(), body, ends_test, concurrency=concurrency)
@@ -536,7 +541,7 @@ class Engine:
             raise BehaviourDrift(one_line(report), report)
         if result.verdict == "pass":
             return
-        failed = next(iter(job.failures.values()), None)
+        failed = next(iter(job.ledger.failures.values()), None)
         if failed is not None and self.state.trial is not None:
             raise failed
         traceback = None if failed is None else failed.__traceback__

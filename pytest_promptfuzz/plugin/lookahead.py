@@ -82,12 +82,12 @@ class LookAhead:
             calls = engine.calls = Calls(
                 engine.job, cases, TargetAsker(target or declared.target), line, in_turn=_in_turn(engine)
             )
-            if self._window and engine.job.only is None:
+            if self._window and engine.job.settings.only is None:
                 # Before the first call: to load all operators takes the processor that calls under way need.
                 with suppress(PromptfuzzError):  # said when its turn comes
                     calls.plan()
             calls.ask_baselines(NOW, place)
-        if self._window and engine.job.only is None:
+        if self._window and engine.job.settings.only is None:
             coming = [*self._coming(engine.item, place)]
             _ask_mutations(calls, place)
             for number, each in coming:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_promptfuzz.evaluating.job import Job
+    from pytest_promptfuzz.evaluating.evaluation import Evaluation
     from pytest_promptfuzz.history.counterexamples import KeptTest
     from pytest_promptfuzz.plugin.state import State
     from pytest_promptfuzz.reporting.model import TestReport
@@ -136,7 +136,7 @@ RESULTS = pytest.StashKey[RunResults]()
 _LOCAL = "counterexamples"  # as the store calls its folder; it is not loaded to find that there is none
 
 
-def pin(job: Job, item: pytest.Item, state: State) -> None:
+def pin(job: Evaluation, item: pytest.Item, state: State) -> None:
     """Give a test's job the counterexamples that are kept here, beside those pinned in its snapshot.
 
     Raises:

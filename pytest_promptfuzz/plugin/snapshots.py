@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.contract import Contract
-    from pytest_promptfuzz.evaluating.job import Job
+    from pytest_promptfuzz.evaluating.evaluation import Evaluation
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.history.snapshots import Snapshot
     from pytest_promptfuzz.plugin.engine import Engine
@@ -290,7 +290,7 @@ def updated(contract: Contract, session: Session) -> Contract:
     return replace(contract, baseline_runs=max(contract.baseline_runs, ANSWERS))
 
 
-def accept(job: Job, item: pytest.Item, state: State) -> None:
+def accept(job: Evaluation, item: pytest.Item, state: State) -> None:
     """Give a test's job its snapshot; where it has none, those of tests that are gone.
 
     Raises:
@@ -304,7 +304,6 @@ def accept(job: Job, item: pytest.Item, state: State) -> None:
         job.before = replace(job.before, store=f"{UPDATE} stores this one")
     if not (path.parent / _BESIDE).is_dir():
         return
-    from pytest_promptfuzz.evaluating.phases.drift import take
     from pytest_promptfuzz.history.snapshots import read_of
 
     try:
@@ -316,7 +315,7 @@ def accept(job: Job, item: pytest.Item, state: State) -> None:
         job.accepted.unread = True
         return
     if found is not None:
-        take(job, found)
+        job.accept(found)
     else:
         job.accepted.gone = _gone(state, path, test)
 
@@ -338,12 +337,12 @@ def kept_of(engine: Engine) -> Callable[[Robustness], dict[str, Any]]:
     from pytest_promptfuzz.evaluating.phases.drift import inputs_of, snapshot_of
 
     job, hide = engine.job, engine.job.accepted.hide
-    inputs = inputs_of(job, job.ended, hide)
+    inputs = inputs_of(job.findings, job.contract, hide)
 
     def kept(result: Robustness) -> dict[str, Any]:
         if engine.examples:
             return {"refused": "hypothesis draws its inputs anew in each run"}
-        snapshot = snapshot_of(engine.where.partition("::")[2], job, result, inputs, hide)
+        snapshot = snapshot_of(job.settings, job.findings, result, inputs, hide)
         if snapshot is None:
             return {"refused": result.verdict}
         return {"snapshot": snapshot.to_json(), "moved": job.accepted.moved}

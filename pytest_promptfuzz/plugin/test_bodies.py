@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.evaluate import Cases
-    from pytest_promptfuzz.evaluating.job import Job
+    from pytest_promptfuzz.evaluating.evaluation import Evaluation
     from pytest_promptfuzz.plugin.engine import Engine
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.providers.requests import Target
@@ -294,7 +294,7 @@ def _operators(contract: Contract) -> Any:
     return [*dict.fromkeys(each for each in drawn if each.relation == "invariance")] or None
 
 
-def shared_over(job: Job, cases: Cases) -> None:
+def shared_over(job: Evaluation, cases: Cases) -> None:
     """Have a search know how many inputs share its budget.
 
     Raises:
@@ -303,7 +303,7 @@ def shared_over(job: Job, cases: Cases) -> None:
     if isinstance(job, SearchedTest):
         assert job.hunting is not None
         job.inputs = len(cases.inputs)
-        _refuse_too_few(job.hunting, job.inputs, job.where)
+        _refuse_too_few(job.hunting, job.inputs, job.settings.where)
 
 
 def _refuse_too_few(hunting: Hunting, inputs: int, where: str) -> None:
@@ -391,7 +391,7 @@ def _given(engine: Engine, response: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        engine.job.given[watch_of_the_run()] = response
+        engine.job.settings.body.given[watch_of_the_run()] = response
         raise
 
 

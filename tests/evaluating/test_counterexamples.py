@@ -21,7 +21,7 @@ from pytest_promptfuzz import (
     aevaluate,
     evaluate,
 )
-from pytest_promptfuzz.evaluating.phases import counterexamples as shrinking
+from pytest_promptfuzz.evaluating.phases import shrinking
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
 

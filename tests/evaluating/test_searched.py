@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.evaluating.evaluate import Evaluation
+from pytest_promptfuzz.evaluating.evaluate import TargetEvaluation
 from pytest_promptfuzz.evaluating.search_settings import Hunting
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.running.run import drive
@@ -26,7 +26,7 @@ def searched(
     """Search every input in turn, as a test does; each reading of the clock takes a second."""
     hunting = Hunting.of(where="here", **settings)
     clock = count().__next__
-    evaluation = Evaluation(
+    evaluation = TargetEvaluation(
         PROMPT,
         target,
         inputs,
@@ -38,8 +38,8 @@ def searched(
         None,
         None,
         None,
-        job=lambda **job: SearchedTest(
-            hunting=hunting, inputs=len(inputs), clock=lambda: float(clock()), **job
+        job=lambda settings: SearchedTest(
+            settings, hunting=hunting, inputs=len(inputs), clock=lambda: float(clock())
         ),
         where="here",
     )
@@ -59,7 +59,7 @@ def test_each_input_has_an_equal_part_of_what_is_left() -> None:
 
     job, result = searched(target, ["one", "two", "three"], queries=100)
     # Ten of each are held back to make sure of a find; what is not needed is for the next.
-    assert [hunt.queries for hunt in job.hunts] == [23, 28, 39]
+    assert [hunt.budget.queries for hunt in job.hunts] == [23, 28, 39]
     assert len(asked) == result.calls == 90
     assert (result.verdict, result.reason) == ("pass", "none-found")
     assert result.explanation == "No counterexample in 90 queries over 3 inputs (sweep)."
@@ -68,7 +68,7 @@ def test_each_input_has_an_equal_part_of_what_is_left() -> None:
 
 def test_what_an_input_leaves_is_for_the_next() -> None:
     job, _ = searched(lambda prompt: "spam", ["one", "two"], queries=100, operators=["synonym"], words=1)
-    assert {hunt.ended for hunt in job.hunts} == {"exhausted"}
+    assert {hunt.ending.why for hunt in job.hunts} == {"exhausted"}
     assert job.asked < 50
     assert "which had nothing more to ask" in job.conclude().explanation
 
@@ -85,7 +85,7 @@ def test_time_that_was_spent_is_said_and_what_was_asked_counts() -> None:
 
 def test_time_is_shared_and_its_end_is_the_end() -> None:
     job, result = searched(lambda prompt: "spam", ["one", "two", "three"], queries=1000, seconds=9.0, batch=1)
-    assert [hunt.ended for hunt in job.hunts] == ["time-spent"]
+    assert [hunt.ending.why for hunt in job.hunts] == ["time-spent"]
     assert job.hunts[0].settings.seconds == 3.0
     assert result.notes[-1] == "2 more inputs were not searched: the search was over"
 

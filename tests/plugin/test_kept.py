@@ -49,7 +49,7 @@ def pytest_sessionstart():
     gc.disable()
 
 def pytest_sessionfinish(session):
-    names = ("Engine", "Job", "Mutation", "StoredAnswer", "Calls")
+    names = ("Engine", "Evaluation", "Mutation", "StoredAnswer", "Calls")
     alive = [type(each).__name__ for each in gc.get_objects()]
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
     kept = {

@@ -1,64 +1,142 @@
-"""What becomes of a test whose unmutated prompt fails."""
+"""The unmutated prompt asked: the run that everything is compared with, or why there is none."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, TargetError, UsageError
-from pytest_promptfuzz.evaluating.contract import refuse_unrecorded
-from pytest_promptfuzz.evaluating.judge import infrastructure_error
+from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers, calls_of
+from pytest_promptfuzz.evaluating.contract import described
+from pytest_promptfuzz.evaluating.judge import (
+    Baseline,
+    Bench,
+    TrialJudge,
+    infrastructure_error,
+    shown,
+    subject_of,
+)
 from pytest_promptfuzz.evaluating.role_prompts import perhaps_unseen, refuse_unreplayable, refuse_unseen
+from pytest_promptfuzz.evaluating.session import refuse_unrecorded
+from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.results.trials import TrialError
 from pytest_promptfuzz.running.run import Step
-from pytest_promptfuzz.stats.repeats import ALONE
 from pytest_promptfuzz.stats.verdict import Judgement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator
 
-    from pytest_promptfuzz.evaluating.job import Case, Epoch, Job
-    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
+    from pytest_promptfuzz.evaluating.call_matching import Subject
+    from pytest_promptfuzz.evaluating.cases import Case, Findings, RunLedger
+    from pytest_promptfuzz.evaluating.contract import RunOrder
     from pytest_promptfuzz.evaluating.role_prompts import OnWire
     from pytest_promptfuzz.prompts.messages import MutatedPart
     from pytest_promptfuzz.prompts.prompt import Prompt
-    from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.stats.verdict import Reason
 
 
-# What is said of a test that does not agree with itself on the unmutated prompt.
+@dataclass(frozen=True, slots=True)
+class NoBaseline:
+    """Why trials would have nothing to be compared with.
+
+    Attributes:
+        judgement: What the evaluation comes to.
+        kind: The error of each trial.
+        why: The same in a sentence.
+    """
+
+    judgement: Judgement
+    kind: str
+    why: str
 
 
-def mixed_models(models: Mapping[str, set[str]]) -> str:
-    """Which model answered as more than one, if one did: its answers are of different epochs."""
-    for asked, answered in models.items():
-        if len(answered) > 1:
-            return f"{asked or 'the model'} answered as {' and as '.join(sorted(answered))}"
-    return ""
+def unmutated(case: Case, ledger: RunLedger) -> Generator[list[Step], list[Run], Run | NoBaseline]:
+    """Ask the unmutated prompt of a case; where its own check fails, once more.
+
+    Raises:
+        BaselineFailed: The body fails twice.
+        ConfigurationError: As ``baseline_error``.
+        NotRecordedError: Only the recording may be used, and has no answer or no plan.
+    """
+    prompt, settings = case.prompt, case.settings
+    where, tape, skips = settings.where, settings.session.tape, settings.body.skips
+    (run,) = yield [Step(prompt, case.watch(concurrent=settings.order.together), case.number)]
+    ledger.count(run, case)
+    refuse_unreplayable(tape, run, case.unrecorded, where)
+    refuse_unrecorded(tape, [run])
+    if case.unrecorded is not None:
+        raise case.unrecorded
+    error = baseline_error(run, where, skips)
+    ledger.notes += perhaps_unseen(run)
+    if error is None and run.exception is not None:
+        (again,) = yield [Step(prompt, case.watch(repeat=1), case.number)]
+        ledger.count(again, case)
+        refuse_unrecorded(tape, [again])
+        error = baseline_error(again, where, skips)
+        if error is None and again.exception is not None:
+            raise BaselineFailed(run.exception, case.name) from run.exception
+        if error is None:
+            mixed = noisy(described(run.exception))
+            return NoBaseline(mixed, "baseline-mixed", "The unmutated prompt failed and passed.")
+    if error is None:
+        return run
+    on = f" of input {case.name}" if case.name else ""
+    message = f"We could not get the baseline{on}: {error.message}"
+    reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
+    return NoBaseline(Judgement("inconclusive", reason, f"{message} ({error.kind})"), reason, message)
 
 
-def of_one_model(job: Job, case: Case, trials: list[Trial]) -> Epoch:
-    """The trials of a case; where two models answered, everything is asked again, once."""
-    mixed = mixed_models(case.models)
-    if mixed and job.session.mode in {"auto", "record"} and not case.renewed:
-        job.notes.insert(0, f"{mixed}, so every answer of this test was asked for again")
-        case.renewed, case.watches, job.evidence = True, case.watches.again(), ALONE
-        trials = yield from job.epoch(case)
-    refuse_mixed(job, case)
-    return trials
+def judging(run: Run, case: Case, findings: Findings) -> tuple[TrialJudge, Baseline]:
+    """What judges the trials of a case, and what it compares them with; how they are compared goes to the findings.
+
+    Raises:
+        UsageError: There is nothing to judge by, or a return value that cannot be compared.
+    """
+    settings = case.settings
+    contract, where, body = settings.contract, settings.where, settings.body
+    subject = subject_of(run, where)
+    if subject is None and contract.compare and not body.checks:
+        raise UsageError(
+            f"{where} has nothing to judge by: it returns nothing, no model response was seen, and it "
+            "asserts nothing. Return the answer, call the model through `llm` or an SDK, or assert on the "
+            "answer. If a helper does the checking, write compare=False."
+        )
+    findings.oracle_only = oracle_only = subject is None or not contract.compare
+    case.value = shown(subject)
+    if isinstance(subject, ParallelAnswers):
+        findings.compared_calls = max(findings.compared_calls, len(subject.each))
+    if not oracle_only and not findings.task:
+        findings.task = contract.compared_as or f"{_task_of(subject)} (inferred)"
+    bench = None if oracle_only else _bench(run, case)
+    if bench is not None:
+        case.bench = bench
+    embedder, entailment = case.watches.embedder(), settings.session.entailment
+    judge = TrialJudge(contract, body, where, oracle_only, embedder, entailment, bench)
+    return judge, Baseline(run, subject, case.value)
 
 
-def refuse_mixed(job: Job, case: Case) -> None:
-    """Nothing is concluded from the answers of two models."""
-    mixed = mixed_models(case.models)
-    if mixed:
-        job.overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
+def _task_of(subject: Subject) -> str:
+    """What was asked for, by what was answered; all of it where several calls were answered."""
+    answers = [each.response for each in subject.each] if isinstance(subject, ParallelAnswers) else [subject]
+    said = (each.text if isinstance(each, Response) else each for each in answers)
+    return " and ".join(dict.fromkeys(map(infer_task, said)))
 
 
-def in_one_line(error: BaseException) -> str:
-    """An exception, in a few words."""
-    return f"{type(error).__name__}: {error}"
+def _bench(baseline: Run, case: Case) -> Bench | None:
+    """The bench of a case, whose judge is shown what the baseline asked; ``None`` where the test has no judge."""
+    contract = case.settings.contract
+    if contract.judge is None:
+        return None
+    texts = [text for call in calls_of(baseline) for text in call.texts]
+    return Bench(
+        contract.judge,
+        contract.judge_when == "always",
+        case.watches,
+        prompt="\n\n".join(texts) or case.prompt.text,
+        ignore=contract.ignore,
+    )
 
 
 def noisy(failure: str) -> Judgement:
@@ -69,41 +147,6 @@ def noisy(failure: str) -> Judgement:
         "The test's own check failed 1 of 2 times on the unmutated prompt, so a failure under mutation would prove "
         f"nothing. It failed with {failure}",
     )
-
-
-def not_repeatable(what: str, paths: Sequence[str] = (), mend: str = "") -> Judgement:
-    """The control trial differs from the baseline.
-
-    Args:
-        what: How, in words.
-        paths: The JSON paths at which its result differs.
-        mend: What to do about it; by default, leave these paths out.
-    """
-    named = [*paths]
-    mend = mend or (
-        f"write ignore={named!r}" if named not in ([], ["$"]) else "take the clock, random or unique part out"
-    )
-    return Judgement(
-        "inconclusive",
-        "not-repeatable",
-        f"The test is not repeatable: run again on the same prompt with the same answers, {what}. "
-        f"A difference under mutation would prove nothing; {mend}.",
-    )
-
-
-def refuse_refusals(job: Job, asked: CaseAnswers) -> None:
-    """Nothing is concluded from refused mutations where the unmutated prompt is refused as well, asked again."""
-    if not asked.refused or not asked.refusals:
-        return
-    why = f"the unmutated prompt was refused as well when it was asked again ({asked.refused.rstrip('.')})"
-    error = TrialError("bad-request", f"{why[0].upper()}{why[1:]}.")
-    job.trials = [
-        replace(trial, outcome="error", error=error, comparison=None, failure=None, again=())
-        if trial.case == asked.case.number and trial.id in asked.refusals
-        else trial
-        for trial in job.trials
-    ]
-    job.overruled = Judgement("inconclusive", "errors-decide", f"Mutations were refused, but {why}.")
 
 
 # What is wrong with the configuration when the unmutated prompt is refused.
@@ -153,60 +196,20 @@ def baseline_error(run: Run, where: str, skips: Callable[[BaseException], bool])
     refuse_unseen(run, where)
     error = infrastructure_error(run)
     if error is None and raised is not None and run.watch.refused:
-        error = TrialError("confined", f"{run.watch.refused[0]} (the body then raised {in_one_line(raised)})")
+        error = TrialError("confined", f"{run.watch.refused[0]} (the body then raised {described(raised)})")
     if error is not None and error.kind in _MENDS:
         raise ConfigurationError(f"{where}: {error.message} {_MENDS[error.kind]}".rstrip()) from raised
     return error
 
 
-def begun(job: Job, case: Case) -> Generator[list[Step], list[Run], Run | list[Trial]]:
-    """Ask the unmutated prompt of a case; where its own check fails, once more.
-
-    Returns:
-        The run that trials are compared with; or, where there is none, the case's trials, none of which was made. Why
-        is kept in the job's judgement.
-
-    Raises:
-        BaselineFailed: The body fails twice.
-        ConfigurationError: As ``baseline_error``.
-        NotRecordedError: Only the recording may be used, and has no answer or no plan.
-    """
-    prompt, name = case.prompt, job.names[case.number]
-    (run,) = yield [Step(prompt, case.watch(concurrent=job.together), case.number)]
-    job.count(run, case)
-    refuse_unreplayable(job.session.tape, run, case.unrecorded, job.where)
-    refuse_unrecorded(job.session.tape, [run])
-    if case.unrecorded is not None:
-        raise case.unrecorded
-    error = baseline_error(run, job.where, job.skips)
-    job.notes += perhaps_unseen(run)
-    if error is None and run.exception is not None:
-        (again,) = yield [Step(prompt, case.watch(repeat=1), case.number)]
-        job.count(again, case)
-        refuse_unrecorded(job.session.tape, [again])
-        error = baseline_error(again, job.where, job.skips)
-        if error is None and again.exception is not None:
-            raise BaselineFailed(run.exception, name) from run.exception
-        if error is None:
-            job.overruled = noisy(in_one_line(run.exception))
-            return case.abandoned("baseline-mixed", "The unmutated prompt failed and passed.")
-    if error is None:
-        return run
-    on = f" of input {name}" if name else ""
-    message = f"We could not get the baseline{on}: {error.message}"
-    reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
-    job.overruled = Judgement("inconclusive", reason, f"{message} ({error.kind})")
-    return case.abandoned(reason, message)
-
-
-def may_overlap(job: Job, baseline: Run) -> bool:
+def may_overlap(baseline: Run, order: RunOrder, notes: list[str]) -> bool:
     """Whether the runs after this one may overlap; calls that could not be told apart then make them run in turn."""
-    if job.concurrent and baseline.watch.unattributed:
-        job.notes.append(
+    if order.concurrent and baseline.watch.unattributed:
+        notes.append(
             "model calls came from threads that do not carry the test's context, so the trials ran in sequence"
         )
-        job.concurrent = False
-    return job.concurrent
+        order.concurrent = False
+    return order.concurrent
 
 
 # The prompt where only the baseline's run shows it: what it asked with, or the input that it filled in.

@@ -1,4 +1,7 @@
-"""The control trial: the unmutated body once more, given the same answers. What differs is not the prompt's doing."""
+"""The controls: runs that must show the same, and mutations that must change the answer.
+
+The control trial is the unmutated body once more, given the same answers: what differs is not the prompt's doing.
+"""
 
 from __future__ import annotations
 
@@ -8,37 +11,25 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.evaluating.judge import shown, spent_by, subject_of
-from pytest_promptfuzz.evaluating.phases.baseline import not_repeatable
-from pytest_promptfuzz.evaluating.phases.drift import prompt_of
 from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.mutations.engine.selection import wanted
+from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.results.trials import Spent
-from pytest_promptfuzz.running.run import asks_less, asks_more
+from pytest_promptfuzz.running.run import Step, asks_less, asks_more
 from pytest_promptfuzz.stats.verdict import Judgement, plain
 from pytest_promptfuzz.text.json_paths import json_diff, without
 from pytest_promptfuzz.wire.calls import NOT_RECORDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Generator, Iterable, Sequence
 
+    from pytest_promptfuzz.evaluating.cases import Case, CaseAnswers, Epoch, RunLedger
     from pytest_promptfuzz.evaluating.contract import Contract
-    from pytest_promptfuzz.evaluating.job import Epoch, Job
     from pytest_promptfuzz.evaluating.judge import Baseline, TrialJudge
-    from pytest_promptfuzz.evaluating.phases.resampling import CaseAnswers
-    from pytest_promptfuzz.evaluating.role_prompts import OnWire
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.running.run import Run
-
-
-def _sorted(value: Any) -> Any:
-    """Plain data with all its lists sorted."""
-    if isinstance(value, dict):
-        return {name: _sorted(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return sorted(map(_sorted, value), key=lambda each: json.dumps(each, sort_keys=True))
-    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,32 +40,37 @@ class Control:
         overruled: Why trials would be in vain; ``None`` where they would not.
         note: What the person must know; empty where there is nothing.
         repeatable: Whether the models were asked nothing that they were not asked before.
-        answers: Whether the run is one more answer: a function's own calls are not seen, and so not served.
+        again: The run, where it is one more answer: a function's own calls are not seen, and so not served.
     """
 
     overruled: Judgement | None = None
     note: str = ""
     repeatable: bool = True
-    answers: bool = False
+    again: Run | None = None
 
 
-def controlled(
-    control: Run,
-    baseline: Baseline,
-    judge: TrialJudge,
-    planned: Sequence[Mutation],
-    on_wire: OnWire | None,
-) -> Control:
-    """Compare a control trial with the baseline.
+def control_trial(
+    case: Case, baseline: Baseline, judge: TrialJudge
+) -> Generator[list[Step], list[Run], Control]:
+    """Run the unmutated body of a case once more, given the same answers.
 
     Args:
-        control: Its run.
-        baseline: What it repeats.
+        case: It.
+        baseline: What is repeated.
         judge: Compares.
-        planned: The mutations to come.
-        on_wire: How requests are mutated in flight, if they are.
     """
-    own = judge.counts_runs and not control.watch.calls
+    run = baseline.run
+    # A body that only asserts on a response it is given has nothing that could change.
+    if judge.body.only_checks and isinstance(run.returned, Response) and len(run.watch.calls) == 1:
+        return Control()
+    (control,) = yield [Step(case.prompt, case.watch(control=True), case.number)]
+    return _controlled(control, baseline, judge, case)
+
+
+def _controlled(control: Run, baseline: Baseline, judge: TrialJudge, case: Case) -> Control:
+    """Compare the run of a control trial with the baseline."""
+    on_wire, planned = case.settings.on_wire, case.planned or ()
+    own = judge.body.counts_runs and not control.watch.calls
     overruled = None if on_wire is None else on_wire.unrepeated(planned, baseline.run, control)
     if asks_more(control, baseline.run):
         where = "; ".join(fault.message.removesuffix(".") for fault in control.watch.faults) or "more calls"
@@ -114,7 +110,36 @@ def controlled(
                     f"run again on the same prompt, {what}. Where that is a clock, or a random or unique part, "
                     f"leave it out: ignore={paths[:5]!r}"
                 )
-    return Control(overruled, note, answers=own)
+    return Control(overruled, note, again=control if own else None)
+
+
+def not_repeatable(what: str, paths: Sequence[str] = (), mend: str = "") -> Judgement:
+    """The control trial differs from the baseline.
+
+    Args:
+        what: How, in words.
+        paths: The JSON paths at which its result differs.
+        mend: What to do about it; by default, leave these paths out.
+    """
+    named = [*paths]
+    mend = mend or (
+        f"write ignore={named!r}" if named not in ([], ["$"]) else "take the clock, random or unique part out"
+    )
+    return Judgement(
+        "inconclusive",
+        "not-repeatable",
+        f"The test is not repeatable: run again on the same prompt with the same answers, {what}. "
+        f"A difference under mutation would prove nothing; {mend}.",
+    )
+
+
+def _sorted(value: Any) -> Any:
+    """Plain data with all its lists sorted."""
+    if isinstance(value, dict):
+        return {name: _sorted(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return sorted(map(_sorted, value), key=lambda each: json.dumps(each, sort_keys=True))
+    return value
 
 
 # The control of a plan that names none: whether the answer changes at all when the prompt asks for another one.
@@ -157,30 +182,31 @@ def parted(
     return rest, controls if contract.controls else ()
 
 
-def controlling(job: Job, asked: CaseAnswers, trials: Sequence[Trial]) -> Epoch:
+def controlling(
+    asked: CaseAnswers, trials: Sequence[Trial], controls: Sequence[Mutation], ledger: RunLedger
+) -> Epoch:
     """The trials of the controls that are asked of a case, after its mutations; which they are is kept in the case.
 
     Whichever model answers them, the others' answers stay those of one model.
 
     Args:
-        job: The test.
         asked: What was asked of the case.
         trials: What came of its mutations. Where nothing was answered, or the budget is spent, no control is asked.
+        controls: The controls that may be asked, in order.
+        ledger: Takes what runs took.
     """
     case = asked.case
     found: list[Trial] = []
-    if asked.controlled or case.number or job.only is not None or job.overruled is not None:
-        return found
     asked.controlled, case.controls = True, ()
     spent = any(trial.error is not None and trial.error.kind == "budget" for trial in trials)
     if spent or all(trial.outcome == "error" for trial in trials):
         return found
     # An answer that stays the same needs no model to see it.
     judge = replace(asked.judge, bench=None, embedder=None, entailment=None)
-    for mutation in job.controls(prompt_of(case)):
+    for mutation in controls:
         (run,) = yield [asked.control(mutation)]
-        job.spent += spent_by(run, counts_runs=job.counts_runs) + Spent(controls=1)
-        job.notes.extend(run.watch.notes)
+        ledger.spent += spent_by(run, counts_runs=ledger.counts_runs) + Spent(controls=1)
+        ledger.notes.extend(run.watch.notes)
         trial = judge.trial(run, mutation, mutation.prompt, asked.baseline, case=case.number)
         found.append(trial)
         if trial.error is None or trial.error.kind != NOT_RECORDED:

@@ -8,128 +8,32 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.comparison import VERSION
 from pytest_promptfuzz.comparing.profiles import TASKS, profile_for
-from pytest_promptfuzz.errors import PromptfuzzError, UsageError
-from pytest_promptfuzz.evaluating.contract import prompt_digest
-from pytest_promptfuzz.history.entries import letters_of, outcomes_of
+from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.evaluating.phases.plan import prompt_digest
+from pytest_promptfuzz.evaluating.phases.verdict import named
+from pytest_promptfuzz.history.entries import letters_of
 from pytest_promptfuzz.history.snapshots import Sample, Snapshot, SnapshotInput
-from pytest_promptfuzz.results.robustness import Robustness
-from pytest_promptfuzz.stats.regressions import Beside, Drift, Paired, RunEvidence, compared
-from pytest_promptfuzz.stats.repeats import ALPHA
-from pytest_promptfuzz.stats.verdict import tells
+from pytest_promptfuzz.relay import relayed
+from pytest_promptfuzz.stats.regressions import Beside, Drift, RunEvidence, compared
 from pytest_promptfuzz.text.word_diffs import word_diff
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_promptfuzz.evaluating.contract import Contract
-    from pytest_promptfuzz.evaluating.job import Case, Job, Steps
-    from pytest_promptfuzz.evaluating.phases.resampling import Answers
+    from pytest_promptfuzz.evaluating.cases import Answers, Case, Findings, RunLedger, Steps
+    from pytest_promptfuzz.evaluating.contract import Contract, EvaluationSettings
     from pytest_promptfuzz.history.snapshots import SnapshotInput as Then
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.results.trials import Trial
-    from pytest_promptfuzz.stats.scores import TrialOutcome
 
-    Key = tuple[str, str, int]
-    Outcomes = Mapping[Key, TrialOutcome]
     Hide = Callable[[Any], Any]
-
-
-# A run beside the run before it (``gate="no-worse"``): which trials are the same, and what to say where none are.
-
-
-_POINT = "so the gate is 'point'"
-
-
-def keyed(trials: Iterable[Trial], names: Sequence[str]) -> dict[Key, TrialOutcome]:
-    """The outcomes that score and gate are of, by input, trial and sample.
-
-    Args:
-        trials: Of all cases.
-        names: How each case is called; empty names stand for its number.
-    """
-    return {
-        (named(trial.case, names), trial.id, trial.sample): trial.outcome
-        for trial in trials
-        if trial.mutation.relation == "invariance"
-    }
-
-
-def named(case: int, names: Sequence[str]) -> str:
-    """How a case is called, run after run.
-
-    >>> named(1, ["", ""]), named(1, [])
-    ('1', '1')
-    """
-    return (names[case] if case < len(names) else "") or str(case)
-
-
-def outcomes_before(before: Robustness | Mapping[str, Any], where: str) -> Outcomes:
-    """The outcomes of a result, or of a report of one.
-
-    Raises:
-        UsageError: It is neither.
-    """
-    if isinstance(before, Robustness):
-        return keyed(before.trials, before.cases)
-    try:
-        return {
-            (named(each["case"], before["inputs"]), each["id"], each["sample"]): each["outcome"]
-            for each in before["trials"]
-            if each["relation"] == "invariance"
-        }
-    except (KeyError, TypeError, IndexError):
-        raise UsageError(
-            f"{where}: before= must be the result of a run, or its JSON report, not {before!r:.60}."
-        ) from None
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """A run before, or that there is none.
-
-    Attributes:
-        outcomes: Its outcomes; ``None`` where none is stored.
-        store: How to have one that is stored, for messages.
-    """
-
-    outcomes: Outcomes | None = None
-    store: str = "keep a result and give it as before="
-
-
-NOTHING = Before()
-"""There is no run before."""
-
-
-def paired_of(job: Job) -> Paired | None:
-    """The trials of a test beside those of the run before; ``None`` where it is not to be held against one."""
-    if job.contract.gate != "no-worse" or job.before.outcomes is None:
-        return None
-    return Paired.of(job.before.outcomes, keyed(job.trials, job.names), alpha=ALPHA / job.session.tests)
-
-
-def said_of(job: Job) -> list[str]:
-    """That the verdict is of one trial; why a test whose gate is ``no-worse`` is not held against the run before."""
-    if job.only is not None:
-        return [f"only trial {job.only} was run: the verdict covers it alone"]
-    if job.contract.gate != "no-worse":
-        return []
-    found, store = paired_of(job), job.before.store
-    if found is None:
-        why = f"there is no stored run to compare with, {_POINT}; {store}"
-    elif not found.pairs:
-        why = f"the stored run made none of these trials (another prompt, plan or seed), {_POINT}; {store}"
-    elif not tells(found):
-        why = (
-            f"{found.pairs} trials could not show that a run is worse (p is at least {found.least:.2g}, and the "
-            f"significance level is {found.alpha:.2g}), {_POINT}; more mutations could"
-        )
-    else:
-        return []
-    return [f"gate='no-worse': {why}"]
+    Met = Sequence[tuple[Case, Then, Answers]]
 
 
 # What a test's behaviour is now, in the words of its snapshot.
@@ -141,35 +45,30 @@ never prove that three have changed (p is 0.1 at least)."""
 _DIGITS = 16
 
 
-def inputs_of(job: Job, cases: Sequence[Case], hide: Hide) -> tuple[SnapshotInput, ...]:
+def inputs_of(findings: Findings, contract: Contract, hide: Hide) -> tuple[SnapshotInput, ...]:
     """The inputs of a test, and what was answered to them unmutated.
 
     Args:
-        job: The test, before it is concluded: afterwards its answers are gone.
-        cases: Those that have begun.
+        findings: What the test came to, before it is concluded: afterwards its answers are gone.
+        contract: Its settings.
         hide: Takes what is not to be stored out of plain data.
     """
     found: list[SnapshotInput] = []
     first = None
-    for case in cases:
-        prompt = prompt_of(case)
+    for case in findings.ended:
+        prompt = case.unmutated
         text = hide(prompt.text)
         first = text if first is None else first
         found.append(
             SnapshotInput(
-                named(case.number, job.names),
+                named(case.number, findings.names),
                 digest_of(prompt),
-                sent_of(case, job.contract),
+                sent_of(case, contract),
                 _answers(case, hide),
                 None if text == first else text,
             )
         )
     return tuple(found)
-
-
-def prompt_of(case: Case) -> Prompt:
-    """The whole prompt of a case, unmutated."""
-    return case.prompt if case.shown is None else case.shown
 
 
 def digest_of(prompt: Prompt) -> str:
@@ -178,13 +77,17 @@ def digest_of(prompt: Prompt) -> str:
 
 
 def snapshot_of(
-    test: str, job: Job, result: Robustness, inputs: tuple[SnapshotInput, ...], hide: Hide
+    settings: EvaluationSettings,
+    findings: Findings,
+    result: Robustness,
+    inputs: tuple[SnapshotInput, ...],
+    hide: Hide,
 ) -> Snapshot | None:
     """The snapshot of a test that was judged; ``None`` where nothing was asked, or no verdict can be accepted.
 
     Args:
-        test: Its name in its module.
-        job: The test.
+        settings: The evaluation's.
+        findings: Its own.
         result: What it came to.
         inputs: Those of :func:`inputs_of`.
         hide: As there.
@@ -192,19 +95,19 @@ def snapshot_of(
     if not inputs or result.verdict not in {"pass", "brittle"}:
         return None
     scored = [each for each in result.trials if each.mutation.relation == result.relation]
-    first = next(iter(job.ended), None)
+    first = next(iter(findings.ended), None)
     interval = result.interval
     return Snapshot(
-        test,
+        settings.where.partition("::")[2],
         result.verdict,
         None if result.score is None else round(result.score, 4),
         None if interval is None else (round(interval.low, 4), round(interval.high, 4)),
         result.threshold,
         hide(result.target),
         hide(result.model),
-        "" if first is None else hide(prompt_of(first).text),
+        "" if first is None else hide(first.unmutated.text),
         inputs,
-        compared_as(job, result),
+        compared_as(settings, findings.compared_calls, result),
         _by_operator(scored),
         letters_of(
             ((named(each.case, result.cases), each.id, each.sample), each.outcome)
@@ -214,9 +117,9 @@ def snapshot_of(
     )
 
 
-def compared_as(job: Job, result: Robustness) -> dict[str, Any]:
+def compared_as(settings: EvaluationSettings, compared_calls: int, result: Robustness) -> dict[str, Any]:
     """How the answers of a test are compared: names and versions."""
-    contract = job.contract
+    contract, session = settings.contract, settings.session
     if result.oracle_only:
         return {"by": "the test's own checks"}
     task = result.task.partition(" (")[0]
@@ -224,14 +127,14 @@ def compared_as(job: Job, result: Robustness) -> dict[str, Any]:
     if profile is None and task in TASKS:
         profile = profile_for(task)
     found: dict[str, Any] = {"comparison": VERSION, "task": result.task}
-    embedder = job.session.embedder
+    embedder = session.embedder
     if profile is not None:
         means = "semantic" in profile.tiers
         found["tiers"] = [each for each in profile.tiers if each != "semantic" or embedder is not None]
         if means and embedder is not None:
             found["meaning"] = embedder.name
-        if means and job.session.entailment is not None:
-            found["entailment"] = job.session.entailment.name
+        if means and session.entailment is not None:
+            found["entailment"] = session.entailment.name
     for name in ("equivalent_at", "minor_at"):
         value = getattr(contract, name)
         value = getattr(profile, name, None) if value is None else value
@@ -241,8 +144,8 @@ def compared_as(job: Job, result: Robustness) -> dict[str, Any]:
         found["own"] = [*(each.name for each in contract.tiers), *(each.name for each in contract.guards)]
     if contract.judge is not None:
         found["judge"] = contract.judge.name
-    if job.compared_calls > 1:
-        found["calls"] = job.compared_calls
+    if compared_calls > 1:
+        found["calls"] = compared_calls
     if contract.schema is not None:
         found["schema"] = hashlib.sha256(contract.schema.text.encode()).hexdigest()[:_DIGITS]
     return found
@@ -295,81 +198,71 @@ _MENDS = (
 )
 
 
-def drifting(job: Job, cases: Sequence[Case]) -> Steps:
+def drifting(
+    findings: Findings, settings: EvaluationSettings, accepted: Accepted, ledger: RunLedger
+) -> Steps:
     """The runs of the unmutated prompt that tell whether it is answered otherwise than its snapshot has it.
 
     Args:
-        job: The test. What comes of it is kept in ``job.accepted``.
-        cases: Those that have begun.
+        findings: What the test came to.
+        settings: The evaluation's.
+        accepted: Its snapshot; takes what comes of it.
+        ledger: Takes what runs took.
     """
-    snapshot = job.accepted.snapshot
-    if snapshot is None or job.only is not None or job.overruled is not None or _ignored(job):
+    snapshot, contract = accepted.snapshot, settings.contract
+    ignored = contract.model_drift == "ignore" and contract.prompt_drift == "ignore"
+    if snapshot is None or settings.only is not None or findings.overruled is not None or ignored:
         return
     pairs = [
-        (case, then, case.asked.answers.aside(job.accepted.hide))
-        for case, then in _met(cases, job, snapshot)
+        (case, then, case.asked.answers.aside(accepted.hide))
+        for case, then in _met(findings, snapshot)
         if case.asked is not None and then.answers and not case.asked.judge.oracle_only
     ]
     if not pairs:
         return
     try:
-        job.accepted.told = yield from _told(job, pairs, more=_may_ask(job, pairs))
+        accepted.told = yield from _told(
+            pairs, findings, accepted, ledger, more=_may_ask(pairs, settings, accepted)
+        )
     except PromptfuzzError as error:  # of what compares them; the verdict stands
-        job.accepted.told = RunEvidence(None, undecided=True)
-        job.accepted.untold = str(error)
+        accepted.told = RunEvidence(None, undecided=True)
+        accepted.untold = str(error)
         return
-    told = job.accepted.told
+    told = accepted.told
     if told.undecided:
-        mend = _MENDS[job.session.embedder is not None]
-        but = " (a judge is not asked about it)" if job.contract.judge is not None else ""
-        job.accepted.untold = f"{_UNDECIDED}{but}; {mend}"
+        mend = _MENDS[settings.session.embedder is not None]
+        but = " (a judge is not asked about it)" if contract.judge is not None else ""
+        accepted.untold = f"{_UNDECIDED}{but}; {mend}"
     else:
-        job.accepted.untold = _TOO_FEW if told.changed is None else ""
+        accepted.untold = _TOO_FEW if told.changed is None else ""
 
 
-def with_drift(result: Robustness, job: Job) -> Robustness:
-    """A result with the ways in which the test is not what its snapshot says."""
-    snapshot = job.accepted.snapshot
-    if snapshot is None or job.only is not None or not job.ended or job.overruled is not None:
-        return result
-    found = [
-        *_prompt(job, snapshot, result),
-        *_model(job, snapshot, result),
-        *_comparator(job, snapshot, result),
-    ]
-    notes = [*result.notes, *_another_name(job, snapshot, result)]
-    return replace(result, drift=tuple(found), notes=tuple(notes))
-
-
-def _ignored(job: Job) -> bool:
-    return job.contract.model_drift == "ignore" and job.contract.prompt_drift == "ignore"
-
-
-def _met(cases: Sequence[Case], job: Job, snapshot: Snapshot) -> list[tuple[Case, Then]]:
+def _met(findings: Findings, snapshot: Snapshot) -> list[tuple[Case, Then]]:
     """The cases that the snapshot has, too."""
-    then = {each.name: each for each in snapshot.inputs}
-    both = [(case, then.get(named(case.number, job.names))) for case in cases]
+    then, names = {each.name: each for each in snapshot.inputs}, findings.names
+    both = [(case, then.get(named(case.number, names))) for case in findings.ended]
     return [(case, each) for case, each in both if each is not None]
 
 
 def _same_prompt(case: Case, then: Then) -> bool:
-    return digest_of(prompt_of(case)) == then.prompt
+    return digest_of(case.unmutated) == then.prompt
 
 
-def _same_sent(case: Case, then: Then, job: Job) -> bool:
-    now = sent_of(case, job.contract)
+def _same_sent(case: Case, then: Then) -> bool:
+    now = sent_of(case, case.settings.contract)
     return not now or not then.sent or now == then.sent
 
 
-def _may_ask(job: Job, pairs: Sequence[tuple[Case, Then, Answers]]) -> bool:
+def _may_ask(pairs: Met, settings: EvaluationSettings, accepted: Accepted) -> bool:
     """Whether more is asked: where calls may be made, none is stored in this run, and somebody wants to know."""
-    if job.session.mode == "replay" or job.accepted.updates:
+    if settings.session.mode == "replay" or accepted.updates:
         return False
-    same = all(_same_prompt(case, then) and _same_sent(case, then, job) for case, then, _ in pairs)
-    return (job.contract.model_drift if same else job.contract.prompt_drift) != "ignore"
+    contract = settings.contract
+    same = all(_same_prompt(case, then) and _same_sent(case, then) for case, then, _ in pairs)
+    return (contract.model_drift if same else contract.prompt_drift) != "ignore"
 
 
-def _told(job: Job, pairs: Sequence[tuple[Case, Then, Answers]], *, more: bool) -> Any:
+def _told(pairs: Met, findings: Findings, accepted: Accepted, ledger: RunLedger, *, more: bool) -> Any:
     beside: list[Beside] = []
     for case, then, answers in pairs:
         assert case.asked is not None
@@ -380,25 +273,18 @@ def _told(job: Job, pairs: Sequence[tuple[Case, Then, Answers]], *, more: bool) 
             for _ in range(each.times)
         ]
         beside.append(Beside(_Ordered(answers, frozenset(stored)), stored, now))
-    asking = compared(beside, more=more, made=len(job.trials), seed=job.contract.seed)
-    try:
-        look = next(asking)
-        while True:
-            yield from _more(job, pairs, beside, look)
-            look = next(asking)
-    except StopIteration as stop:
-        told: RunEvidence = stop.value
+    seed = pairs[0][0].settings.contract.seed
+    asking = compared(beside, more=more, made=len(findings.trials), seed=seed)
+    told = yield from relayed(asking, partial(_more, pairs, beside, ledger))
     case, then, answers = pairs[told.case]
     other = next(
         (n for n in beside[told.case].now if not _agrees(beside[told.case], n)), beside[told.case].now[0]
     )
-    job.accepted.shown = (case.number, then.answers[0].answer, answers.value(other))
+    accepted.shown = (case.number, then.answers[0].answer, answers.value(other))
     return told
 
 
-def _more(
-    job: Job, pairs: Sequence[tuple[Case, Then, Answers]], beside: Sequence[Beside], look: int
-) -> Steps:
+def _more(pairs: Met, beside: Sequence[Beside], ledger: RunLedger, look: int) -> Steps:
     """Ask until each input has so many answers of today, where it gets them."""
     steps, places = [], []
     for place, (case, _, _) in enumerate(pairs):
@@ -411,7 +297,7 @@ def _more(
     runs = yield steps
     for place, run in zip(places, runs, strict=True):
         case, _, answers = pairs[place]
-        job.count(run, case)
+        ledger.count(run, case)
         assert case.asked is not None
         if case.asked.answered(run):
             beside[place].now.append(answers.add(run))
@@ -435,40 +321,120 @@ def _agrees(beside: Beside, now: int) -> bool:
     return any(beside.between(each, now) for each in beside.then)
 
 
-def _prompt(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]:
-    """Another prompt, or other texts that are sent with it."""
-    met = _met(job.ended, job, snapshot)
-    other = [case for case, then in met if not _same_prompt(case, then)]
-    told, policy = job.accepted.told, job.contract.prompt_drift
-    model = _another_model(snapshot, result)
-    if other:
-        what = "the prompt changed"
-    elif told is not None and told.changed is not False and _sent_otherwise(job, snapshot):
-        if told.changed is None and not told.undecided:
+def with_drift(
+    result: Robustness, findings: Findings, settings: EvaluationSettings, accepted: Accepted
+) -> Robustness:
+    """A result with the ways in which the test is not what its snapshot says."""
+    snapshot = accepted.snapshot
+    if snapshot is None or settings.only is not None or not findings.ended or findings.overruled is not None:
+        return result
+    ways = _Drifted(settings, findings, accepted, snapshot, result)
+    notes = (*result.notes, *ways.another_name())
+    return replace(result, drift=(*ways.prompt(), *ways.model(), *ways.comparator()), notes=notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drifted:
+    """The ways in which a test may not be what its snapshot says."""
+
+    settings: EvaluationSettings
+    findings: Findings
+    accepted: Accepted
+    snapshot: Snapshot
+    result: Robustness
+
+    def prompt(self) -> list[Drift]:
+        """Another prompt, or other texts that are sent with it."""
+        told, accepted = self.accepted.told, self.accepted
+        other = self._other_prompt()
+        if other:
+            what = "the prompt changed"
+        elif told is not None and told.changed is not False and self._sent_otherwise():
+            if told.changed is None and not told.undecided:
+                return []
+            what = "what is sent with the prompt changed (an input, or other texts of the request)"
+        else:
             return []
-        what = "what is sent with the prompt changed (an input, or other texts of the request)"
-    else:
-        return []
-    if told is None:
-        said, before, after, case, p = "", None, None, None, None
-    else:
-        case, before, after = job.accepted.shown or (None, None, None)
-        p = told.p
-        said = _of_answers(told, job.accepted.untold)
-    undecided = not other and told is not None and told.undecided
-    return [
-        Drift(
-            "prompt",
-            policy,
-            f"{what}{said}{model}",
-            before,
-            after,
-            case,
-            p,
-            undecided,
-            _rewritten(job, snapshot),
-        )
-    ]
+        if told is None:
+            said, before, after, case, p = "", None, None, None, None
+        else:
+            case, before, after = accepted.shown or (None, None, None)
+            p = told.p
+            said = _of_answers(told, accepted.untold)
+        undecided = not other and told is not None and told.undecided
+        message = f"{what}{said}{_another_model(self.snapshot, self.result)}"
+        policy = self.settings.contract.prompt_drift
+        return [Drift("prompt", policy, message, before, after, case, p, undecided, self._rewritten())]
+
+    def model(self) -> list[Drift]:
+        """Another answer to the same prompt."""
+        told, accepted = self.accepted.told, self.accepted
+        if told is None or not (told.changed or told.undecided):
+            return []
+        if self._sent_otherwise() or self._other_prompt():
+            return []
+        number, before, after = accepted.shown or (0, None, None)
+        names = self.findings.names
+        name = names[number] if number < len(names) else ""
+        on = f" on input {name}" if name else ""
+        old, new = self.snapshot.model, self.result.model
+        who = f" from {old} to {new}" if old and new and old != new else f" ({new})" if new else ""
+        message = f"the model changed{who}: the same prompt has another answer{on}"
+        if told.undecided:
+            untold = accepted.untold
+            message = f"we cannot tell whether the model changed{who}{on}: {untold}"
+            if untold.startswith(_UNDECIDED):
+                message = (
+                    f"{_NOTHING_TELLS} whether the model changed{who}{on}{untold.removeprefix(_UNDECIDED)}"
+                )
+        policy = self.settings.contract.model_drift
+        return [Drift("model", policy, message, before, after, number, told.p, told.undecided)]
+
+    def comparator(self) -> list[Drift]:
+        """Another way to compare answers, or to make mutations."""
+        now = compared_as(self.settings, self.findings.compared_calls, self.result)
+        then = dict(self.snapshot.compared)
+        before, after = dict(then), dict(now)
+        tasks = [str(each.get("task", "")) for each in (now, then)]
+        if tasks[0] != tasks[1] and all(each.endswith("(inferred)") for each in tasks):
+            for name in _OF_THE_TASK:  # the answers decide it, and it all that follows from it
+                now.pop(name, None)
+                then.pop(name, None)
+        changes = [
+            f"{name} {_said(then.get(name))} → {_said(now.get(name))}"
+            for name in sorted({*now, *then})
+            if now.get(name) != then.get(name)
+        ]
+        changes += _operators(self.snapshot, self.result)
+        if not changes:
+            return []
+        message = f"answers are compared in another way: {', '.join(changes)}"
+        if now == then:
+            message = f"mutations are made in another way: {', '.join(changes)}"
+        return [Drift("comparator", self.settings.contract.comparator_drift, message, before, after)]
+
+    def another_name(self) -> list[str]:
+        """That another model answers the same prompt in the same way: no drift."""
+        told, snapshot, result = self.accepted.told, self.snapshot, self.result
+        other = _another_model(snapshot, result)
+        if not other or (told is not None and told.changed):
+            return []
+        same = "; it answers as before" if told is not None and told.changed is False else ""
+        return [f"the model is {result.model}; it was {snapshot.model} when the snapshot was stored{same}"]
+
+    def _other_prompt(self) -> bool:
+        return any(not _same_prompt(*each) for each in _met(self.findings, self.snapshot))
+
+    def _sent_otherwise(self) -> bool:
+        return any(not _same_sent(*each) for each in _met(self.findings, self.snapshot))
+
+    def _rewritten(self) -> tuple[tuple[str, str], ...]:
+        """The first prompt that is another one, word by word."""
+        for case, then in _met(self.findings, self.snapshot):
+            if not _same_prompt(case, then):
+                before = self.snapshot.prompt if then.text is None else then.text
+                return tuple(word_diff(before, self.accepted.hide(case.unmutated.text)))
+        return ()
 
 
 def _of_answers(told: RunEvidence, untold: str) -> str:
@@ -481,76 +447,9 @@ def _of_answers(told: RunEvidence, untold: str) -> str:
     return ", and so did the answer" if told.changed else "; the answer is the same"
 
 
-def _rewritten(job: Job, snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
-    """The first prompt that is another one, word by word."""
-    for case, then in _met(job.ended, job, snapshot):
-        if not _same_prompt(case, then):
-            before = snapshot.prompt if then.text is None else then.text
-            return tuple(word_diff(before, job.accepted.hide(prompt_of(case).text)))
-    return ()
-
-
-def _model(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]:
-    told = job.accepted.told
-    if told is None or not (told.changed or told.undecided):
-        return []
-    if _sent_otherwise(job, snapshot) or any(
-        not _same_prompt(*each) for each in _met(job.ended, job, snapshot)
-    ):
-        return []
-    number, before, after = job.accepted.shown or (0, None, None)
-    name = job.names[number] if number < len(job.names) else ""
-    on = f" on input {name}" if name else ""
-    old, new = snapshot.model, result.model
-    who = f" from {old} to {new}" if old and new and old != new else f" ({new})" if new else ""
-    message = f"the model changed{who}: the same prompt has another answer{on}"
-    if told.undecided:
-        untold = job.accepted.untold
-        message = f"we cannot tell whether the model changed{who}{on}: {untold}"
-        if untold.startswith(_UNDECIDED):
-            message = f"{_NOTHING_TELLS} whether the model changed{who}{on}{untold.removeprefix(_UNDECIDED)}"
-    policy = job.contract.model_drift
-    return [Drift("model", policy, message, before, after, number, told.p, told.undecided)]
-
-
-def _sent_otherwise(job: Job, snapshot: Snapshot) -> bool:
-    return any(not _same_sent(case, then, job) for case, then in _met(job.ended, job, snapshot))
-
-
 def _another_model(snapshot: Snapshot, result: Robustness) -> str:
     old, new = snapshot.model, result.model
     return f"; the model is {new}, and was {old}" if old and new and old != new else ""
-
-
-def _another_name(job: Job, snapshot: Snapshot, result: Robustness) -> list[str]:
-    """That another model answers the same prompt in the same way: no drift."""
-    told, other = job.accepted.told, _another_model(snapshot, result)
-    if not other or (told is not None and told.changed):
-        return []
-    same = "; it answers as before" if told is not None and told.changed is False else ""
-    return [f"the model is {result.model}; it was {snapshot.model} when the snapshot was stored{same}"]
-
-
-def _comparator(job: Job, snapshot: Snapshot, result: Robustness) -> list[Drift]:
-    now, then = compared_as(job, result), dict(snapshot.compared)
-    before, after = dict(then), dict(now)
-    tasks = [str(each.get("task", "")) for each in (now, then)]
-    if tasks[0] != tasks[1] and all(each.endswith("(inferred)") for each in tasks):
-        for name in _OF_THE_TASK:  # the answers decide it, and it all that follows from it
-            now.pop(name, None)
-            then.pop(name, None)
-    changes = [
-        f"{name} {_said(then.get(name))} → {_said(now.get(name))}"
-        for name in sorted({*now, *then})
-        if now.get(name) != then.get(name)
-    ]
-    changes += _operators(snapshot, result)
-    if not changes:
-        return []
-    message = f"answers are compared in another way: {', '.join(changes)}"
-    if now == then:
-        message = f"mutations are made in another way: {', '.join(changes)}"
-    return [Drift("comparator", job.contract.comparator_drift, message, before, after)]
 
 
 def _operators(snapshot: Snapshot, result: Robustness) -> list[str]:
@@ -612,33 +511,21 @@ class Accepted:
         return bool(self.untold) and self.told is not None and not self.told.undecided
 
 
-def met(job: Job, case: Case) -> None:
-    """A test's prompt is known: find the snapshot that it had under another name, and have it used like its own."""
-    accepted = job.accepted
+def renamed(accepted: Accepted, case: Case) -> Snapshot | None:
+    """The snapshot that a test had under another name, once its prompt is known; ``None`` where there is none."""
     if accepted.snapshot is not None or not accepted.gone or case.number:
-        return
-    digest, name = digest_of(prompt_of(case)), named(case.number, job.names)
-    for group in accepted.gone:
+        return None
+    digest, name = digest_of(case.unmutated), named(case.number, [case.name])
+    groups, accepted.gone = accepted.gone, ()
+    for group in groups:
         alike = [
             each
             for each in group
             if each.inputs and (each.inputs[0].name, each.inputs[0].prompt) == (name, digest)
         ]
         if len(alike) == 1:
-            take(job, alike[0])
             accepted.moved = alike[0].test
-            job.notes.append(
-                f"its snapshot is that of {alike[0].test}, which asked the same prompt and is not collected any more"
-            )
+            return alike[0]
         if alike:
             break
-    accepted.gone = ()
-
-
-def take(job: Job, snapshot: Snapshot) -> None:
-    """Hold a test against this snapshot: trials for the gate ``no-worse``, pinned counterexamples, and the answers."""
-    job.accepted.snapshot = snapshot
-    if job.contract.gate == "no-worse":
-        job.before = replace(job.before, outcomes=outcomes_of(snapshot.trials))
-    known = {each.id: each for each in (*snapshot.counterexamples, *job.pins.known)}
-    job.pins.known = tuple(known.values())
+    return None

@@ -2,47 +2,139 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.comparing.formats.data_text import plain
-from pytest_promptfuzz.errors import PartError, TargetError, UsageError, nearest, quoted
-from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers, calls_of
-from pytest_promptfuzz.evaluating.judge import spent_on
-from pytest_promptfuzz.evaluating.phases.controls import insensitive, insensitive_anyway, no_control, said_of
+from pytest_promptfuzz.comparing.formats import data_text
+from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.evaluating.call_matching import said_of_matching
+from pytest_promptfuzz.evaluating.judge import spent_on, told_undone
+from pytest_promptfuzz.evaluating.phases.controls import insensitive, insensitive_anyway, no_control
+from pytest_promptfuzz.evaluating.phases.controls import said_of as said_of_controls
+from pytest_promptfuzz.evaluating.phases.resampling import credited, lost_by, varying
 from pytest_promptfuzz.judging.ratings import Grader, Rating
 from pytest_promptfuzz.mutations.engine.mutation import RELATIONS
 from pytest_promptfuzz.results.robustness import Group, Robustness
-from pytest_promptfuzz.results.trials import Spent, cluster
-from pytest_promptfuzz.stats.agreement import (
-    ROBUST_BUT_WRONG,
-    Agreement,
-    Deltas,
-    Gold,
-    GoldMarks,
-    Graded,
-    Judging,
-)
-from pytest_promptfuzz.stats.repeats import ALONE
+from pytest_promptfuzz.results.trials import Spent, Trial, cluster
+from pytest_promptfuzz.stats.agreement import Agreement, Deltas, Graded, Judging
+from pytest_promptfuzz.stats.regressions import Paired
+from pytest_promptfuzz.stats.repeats import ALONE, ALPHA
 from pytest_promptfuzz.stats.scores import CREDITS, Counts, bounds, robustness
 from pytest_promptfuzz.stats.verdict import Judgement, Sampled, decide_at, tells
+from pytest_promptfuzz.text.json_paths import without
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pytest_promptfuzz.evaluating.contract import Contract
-    from pytest_promptfuzz.evaluating.job import Case
-    from pytest_promptfuzz.evaluating.judge import Bench, TrialJudge
-    from pytest_promptfuzz.evaluating.session import TestWatches
+    from pytest_promptfuzz.evaluating.cases import Case, Findings, RunLedger
+    from pytest_promptfuzz.evaluating.contract import Contract, EvaluationSettings
+    from pytest_promptfuzz.evaluating.judge import Bench
     from pytest_promptfuzz.mutations.engine.mutation import Relation
-    from pytest_promptfuzz.results.trials import Trial
-    from pytest_promptfuzz.running.run import Run
-    from pytest_promptfuzz.stats.regressions import Paired
     from pytest_promptfuzz.stats.repeats import RepeatEvidence
+    from pytest_promptfuzz.stats.scores import TrialOutcome
+
+    Key = tuple[str, str, int]
+    Outcomes = Mapping[Key, TrialOutcome]
+
+
+# A run beside the run before it (``gate="no-worse"``): which trials are the same, and what to say where none are.
+
+
+_POINT = "so the gate is 'point'"
+
+
+def keyed(trials: Iterable[Trial], names: Sequence[str]) -> dict[Key, TrialOutcome]:
+    """The outcomes that score and gate are of, by input, trial and sample.
+
+    Args:
+        trials: Of all cases.
+        names: How each case is called; empty names stand for its number.
+    """
+    return {
+        (named(trial.case, names), trial.id, trial.sample): trial.outcome
+        for trial in trials
+        if trial.mutation.relation == "invariance"
+    }
+
+
+def named(case: int, names: Sequence[str]) -> str:
+    """How a case is called, run after run.
+
+    >>> named(1, ["", ""]), named(1, [])
+    ('1', '1')
+    """
+    return (names[case] if case < len(names) else "") or str(case)
+
+
+def outcomes_before(before: Robustness | Mapping[str, Any], where: str) -> Outcomes:
+    """The outcomes of a result, or of a report of one.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if isinstance(before, Robustness):
+        return keyed(before.trials, before.cases)
+    try:
+        return {
+            (named(each["case"], before["inputs"]), each["id"], each["sample"]): each["outcome"]
+            for each in before["trials"]
+            if each["relation"] == "invariance"
+        }
+    except (KeyError, TypeError, IndexError):
+        raise UsageError(
+            f"{where}: before= must be the result of a run, or its JSON report, not {before!r:.60}."
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """A run before, or that there is none.
+
+    Attributes:
+        outcomes: Its outcomes; ``None`` where none is stored.
+        store: How to have one that is stored, for messages.
+    """
+
+    outcomes: Outcomes | None = None
+    store: str = "keep a result and give it as before="
+
+
+NOTHING = Before()
+"""There is no run before."""
+
+
+def paired_of(findings: Findings, settings: EvaluationSettings, before: Before) -> Paired | None:
+    """The trials of a test beside those of the run before; ``None`` where it is not to be held against one."""
+    if settings.contract.gate != "no-worse" or before.outcomes is None:
+        return None
+    now = keyed(findings.trials, findings.names)
+    return Paired.of(before.outcomes, now, alpha=ALPHA / settings.session.tests)
+
+
+def said_of_gate(findings: Findings, settings: EvaluationSettings, before: Before) -> list[str]:
+    """That the verdict is of one trial; why a test whose gate is ``no-worse`` is not held against the run before."""
+    if settings.only is not None:
+        return [f"only trial {settings.only} was run: the verdict covers it alone"]
+    if settings.contract.gate != "no-worse":
+        return []
+    found, store = paired_of(findings, settings, before), before.store
+    if found is None:
+        why = f"there is no stored run to compare with, {_POINT}; {store}"
+    elif not found.pairs:
+        why = f"the stored run made none of these trials (another prompt, plan or seed), {_POINT}; {store}"
+    elif not tells(found):
+        why = (
+            f"{found.pairs} trials could not show that a run is worse (p is at least {found.least:.2g}, and the "
+            f"significance level is {found.alpha:.2g}), {_POINT}; more mutations could"
+        )
+    else:
+        return []
+    return [f"gate='no-worse': {why}"]
+
+
+# What the trials say, and the result made of it.
 
 
 _KEPT = {
@@ -54,63 +146,52 @@ _KEPT = {
 _CHANGED = {"equivalent": "changed as it must", "deviation": "unchanged", "error": "in error"}
 
 
-def conclude(
-    trials: Sequence[Trial],
-    contract: Contract,
-    *,
-    overruled: Judgement | None = None,
-    evidence: RepeatEvidence = ALONE,
-    credited: Mapping[str, tuple[str, float]] | None = None,
-    controls: Collection[str] = (),
-    baselines: Iterable[Any] = (),
-    cases: Iterable[str] = (),
-    spent: Spent,
-    target: str = "",
-    model: str = "",
-    task: str = "",
-    oracle_only: bool = False,
-    alone: bool = False,
-    certain: bool = True,
-    paired: Paired | None = None,
-    notes: Iterable[str] = (),
-) -> Robustness:
-    """The result of one evaluation.
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the trials of an evaluation say, and what follows.
 
-    Args:
-        trials: Every trial of the plan.
-        contract: The settings.
-        overruled: A judgement that stands whatever the trials say (a baseline that did not hold).
-        evidence: What repeated answers show.
-        credited: By mutation, its operators and mean credit with all unmutated answers, where the floor is known.
-        controls: IDs of the controls that the test does not name, which count for nothing else.
-        baselines: The plain baseline value of each case.
-        cases: The name of each case, where inputs have names.
-        spent: Of all runs, baseline and control included.
-        target: The target's name.
-        model: The model as answered.
-        task: The profile used.
-        oracle_only: Whether nothing was compared.
-        certain: Whether trials that were not needed could not have changed the outcomes' verdict.
-        alone: Whether one trial of the plan was picked out, and the others, controls included, left out.
+    Attributes:
+        judgement: What follows.
+        trials: All of them, in the order of the plan, with those that were not needed.
+        relation: The one that the score is of.
+        scored: The trials under it.
+        added: Those of the controls that the test does not name, which count for nothing else.
+        by_relation: All trials by relation.
+        by_own: The same without the added ones.
+        sampled: What the score was made of.
         paired: The trials beside those of a run before, for the gate ``no-worse``.
-        notes: For the reader.
     """
+
+    judgement: Judgement
+    trials: Sequence[Trial]
+    relation: Relation
+    scored: Sequence[Trial]
+    added: Sequence[Trial]
+    by_relation: Mapping[str, Group]
+    by_own: Mapping[str, Group]
+    sampled: Sampled
+    paired: Paired | None
+
+
+def ruled(findings: Findings, settings: EvaluationSettings, before: Before) -> Ruling:
+    """What the trials that were made so far say, and what follows."""
+    contract, evidence = settings.contract, findings.evidence
+    trials = in_order(findings.trials, findings.ended, contract.samples)
+    controls = {mutation.id for case in findings.ended for mutation in case.controls}
     by_relation = _groups(trials, lambda trial: (trial.mutation.relation,))
     own = [trial for trial in trials if trial.id not in controls]
     added = [trial for trial in trials if trial.id in controls]
     by_own = _groups(own, lambda trial: (trial.mutation.relation,)) if added else by_relation
     relation = _judged(by_own)
     scored = [trial for trial in own if trial.mutation.relation == relation]
-    baselines = tuple(baselines)
     counts = Counts.of(trial.outcome for trial in scored)
-    score = robustness(counts)
-    low, high = bounds(counts)
-    judgement = overruled or _not_exercised(scored)
-    sampled = _sampled(scored, credited or {}, evidence)
+    sampled = _sampled(scored, credited(findings.asked, evidence), evidence)
+    paired = paired_of(findings, settings, before)
+    judgement = findings.overruled or _not_exercised(scored)
     if judgement is None:
         judgement = decide_at(
             contract.gate,
-            counts if certain else replace(counts, not_needed=0),
+            counts if findings.certain else replace(counts, not_needed=0),
             contract.threshold,
             max_deviations=contract.max_deviations,
             evidence=evidence if relation == "invariance" else ALONE,
@@ -120,49 +201,83 @@ def conclude(
         # A brittle prompt has shown that its test notices changes.
         if judgement.verdict == "pass" or relation == "must-change":
             judgement = insensitive(relation, own, contract.threshold, evidence.floor) or judgement
-        if judgement.verdict == "pass" and "must-change" not in by_own and not alone:
+        if judgement.verdict == "pass" and "must-change" not in by_own and settings.only is None:
             judgement = no_control(contract) or judgement
         if judgement.verdict == "pass":
             judgement = insensitive_anyway(added, own) or judgement
     judgement = _with_unasked(_for_the_budget(judgement, scored), counts)
+    return Ruling(judgement, trials, relation, scored, added, by_relation, by_own, sampled, paired)
+
+
+def concluded(
+    ruling: Ruling, findings: Findings, settings: EvaluationSettings, ledger: RunLedger
+) -> Robustness:
+    """The result of an evaluation.
+
+    Args:
+        ruling: What its trials say.
+        findings: What else it came to.
+        settings: Its own.
+        ledger: What its runs took, and what the reader must know of them.
+    """
+    contract, evidence, judgement = settings.contract, findings.evidence, ruling.judgement
+    counts = Counts.of(trial.outcome for trial in ruling.scored)
+    score = robustness(counts)
+    low, high = bounds(counts)
+    baselines = tuple(each.value for each in findings.cases)
+    names = tuple(findings.names)
+    spent = ledger.spent + _saved_by(ruling.trials, findings.ended)
     return Robustness(
         score=None if score is None else float(score),
         bounds=(float(low), float(high)),
         threshold=float(contract.threshold),
         adjusted_score=None if evidence.adjusted is None else float(evidence.adjusted),
         noise=evidence,
-        interval=sampled.interval(),
+        interval=ruling.sampled.interval(),
         gate=contract.gate,
-        paired=paired,
+        paired=ruling.paired,
         outcomes=counts,
-        by_dimension=_groups(scored, lambda trial: (trial.mutation.dimension,)),
-        by_operator=_groups(scored, _operators),
-        trials=tuple(trials),
+        by_dimension=_groups(ruling.scored, lambda trial: (trial.mutation.dimension,)),
+        by_operator=_groups(ruling.scored, _operators),
+        trials=tuple(ruling.trials),
         verdict=judgement.verdict,
         reason=judgement.reason,
         explanation=judgement.explanation,
-        relation=relation,
-        by_relation=by_relation,
+        relation=ruling.relation,
+        by_relation=ruling.by_relation,
         baselines=baselines,
-        cases=tuple(cases),
+        cases=names if any(names) else (),
         spent=spent,
         cost=spent.cost,
-        target=target,
-        model=model,
-        task=task,
-        oracle_only=oracle_only,
+        target=settings.target,
+        model=ledger.model,
+        task=findings.task,
+        oracle_only=findings.oracle_only,
         seed=contract.seed,
         planned=contract.mutations,
-        notes=tuple(
-            dict.fromkeys(
-                [
-                    *_excused(judgement, paired),
-                    *notes,
-                    *_apart(relation, by_own),
-                    *([] if judgement.reason == "insensitive" else said_of(added, baselines)),
-                ]
-            )
-        ),
+        notes=_notes(ruling, findings, ledger.notes, contract.ignore),
+    )
+
+
+def _notes(
+    ruling: Ruling, findings: Findings, notes: Iterable[str], ignore: Sequence[str]
+) -> tuple[str, ...]:
+    """What the reader must know."""
+    ended, values = findings.ended, [each.value for each in findings.cases]
+    insensitive_ = ruling.judgement.reason == "insensitive"
+    return tuple(
+        dict.fromkeys(
+            [
+                *_excused(ruling.judgement, ruling.paired),
+                *varying(ended, findings.names, findings.evidence),
+                *said_of_matching(trial.comparison for trial in ruling.trials),
+                *notes,
+                *lost_by(ended),
+                *_left_out(ignore, ended, ruling.trials),
+                *_apart(ruling.relation, ruling.by_own),
+                *([] if insensitive_ else said_of_controls(ruling.added, values)),
+            ]
+        )
     )
 
 
@@ -289,33 +404,73 @@ def _groups(trials: Sequence[Trial], names: Callable[[Trial], Iterable[str]]) ->
     return {name: Group.of(members[name]) for name in sorted(members)}
 
 
+def in_order(trials: Sequence[Trial], cases: Sequence[Case], samples: int) -> list[Trial]:
+    """Trials in the order of the plan, with those that were not needed in their places."""
+    skipped = [
+        Trial(mutation, "not-needed", case=case.number, sample=sample)
+        for case in cases
+        if case.asked is not None
+        for mutation in case.asked.waiting
+        for sample in range(samples)
+    ]
+    places = {
+        (case.number, mutation.id): place
+        for case in cases
+        for place, mutation in enumerate((*(case.planned or ()), *case.controls))
+    }
+    made: list[Trial] = []
+    for case in cases:
+        made += told_undone([trial for trial in trials if trial.case == case.number])
+    return sorted(
+        [*made, *skipped], key=lambda trial: (trial.case, places.get((trial.case, trial.id), 0), trial.sample)
+    )
+
+
+def _saved_by(trials: Sequence[Trial], cases: Sequence[Case]) -> Spent:
+    """The calls of the trials that were not needed, if each had made as many as its baseline."""
+    calls = {case.number: case.calls for case in cases}
+    return Spent(saved=sum(calls.get(trial.case, 0) for trial in trials if trial.outcome == "not-needed"))
+
+
+# Paths of ``ignore=`` that leave nothing out: written wrongly, they would be believed to do their work.
+
+
+def _left_out(paths: Sequence[str], cases: Iterable[Case], trials: Sequence[Trial]) -> list[str]:
+    """The sentence that names the paths that led nowhere, in a request or in a value that is compared.
+
+    None where all did, or where nothing was there to look at.
+    """
+    nowhere, looked = list(paths), False
+    for case in cases:
+        if not nowhere:
+            return []
+        places: list[Any] = [each.request for each in case.watches.fresh.answers()]
+        for value in (case.value, *(trial.value for trial in trials if trial.case == case.number)):
+            if value is not None:
+                places += [value, *_json_in(value)]
+        looked = looked or bool(places)
+        nowhere = [path for path in nowhere if all(without(each, path) == each for each in places)]
+    if not nowhere or not looked:
+        return []
+    lost = ", ".join(map(repr, nowhere))
+    return [f"ignore= left nothing out at {lost}: no request, answer or returned value has such a place"]
+
+
+def _json_in(value: Any) -> list[Any]:
+    """The JSON that a text is or holds, read as for comparison."""
+    text = value["text"] if isinstance(value, dict) and value.keys() == {"text", "tool_calls"} else value
+    if not isinstance(text, str):
+        return []
+    read = data_text.parse(text)
+    if read is data_text.MISSING:
+        read = data_text.embedded(text)
+    return [] if read is data_text.MISSING else [read]
+
+
 # What models did to compare a whole test's answers: judges' benches and all they said put together, embeddings.
 
 
 _RATINGS = {"equivalent": 3, "minor": 2, "deviation": 1}
-
-
-def bench_of(contract: Contract, watches: TestWatches, baseline: Run, prompt: str) -> Bench | None:
-    """The bench of one case; ``None`` where the test has no judge.
-
-    Args:
-        contract: The test's settings.
-        watches: Make the watches of the judge's calls.
-        baseline: Its requests show what was asked.
-        prompt: What was asked, where no request shows it.
-    """
-    if contract.judge is None:
-        return None
-    from pytest_promptfuzz.evaluating.judge import Bench
-
-    texts = [text for call in calls_of(baseline) for text in call.texts]
-    return Bench(
-        contract.judge,
-        contract.judge_when == "always",
-        watches,
-        prompt="\n\n".join(texts) or prompt,
-        ignore=contract.ignore,
-    )
 
 
 def spent_embedding(cases: Iterable[Case], notes: list[str]) -> Spent:
@@ -328,19 +483,18 @@ def spent_embedding(cases: Iterable[Case], notes: list[str]) -> Spent:
     return spent
 
 
-def with_judging(
-    result: Robustness, benches: Mapping[int, Bench], contract: Contract, subjects: Sequence[object]
-) -> Robustness:
+def with_judging(result: Robustness, cases: Sequence[Case], contract: Contract) -> Robustness:
     """A result with what its judge did, and what that took.
 
     Args:
         result: Without.
-        benches: By number of the case.
+        cases: Those that have begun.
         contract: The test's settings.
-        subjects: The baseline's value of each case.
     """
+    benches = {each.number: each.bench for each in cases if each.bench is not None}
     if contract.judge is None or not benches:
         return result
+    subjects = [each.value for each in cases]
     quality, ungraded = (
         _quality(result.trials, benches, contract.quality, subjects) if contract.quality else (None, 0)
     )
@@ -419,155 +573,3 @@ def _between_orders(ratings: Iterable[Rating]) -> Agreement | None:
 def _between_repeats(ratings: Iterable[Rating]) -> Agreement | None:
     pairs = [pair for each in ratings for order in each.orders for pair in combinations(order, 2)]
     return Agreement.of(pairs) if pairs else None
-
-
-# Gold answers (``expected=``): read for each input, and held against what was answered.
-
-
-_PARALLEL = (
-    "expected= is one answer, and the test returns nothing and makes several calls at once, so nothing was compared "
-    "with it. Return the answer that is expected"
-)
-
-
-def read_expected(expected: Any, inputs: Any, where: str) -> tuple[Any, ...]:
-    """The gold answer of each input, as plain data; ``None`` for those without.
-
-    Args:
-        expected: One answer, for a test without inputs or for all of them; else a list, or a mapping by ID, as the
-            inputs are given.
-        inputs: As given: a list, a mapping, or ``None`` for none.
-        where: The test, for messages.
-
-    Raises:
-        UsageError: It does not fit the inputs, or cannot be compared.
-    """
-    count = 1 if inputs is None else len(inputs)
-    if inputs is not None and isinstance(expected, Mapping):
-        return tuple(_of_mapping(expected, inputs, where))
-    if inputs is not None and isinstance(expected, list | tuple):
-        if len(expected) != count:
-            raise UsageError(
-                f"{where}: expected= holds {_counted(len(expected), 'gold answer')} for {_counted(count, 'input')}; "
-                "give one for each, None where there is none."
-            )
-        return tuple(_plain(each, where) for each in expected)
-    return (_plain(expected, where),) * count
-
-
-def _counted(amount: int, noun: str) -> str:
-    return f"{amount} {noun}" if amount == 1 else f"{amount} {noun}s"
-
-
-def _of_mapping(expected: Mapping[Any, Any], inputs: Any, where: str) -> list[Any]:
-    if not isinstance(inputs, Mapping):
-        raise UsageError(
-            f"{where}: expected= is a mapping, and inputs= a list; give a list of answers, one for each input."
-        )
-    for name in expected:
-        if name not in inputs:
-            raise UsageError(
-                f"{where}: expected= has no input {name!r}. {nearest(str(name), map(str, inputs))}"
-            )
-    return [_plain(expected.get(name), where) for name in inputs]
-
-
-def _plain(value: Any, where: str) -> Any:
-    try:
-        return plain(value)
-    except UsageError as error:
-        raise UsageError(f"{where}: expected= cannot be compared: {error}") from None
-
-
-def with_gold(result: Robustness, cases: Iterable[Case]) -> Robustness:
-    """A result with how often its answers are as expected, and a note where a test that passes is not right.
-
-    Args:
-        result: Without.
-        cases: Those that have begun; only some may have a gold answer.
-    """
-    known = [each for each in cases if each.expected is not None]
-    if not known:
-        return result
-    marked = [found for each in known if (found := _marked(each, result.trials, result.relation)) is not None]
-    gold = Gold.of(marked)
-    said = [_said(result, gold)] if result.verdict == "pass" else []
-    if any(_is_parallel(each) for each in known):
-        said = [_PARALLEL]
-    return replace(result, gold=gold, notes=(*filter(None, said), *result.notes))
-
-
-def _is_parallel(case: Case) -> bool:
-    return case.asked is not None and isinstance(case.asked.baseline.subject, ParallelAnswers)
-
-
-def _marked(case: Case, trials: Iterable[Trial], relation: str) -> GoldMarks | None:
-    """The answers of a case, each held against its gold answer; ``None`` where nothing was answered."""
-    asked = case.asked
-    if asked is None:
-        return None
-    answers = asked.answers
-    first = asked.baseline.value  # known even where nothing is compared
-    values = [first, *(answers.value(number) for number in answers.matrix.baseline[1:])]
-    mutated = [
-        each.value
-        for each in trials
-        if each.case == case.number
-        and each.mutation.relation == relation == "invariance"
-        and each.outcome not in {"error", "not-needed"}
-    ]
-    told: dict[str, bool | None] = {}
-
-    def right(value: Any) -> bool | None:
-        if _is_parallel(case):
-            return None
-        key = json.dumps(value, sort_keys=True)
-        if key not in told:
-            told[key] = _right(asked.judge, case.expected, value)
-        return told[key]
-
-    return GoldMarks(
-        case.number,
-        case.expected,
-        [(right(value), value) for value in values if value is not None],
-        [right(value) for value in mutated if value is not None],
-    )
-
-
-def _right(judge: TrialJudge, expected: Any, value: Any) -> bool | None:
-    """Whether an answer is equivalent to the gold one, as answers are compared with the baseline's."""
-    if isinstance(value, str) and not isinstance(expected, str):
-        expected = json.dumps(expected, ensure_ascii=False)
-    try:
-        outcome = judge.without_schema().compare(expected, value).outcome
-    except (PartError, TargetError):
-        return None
-    return None if outcome == "undecided" else outcome == "equivalent"
-
-
-def _said(result: Robustness, gold: Gold) -> str:
-    """What the reader of a test that passes should know; empty where all is right."""
-    if gold.accuracy is None:
-        return "expected= is given, and no installed comparison can tell whether the answers are as expected"
-    if gold.accuracy == 1 and gold.mutated in {1, None}:
-        return ""
-    shares = f"of the answers to the unmutated prompt {gold.accuracy:.2f} are as expected"
-    if gold.mutated is not None:
-        shares += f", under mutation {gold.mutated:.2f}"
-    if gold.accuracy >= result.threshold:
-        return shares
-    return f"{ROBUST_BUT_WRONG}: {shares}{wrong_of(gold, result.cases)}"
-
-
-def wrong_of(gold: Gold, cases: Sequence[str]) -> str:
-    """The first wrong answer, and how many more there are."""
-    if not gold.wrong:
-        return ""
-    first, more = gold.wrong[0], len(gold.wrong) - 1
-    name = f"input {cases[first.case]}: " if cases and cases[first.case] else ""
-    rest = f" and {more} more" if more else ""
-    return f" ({name}{_short(first.answered)} instead of {_short(first.expected)}{rest})"
-
-
-def _short(value: Any) -> str:
-    return quoted(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -11,7 +11,7 @@ from pytest_promptfuzz.reporting.terminal.progress import Progress
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_promptfuzz.evaluating.job import Job
+    from pytest_promptfuzz.evaluating.evaluation import Evaluation
 
 
 class ItemProgress:
@@ -28,7 +28,7 @@ class ItemProgress:
         screen = Screen(reporter, item.config.pluginmanager.getplugin("capturemanager"))
         self._progress = Progress(screen.write, enabled=enabled, width=screen.width, column=screen.column)
 
-    def ran(self, job: Job) -> None:
+    def ran(self, job: Evaluation) -> None:
         """One more run of the body."""
         if isinstance(job, SearchedTest):
             cost = job.spent.cost or 0.0
@@ -37,8 +37,8 @@ class ItemProgress:
             )
             return
         self._ran += 1
-        deviations = sum(trial.outcome == "deviation" for trial in job.trials)
-        total = job.cases * (1 if job.only else job.contract.mutations)
+        deviations = sum(trial.outcome == "deviation" for trial in job.findings.trials)
+        total = job.cases * (1 if job.settings.only else job.contract.mutations)
         # Each case begins with its baseline and its control trial.
         done = min(max(self._ran - 2 * job.cases, 0), total)
         self._progress.trial(self._test, done, total, deviations, job.spent.calls)

@@ -1,0 +1,312 @@
+"""One robustness evaluation, from settings to verdict, as generators of steps that make no call of their own.
+
+A driver (``running.run.drive``) makes the runs, sync or async; the evaluation says which, and judges them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.errors import NotRecordedError
+from pytest_promptfuzz.evaluating.cases import Case, CaseAnswers, Findings, RunLedger
+from pytest_promptfuzz.evaluating.judge import spent_by
+from pytest_promptfuzz.evaluating.phases.baseline import (
+    BaselineFailed,
+    NoBaseline,
+    judging,
+    may_overlap,
+    shown_by,
+    unmutated,
+)
+from pytest_promptfuzz.evaluating.phases.batches import Rounds, mutated, of_one_model
+from pytest_promptfuzz.evaluating.phases.controls import control_trial, controlling
+from pytest_promptfuzz.evaluating.phases.drift import Accepted, drifting, renamed, with_drift
+from pytest_promptfuzz.evaluating.phases.gold import with_gold
+from pytest_promptfuzz.evaluating.phases.plan import (
+    chosen_of,
+    first_part,
+    plan_to_json,
+    planned,
+    refuse_too_few,
+)
+from pytest_promptfuzz.evaluating.phases.replays import KnownCounterexamples, replaying, with_replayed
+from pytest_promptfuzz.evaluating.phases.shrinking import breaks, shrinking
+from pytest_promptfuzz.evaluating.phases.verdict import (
+    NOTHING,
+    Before,
+    concluded,
+    ruled,
+    said_of_gate,
+    spent_embedding,
+    with_judging,
+)
+from pytest_promptfuzz.history.entries import outcomes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_promptfuzz.evaluating.cases import Epoch, Steps
+    from pytest_promptfuzz.evaluating.contract import Contract, EvaluationSettings
+    from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.history.snapshots import Snapshot
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.results.counterexamples import Counterexample
+    from pytest_promptfuzz.results.robustness import Robustness
+    from pytest_promptfuzz.results.trials import Spent, Trial
+    from pytest_promptfuzz.stats.verdict import Judgement
+    from pytest_promptfuzz.wire.network import Network
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """The evaluation of one test.
+
+    Each case is asked by itself: ``case`` yields its steps. Once all have begun, ``again`` yields what else is asked,
+    and ``conclude`` makes the result.
+
+    Attributes:
+        settings: What it is of.
+        before: What the gate ``no-worse`` holds the trials against.
+        pins: Counterexamples that were known before.
+        accepted: Its snapshot.
+        ledger: What its runs took, and what the person must know of them.
+        findings: What it came to so far.
+        told: Whether the verdict is known, and nothing that is still asked changes it.
+        counterexamples: The smallest changes known that break the test.
+        mistaken: Whether a call was made early that a run did not ask for.
+        network: What it may reach beside its model calls, and what it reached.
+    """
+
+    settings: EvaluationSettings
+    before: Before = NOTHING
+    pins: KnownCounterexamples = field(default_factory=KnownCounterexamples)
+    accepted: Accepted = field(default_factory=Accepted)
+    ledger: RunLedger = field(default_factory=RunLedger)
+    findings: Findings = field(default_factory=Findings)
+    told: bool = False
+    counterexamples: list[Counterexample] = field(default_factory=list)
+    mistaken: bool = False
+    network: Network = field(init=False)
+    _plans: dict[Prompt, tuple[tuple[Mutation, ...], tuple[Mutation, ...]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        simulated = self.settings.simulated is not None
+        self.network = self.settings.session.network(simulated=simulated)
+        self.ledger.counts_runs = self.settings.body.counts_runs
+
+    # The plan
+
+    def plan(self, prompt: Prompt) -> tuple[Mutation, ...]:
+        """The mutations of a prompt; asked again for the same prompt, the same.
+
+        Raises:
+            UsageError: Nothing to mutate, or a part that the prompt does not have.
+            NotRecordedError: Only the recording may be used, and holds no such plan.
+        """
+        return self._planned(prompt)[0]
+
+    def controls(self, prompt: Prompt) -> tuple[Mutation, ...]:
+        """The controls that may be asked though the test names none: the second only if the first tells nothing.
+
+        Raises:
+            UsageError: As ``plan``.
+            NotRecordedError: As ``plan``.
+        """
+        return self._planned(prompt)[1]
+
+    def first_part(self, mutations: Sequence[Mutation]) -> tuple[list[Mutation], list[Mutation]]:
+        """The mutations of a case that are asked with its baseline, and those that may turn out not to be needed."""
+        return first_part(mutations, self.settings)
+
+    def _planned(self, prompt: Prompt) -> tuple[tuple[Mutation, ...], tuple[Mutation, ...]]:
+        if prompt not in self._plans:
+            self._plans[prompt] = planned(prompt, self.settings, self.ledger.notes)
+        return self._plans[prompt]
+
+    # Each case: baseline, control trial, known counterexamples, mutations
+
+    def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
+        """The steps of one example or input. Cases may take turns.
+
+        Args:
+            prompt: The prompt; mutations of the same prompt are planned once.
+            name: How the input is called.
+            expected: The gold answer, as plain data; ``None`` where there is none.
+
+        Raises:
+            UsageError: Nothing to mutate, nothing to judge by, a return value that cannot be compared, or a gate that
+                so few mutations cannot pass.
+            ConfigurationError: The baseline lacks a target, key, extra or model.
+            BaselineFailed: The body fails on the unmutated prompt, twice.
+        """
+        findings, settings = self.findings, self.settings
+        watches = settings.session.test(self.network)
+        case = Case(len(findings.cases), name, prompt, settings, watches, expected)
+        findings.cases.append(case)
+        if settings.on_wire is None and (prompt.inputs or not settings.contract.part.wants_input):
+            try:
+                case.planned = self.plan(prompt)
+            except NotRecordedError as error:
+                case.unrecorded = error
+        else:
+            refuse_too_few(settings)
+        try:
+            trials = yield from self.epoch(case)
+        except BaselineFailed:
+            self._ended(case, failed=True)
+            raise
+        trials = yield from of_one_model(case, trials, findings, self.ledger, self.epoch)
+        findings.trials = sorted([*findings.trials, *trials], key=lambda trial: trial.case)
+        self._ended(case)
+
+    def epoch(self, case: Case) -> Epoch:
+        """Baseline, control and mutations, all under the same watches; returns the trials."""
+        settings, findings, ledger = self.settings, self.findings, self.ledger
+        contract = settings.contract
+        case.models.clear()
+        run = yield from unmutated(case, ledger)
+        if isinstance(run, NoBaseline):
+            findings.overruled = run.judgement
+            return case.abandoned(run.kind, run.why)
+        if case.planned is None:
+            case.shown = shown_by(run, case.prompt, contract.part, settings.on_wire, settings.where)
+            case.planned = self.plan(case.shown)
+        self._find_snapshot(case)
+        judge, baseline = judging(run, case, findings)
+        control = yield from control_trial(case, baseline, judge)
+        if control.again is not None:
+            ledger.spent += spent_by(control.again, counts_runs=True)
+        if control.note:
+            ledger.notes.append(control.note)
+        findings.overruled = findings.overruled or control.overruled
+        if findings.overruled is not None:
+            return case.abandoned(findings.overruled.reason, findings.overruled.explanation)
+        baseline = replace(baseline, repeatable=control.repeatable, again=control.again)
+        concurrent = may_overlap(run, settings.order, ledger.notes)
+        runs = max(settings.session.baseline_runs, contract.baseline_runs) if settings.only is None else 1
+        case.asked = CaseAnswers(case, baseline, judge, concurrent, runs)
+        return (yield from self.begin(case.asked))
+
+    def begin(self, asked: CaseAnswers) -> Epoch:
+        """What is asked once the baseline holds: known counterexamples, then the plan, or the first part of it."""
+        settings, only = self.settings, self.settings.only
+        known = yield from replaying(asked, self.pins, self.ledger)
+        if self.pins.has(only):
+            return known
+        plan = asked.case.planned or ()
+        if only is not None:
+            plan += self.controls(asked.case.unmutated)
+        now, asked.waiting = self.first_part(chosen_of(plan, only, settings.where))
+        trials = yield from mutated([(asked, now)], self.ledger)
+        if (
+            settings.order.whole or settings.session.mode == "record"
+        ):  # later this case, or its recording, is over
+            trials += yield from self._controlled(asked, trials)
+        return trials
+
+    def _controlled(self, asked: CaseAnswers, trials: Sequence[Trial]) -> Epoch:
+        """The controls that the test does not name, of the first case."""
+        overruled = self.findings.overruled is not None
+        if asked.controlled or asked.case.number or self.settings.only is not None or overruled:
+            return []
+        controls = self.controls(asked.case.unmutated)
+        return (yield from controlling(asked, trials, controls, self.ledger))
+
+    def _ended(self, case: Case, *, failed: bool = False) -> None:
+        """Every run of the case was made: what is recorded of it is complete."""
+        findings, tape = self.findings, self.settings.session.tape
+        findings.ended = sorted([*findings.ended, case], key=lambda each: each.number)
+        if findings.overruled is not None and findings.overruled.reason == "not-repeatable":
+            return
+        plan = case.planned if tape is not None and tape.recording else None
+        made = plan_to_json((*plan, *case.controls), self.settings.contract) if plan else None
+        case.watches.done(made, failed=failed)
+
+    # All cases: the rest of the plan, repeats, controls, drift, shrinking
+
+    def again(self) -> Steps:
+        """Once every case has begun: the rest of the plan as far as it is needed, then what else is to be known."""
+        findings, settings, ledger = self.findings, self.settings, self.ledger
+        yield from Rounds(settings, findings, ledger, self.before, self.epoch).steps()
+        for asked in findings.asked:
+            findings.trials += yield from self._controlled(asked, [*findings.trials])
+        yield from drifting(findings, settings, self.accepted, ledger)
+        queries = settings.contract.shrink if settings.only is None else 0
+        if queries and breaks(findings.trials) and self.judged().verdict == "brittle":
+            self.told = True
+            yield from shrinking(findings, queries, self.pins, ledger, self.counterexamples)
+
+    # The verdict
+
+    def judged(self) -> Judgement:
+        """What the trials made so far come to."""
+        return ruled(self.findings, self.settings, self.before).judgement
+
+    def conclude(self) -> Robustness:
+        """The result over all cases."""
+        findings, settings, ledger = self.findings, self.settings, self.ledger
+        ledger.notes[:0] = said_of_gate(findings, settings, self.before)
+        ledger.spent += spent_embedding(findings.ended, ledger.notes)
+        result = concluded(ruled(findings, settings, self.before), findings, settings, ledger)
+        result = with_gold(result, findings.ended)
+        result = replace(result, counterexamples=tuple(self.counterexamples))
+        result = with_replayed(result, self.pins, settings)
+        result = with_drift(result, findings, settings, self.accepted)
+        result = with_judging(result, findings.cases, settings.contract)
+        for case in findings.ended:
+            case.asked = None  # each knows the other, and what a test leaves is to be gone with it
+        return self.with_unfollowed(result)
+
+    def with_unfollowed(self, result: Robustness) -> Robustness:
+        """The result with what was not followed; from now on nothing is."""
+        self.network.over = True
+        simulated = self.settings.simulated is not None
+        return replace(result, unfollowed=self.network.unfollowed(simulated=simulated))
+
+    # The snapshot
+
+    def accept(self, snapshot: Snapshot) -> None:
+        """Hold the test against a snapshot: its trials for the gate ``no-worse``, its counterexamples, its answers."""
+        self.accepted.snapshot = snapshot
+        if self.settings.contract.gate == "no-worse":
+            self.before = replace(self.before, outcomes=outcomes_of(snapshot.trials))
+        known = {each.id: each for each in (*snapshot.counterexamples, *self.pins.known)}
+        self.pins.known = tuple(known.values())
+
+    def _find_snapshot(self, case: Case) -> None:
+        """The test's prompt is known: use the snapshot that it had under another name like its own."""
+        snapshot = renamed(self.accepted, case)
+        if snapshot is not None:
+            self.accept(snapshot)
+            self.ledger.notes.append(
+                f"its snapshot is that of {snapshot.test}, which asked the same prompt and is not collected any more"
+            )
+
+    # What others ask of it
+
+    @property
+    def contract(self) -> Contract:
+        """The settings that decide the verdict."""
+        return self.settings.contract
+
+    @property
+    def session(self) -> Session:
+        """What evaluations share."""
+        return self.settings.session
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences for the reader."""
+        return self.ledger.notes
+
+    @property
+    def spent(self) -> Spent:
+        """What all runs took."""
+        return self.ledger.spent
+
+    @property
+    def cases(self) -> int:
+        """How many cases have begun."""
+        return len(self.findings.cases)

@@ -1,0 +1,170 @@
+"""Gold answers (``expected=``): read for each input, and held against what was answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.comparing.formats.data_text import plain
+from pytest_promptfuzz.errors import PartError, TargetError, UsageError, nearest, quoted
+from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers
+from pytest_promptfuzz.stats.agreement import ROBUST_BUT_WRONG, Gold, GoldMarks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_promptfuzz.evaluating.cases import Case
+    from pytest_promptfuzz.evaluating.judge import TrialJudge
+    from pytest_promptfuzz.results.robustness import Robustness
+    from pytest_promptfuzz.results.trials import Trial
+
+
+_PARALLEL = (
+    "expected= is one answer, and the test returns nothing and makes several calls at once, so nothing was compared "
+    "with it. Return the answer that is expected"
+)
+
+
+def read_expected(expected: Any, inputs: Any, where: str) -> tuple[Any, ...]:
+    """The gold answer of each input, as plain data; ``None`` for those without.
+
+    Args:
+        expected: One answer, for a test without inputs or for all of them; else a list, or a mapping by ID, as the
+            inputs are given.
+        inputs: As given: a list, a mapping, or ``None`` for none.
+        where: The test, for messages.
+
+    Raises:
+        UsageError: It does not fit the inputs, or cannot be compared.
+    """
+    count = 1 if inputs is None else len(inputs)
+    if inputs is not None and isinstance(expected, Mapping):
+        return tuple(_of_mapping(expected, inputs, where))
+    if inputs is not None and isinstance(expected, list | tuple):
+        if len(expected) != count:
+            raise UsageError(
+                f"{where}: expected= holds {_counted(len(expected), 'gold answer')} for {_counted(count, 'input')}; "
+                "give one for each, None where there is none."
+            )
+        return tuple(_plain(each, where) for each in expected)
+    return (_plain(expected, where),) * count
+
+
+def _counted(amount: int, noun: str) -> str:
+    return f"{amount} {noun}" if amount == 1 else f"{amount} {noun}s"
+
+
+def _of_mapping(expected: Mapping[Any, Any], inputs: Any, where: str) -> list[Any]:
+    if not isinstance(inputs, Mapping):
+        raise UsageError(
+            f"{where}: expected= is a mapping, and inputs= a list; give a list of answers, one for each input."
+        )
+    for name in expected:
+        if name not in inputs:
+            raise UsageError(
+                f"{where}: expected= has no input {name!r}. {nearest(str(name), map(str, inputs))}"
+            )
+    return [_plain(expected.get(name), where) for name in inputs]
+
+
+def _plain(value: Any, where: str) -> Any:
+    try:
+        return plain(value)
+    except UsageError as error:
+        raise UsageError(f"{where}: expected= cannot be compared: {error}") from None
+
+
+def with_gold(result: Robustness, cases: Iterable[Case]) -> Robustness:
+    """A result with how often its answers are as expected, and a note where a test that passes is not right.
+
+    Args:
+        result: Without.
+        cases: Those that have begun; only some may have a gold answer.
+    """
+    known = [each for each in cases if each.expected is not None]
+    if not known:
+        return result
+    marked = [found for each in known if (found := _marked(each, result.trials, result.relation)) is not None]
+    gold = Gold.of(marked)
+    said = [_said(result, gold)] if result.verdict == "pass" else []
+    if any(_is_parallel(each) for each in known):
+        said = [_PARALLEL]
+    return replace(result, gold=gold, notes=(*filter(None, said), *result.notes))
+
+
+def _is_parallel(case: Case) -> bool:
+    return case.asked is not None and isinstance(case.asked.baseline.subject, ParallelAnswers)
+
+
+def _marked(case: Case, trials: Iterable[Trial], relation: str) -> GoldMarks | None:
+    """The answers of a case, each held against its gold answer; ``None`` where nothing was answered."""
+    asked = case.asked
+    if asked is None:
+        return None
+    answers = asked.answers
+    first = asked.baseline.value  # known even where nothing is compared
+    values = [first, *(answers.value(number) for number in answers.matrix.baseline[1:])]
+    mutated = [
+        each.value
+        for each in trials
+        if each.case == case.number
+        and each.mutation.relation == relation == "invariance"
+        and each.outcome not in {"error", "not-needed"}
+    ]
+    told: dict[str, bool | None] = {}
+
+    def right(value: Any) -> bool | None:
+        if _is_parallel(case):
+            return None
+        key = json.dumps(value, sort_keys=True)
+        if key not in told:
+            told[key] = _right(asked.judge, case.expected, value)
+        return told[key]
+
+    return GoldMarks(
+        case.number,
+        case.expected,
+        [(right(value), value) for value in values if value is not None],
+        [right(value) for value in mutated if value is not None],
+    )
+
+
+def _right(judge: TrialJudge, expected: Any, value: Any) -> bool | None:
+    """Whether an answer is equivalent to the gold one, as answers are compared with the baseline's."""
+    if isinstance(value, str) and not isinstance(expected, str):
+        expected = json.dumps(expected, ensure_ascii=False)
+    try:
+        outcome = judge.without_schema().compare(expected, value).outcome
+    except (PartError, TargetError):
+        return None
+    return None if outcome == "undecided" else outcome == "equivalent"
+
+
+def _said(result: Robustness, gold: Gold) -> str:
+    """What the reader of a test that passes should know; empty where all is right."""
+    if gold.accuracy is None:
+        return "expected= is given, and no installed comparison can tell whether the answers are as expected"
+    if gold.accuracy == 1 and gold.mutated in {1, None}:
+        return ""
+    shares = f"of the answers to the unmutated prompt {gold.accuracy:.2f} are as expected"
+    if gold.mutated is not None:
+        shares += f", under mutation {gold.mutated:.2f}"
+    if gold.accuracy >= result.threshold:
+        return shares
+    return f"{ROBUST_BUT_WRONG}: {shares}{wrong_of(gold, result.cases)}"
+
+
+def wrong_of(gold: Gold, cases: Sequence[str]) -> str:
+    """The first wrong answer, and how many more there are."""
+    if not gold.wrong:
+        return ""
+    first, more = gold.wrong[0], len(gold.wrong) - 1
+    name = f"input {cases[first.case]}: " if cases and cases[first.case] else ""
+    rest = f" and {more} more" if more else ""
+    return f" ({name}{_short(first.answered)} instead of {_short(first.expected)}{rest})"
+
+
+def _short(value: Any) -> str:
+    return quoted(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
