@@ -199,7 +199,7 @@ def _evaluated(
     }
     settings = named(settings, named_profiles(), options.file)
     # What is wrong is told before the first model is asked.
-    total = Contract.of(settings, where=options.file).mutations
+    total = Contract.of(settings, where=options.file).plan.mutations
     for name in targets:
         resolve(name)
     if options.embedder is not None:

@@ -321,7 +321,8 @@ class Calls:
             return None  # a replay asks nobody
         told = run.settings if run is not None else RunSettings()
         job = self.job
-        watch = job.session.apart(job.network, repeat=told.repeat, read=told.read, ignore=job.contract.ignore)
+        ignore = job.contract.comparison.ignore
+        watch = job.session.apart(job.network, repeat=told.repeat, read=told.read, ignore=ignore)
         try:
             sent = self.cases.sent(prompt, self.cases.inputs[number])
             call = self.line.call(self.asker, sent, watch, order, run if run is not None else watch)

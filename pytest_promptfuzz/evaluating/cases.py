@@ -141,7 +141,7 @@ class Case:
             RunRoute(in_flight=in_flight, simulated=simulated_backend(settings.simulated)),
             repeat=repeat,
             control=control,
-            ignore=settings.contract.ignore,
+            ignore=settings.contract.comparison.ignore,
             concurrent=concurrent,
             mutation=mutation,
             spare=spare,
@@ -442,7 +442,7 @@ class CaseAnswers:
     @property
     def samples(self) -> int:
         """How often each mutation is asked."""
-        return self.case.settings.contract.samples
+        return self.case.settings.contract.plan.samples
 
     @property
     def before(self) -> int:

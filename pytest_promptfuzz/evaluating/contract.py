@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -30,24 +30,46 @@ DRIFTS = ("model_drift", "prompt_drift", "comparator_drift")
 
 
 @dataclass(frozen=True, slots=True)
-class Contract:
-    """The settings that decide a test's verdict.
+class PlanSettings:
+    """What is asked.
 
     Attributes:
         mutations: How many mutations, 1 to 10,000. Where a mapping or a list is given, this is what it adds up to, and
             ``operators`` holds the rest of it.
-        threshold: What the score must reach, in [0, 1], exactly as written.
-        gate: What of the score must reach it: see ``scoring.gates``.
         seed: Of the plan.
         part: The text that mutations may touch: the template, the input, both, or messages of some roles.
         operators: Names of operators, or a mapping of operator or dimension to weight; ``None`` is the default mix; or
             what ``mutations=`` asked for where it was no count.
+        controls: How many controls a plan has that names none: 1, or 0 for none.
+        samples: How often each mutation is asked, 1 to 100.
+        baseline_runs: How often the unmutated prompt is asked at least, 1 to 100.
+        stop: When the rest of the plan is not asked: once the verdict is ``certain``, or on the evidence of ``sprt`` or
+            ``sequential``; ``never`` asks all of it.
+        shrink: How often the prompt may be asked in all to make what breaks a brittle test as small as it can be; 0 is
+            not at all.
+    """
+
+    mutations: int = 8
+    seed: int = 0
+    part: MutatedPart = TEMPLATE
+    operators: Sequence[str] | Mapping[str, float] | PlanRequest | None = None
+    controls: int = 1
+    samples: int = 1
+    baseline_runs: int = 1
+    stop: Stop = "certain"
+    shrink: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSettings:
+    """How answers are compared.
+
+    Attributes:
         task: The task profile; ``None`` infers it from the baseline.
+        profile: A profile for comparison instead of a task's, or ``"quirx"``.
         equivalent_at: Similarity from which an answer is equivalent; ``None`` is the task's.
         minor_at: Similarity below which an answer is a deviation; ``None`` is the task's.
-        profile: A profile for comparison instead of a task's, or ``"quirx"``.
         schema: The JSON Schema that answers must keep; ``None`` is none.
-        max_deviations: More deviations than this are brittle whatever the score; ``None`` sets no limit.
         compare: ``False`` judges by the body's own assertions only.
         ignore: JSON paths left out of keys and comparison.
         tiers: Tiers of one's own, asked before words and meaning.
@@ -56,33 +78,13 @@ class Contract:
         judge_when: ``undecided``, or ``always``: everything but equal answers and contradictions.
         judge_repeats: How often a model is asked the same, 1 to 15.
         quality: The measures by which answers are graded whose content changed.
-        samples: How often each mutation is asked, 1 to 100.
-        baseline_runs: How often the unmutated prompt is asked at least, 1 to 100.
-        stop: When the rest of the plan is not asked: once the verdict is ``certain``, or on the evidence of ``sprt`` or
-            ``sequential``; ``never`` asks all of it.
-        shrink: How often the prompt may be asked in all to make what breaks a brittle test as small as it can be; 0 is
-            not at all.
-        controls: How many controls a plan has that names none: 1, or 0 for none.
-        pinned: What a known counterexample does that still breaks the answer: ``warn`` says so, ``fail`` makes the test
-            brittle.
-        model_drift: What it does that the same prompt is answered otherwise than its snapshot has it: ``fail`` fails
-            the test, ``warn`` says so, ``ignore`` does not ask.
-        prompt_drift: What it does that the prompt is not that of the snapshot, likewise.
-        comparator_drift: What it does that answers are compared otherwise, or mutations made, likewise.
     """
 
-    mutations: int = 8
-    threshold: Fraction = Fraction(85, 100)
-    gate: GateName = "point"
-    seed: int = 0
-    part: MutatedPart = TEMPLATE
-    operators: Sequence[str] | Mapping[str, float] | PlanRequest | None = None
     task: str | None = None
+    profile: Profile | str | None = None
     equivalent_at: float | None = None
     minor_at: float | None = None
-    profile: Profile | str | None = None
     schema: Schema | None = None
-    max_deviations: int | None = None
     compare: bool = True
     ignore: tuple[str, ...] = ()
     tiers: tuple[SimilarityTier, ...] = ()
@@ -91,15 +93,6 @@ class Contract:
     judge_when: str = "undecided"
     judge_repeats: int = 1
     quality: tuple[str, ...] = ()
-    samples: int = 1
-    baseline_runs: int = 1
-    stop: Stop = "certain"
-    shrink: int = 60
-    controls: int = 1
-    pinned: str = "warn"
-    model_drift: str = "warn"
-    prompt_drift: str = "warn"
-    comparator_drift: str = "warn"
 
     @property
     def compared_as(self) -> str | None:
@@ -107,6 +100,46 @@ class Contract:
         if self.profile is None or isinstance(self.profile, str):
             return self.task or self.profile
         return self.profile.name
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictSettings:
+    """What the answers must come to.
+
+    Attributes:
+        threshold: What the score must reach, in [0, 1], exactly as written.
+        gate: What of the score must reach it: see ``scoring.gates``.
+        max_deviations: More deviations than this are brittle whatever the score; ``None`` sets no limit.
+        pinned: What a known counterexample does that still breaks the answer: ``warn`` says so, ``fail`` makes the test
+            brittle.
+        model_drift: What it does that the same prompt is answered otherwise than its snapshot has it: ``fail`` fails
+            the test, ``warn`` says so, ``ignore`` does not ask.
+        prompt_drift: What it does that the prompt is not that of the snapshot, likewise.
+        comparator_drift: What it does that answers are compared otherwise, or mutations made, likewise.
+    """
+
+    threshold: Fraction = Fraction(85, 100)
+    gate: GateName = "point"
+    max_deviations: int | None = None
+    pinned: str = "warn"
+    model_drift: str = "warn"
+    prompt_drift: str = "warn"
+    comparator_drift: str = "warn"
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """The settings that decide a test's verdict, by what they are about.
+
+    Attributes:
+        plan: What is asked.
+        comparison: How answers are compared.
+        verdict: What they must come to.
+    """
+
+    plan: PlanSettings = field(default_factory=PlanSettings)
+    comparison: ComparisonSettings = field(default_factory=ComparisonSettings)
+    verdict: VerdictSettings = field(default_factory=VerdictSettings)
 
     @classmethod
     def of(
@@ -146,13 +179,19 @@ class Contract:
             checked["mutations"] = checked["operators"].n
         if checked.get("gate") == "no-worse":
             checked["stop"] = "never"  # it is over all trials that both runs made
-        contract = cls(**checked)
-        low, high = contract.minor_at, contract.equivalent_at
+        plan, comparison, verdict = (
+            kind(**{each.name: checked[each.name] for each in fields(kind) if each.name in checked})
+            for kind in _GROUPS
+        )
+        low, high = comparison.minor_at, comparison.equivalent_at
         if low is not None and high is not None and low > high:
             raise UsageError(f"{where}: minor_at={low} is above equivalent_at={high}; swap them.")
-        if contract.task is not None and contract.profile is not None:
-            raise UsageError(f"{where}: give task={contract.task!r} or profile=, not both.")
-        return contract
+        if comparison.task is not None and comparison.profile is not None:
+            raise UsageError(f"{where}: give task={comparison.task!r} or profile=, not both.")
+        return cls(plan, comparison, verdict)
+
+
+_GROUPS: tuple[Any, ...] = (PlanSettings, ComparisonSettings, VerdictSettings)
 
 
 # What an evaluation is given beside the contract: the body and the target, and how runs are made.
@@ -234,4 +273,4 @@ class EvaluationSettings:
     @property
     def one_plan(self) -> bool:
         """Whether the verdict is over one plan, the same for every input, and over the whole of it."""
-        return self.only is None and not self.order.whole and not self.contract.part.wants_input
+        return self.only is None and not self.order.whole and not self.contract.plan.part.wants_input

@@ -475,7 +475,7 @@ class TargetEvaluation:
             )
         if inputs is None and not function:
             try:
-                self.prompt.limited(contract.part)
+                self.prompt.limited(contract.plan.part)
             except UsageError as error:  # said before anything is asked
                 raise UsageError(f"{where}: {error}") from None
         self._asker = TargetAsker(self.target, dict(parameters or {}))
@@ -486,7 +486,7 @@ class TargetEvaluation:
             given: tuple[Input, ...] = (Input(expected=read_expected(expected, None, where)[0]),)
         else:
             given = read_inputs(inputs, self.prompt, where, expected)
-        self.cases = Cases(self.prompt, given, same_mutations=not contract.part.wants_input)
+        self.cases = Cases(self.prompt, given, same_mutations=not contract.plan.part.wants_input)
         if session is None:
             session = Session(embedder=installed_embedder(), entailment=installed_entailment())
         self.job = job(
@@ -502,7 +502,7 @@ class TargetEvaluation:
             )
         )
         if before is not None:
-            if contract.gate != "no-worse":
+            if contract.verdict.gate != "no-worse":
                 raise UsageError(f"{where}: before= is for gate='no-worse'; give both, or leave it out.")
             self.job.before = Before(outcomes_before(before, where))
         if inputs is None and self.prompt.slots and not self.prompt.inputs and not function:

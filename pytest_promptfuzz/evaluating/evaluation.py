@@ -145,7 +145,7 @@ class Evaluation:
         watches = settings.session.test(self.network)
         case = Case(len(findings.cases), name, prompt, settings, watches, expected)
         findings.cases.append(case)
-        if settings.on_wire is None and (prompt.inputs or not settings.contract.part.wants_input):
+        if settings.on_wire is None and (prompt.inputs or not settings.contract.plan.part.wants_input):
             try:
                 case.planned = self.plan(prompt)
             except NotRecordedError as error:
@@ -164,14 +164,14 @@ class Evaluation:
     def epoch(self, case: Case) -> Epoch:
         """Baseline, control and mutations, all under the same watches; returns the trials."""
         settings, findings, ledger = self.settings, self.findings, self.ledger
-        contract = settings.contract
+        asks = settings.contract.plan
         case.models.clear()
         run = yield from unmutated(case, ledger)
         if isinstance(run, NoBaseline):
             findings.overruled = run.judgement
             return case.abandoned(run.kind, run.why)
         if case.planned is None:
-            case.shown = shown_by(run, case.prompt, contract.part, settings.on_wire, settings.where)
+            case.shown = shown_by(run, case.prompt, asks.part, settings.on_wire, settings.where)
             case.planned = self.plan(case.shown)
         self._find_snapshot(case)
         judge, baseline = judging(run, case, findings)
@@ -185,7 +185,7 @@ class Evaluation:
             return case.abandoned(findings.overruled.reason, findings.overruled.explanation)
         baseline = replace(baseline, repeatable=control.repeatable, again=control.again)
         concurrent = may_overlap(run, settings.order, ledger.notes)
-        runs = max(settings.session.baseline_runs, contract.baseline_runs) if settings.only is None else 1
+        runs = max(settings.session.baseline_runs, asks.baseline_runs) if settings.only is None else 1
         case.asked = CaseAnswers(case, baseline, judge, concurrent, runs)
         return (yield from self.begin(case.asked))
 
@@ -233,7 +233,7 @@ class Evaluation:
         for asked in findings.asked:
             findings.trials += yield from self._controlled(asked, [*findings.trials])
         yield from drifting(findings, settings, self.accepted, ledger)
-        queries = settings.contract.shrink if settings.only is None else 0
+        queries = settings.contract.plan.shrink if settings.only is None else 0
         if queries and breaks(findings.trials) and self.judged().verdict == "brittle":
             self.told = True
             yield from shrinking(findings, queries, self.pins, ledger, self.counterexamples)
@@ -254,7 +254,7 @@ class Evaluation:
         result = replace(result, counterexamples=tuple(self.counterexamples))
         result = with_replayed(result, self.pins, settings)
         result = with_drift(result, findings, settings, self.accepted)
-        result = with_judging(result, findings.cases, settings.contract)
+        result = with_judging(result, findings.cases, settings.contract.comparison)
         for case in findings.ended:
             case.asked = None  # each knows the other, and what a test leaves is to be gone with it
         return self.with_unfollowed(result)
@@ -270,7 +270,7 @@ class Evaluation:
     def accept(self, snapshot: Snapshot) -> None:
         """Hold the test against a snapshot: its trials for the gate ``no-worse``, its counterexamples, its answers."""
         self.accepted.snapshot = snapshot
-        if self.settings.contract.gate == "no-worse":
+        if self.settings.contract.verdict.gate == "no-worse":
             self.before = replace(self.before, outcomes=outcomes_of(snapshot.trials))
         known = {each.id: each for each in (*snapshot.counterexamples, *self.pins.known)}
         self.pins.known = tuple(known.values())

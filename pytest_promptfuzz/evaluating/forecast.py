@@ -199,8 +199,8 @@ class Rehearsal(Evaluation):
         self._seen.append(first.watch)
         shown, on_wire = prompt, settings.on_wire
         try:
-            if on_wire is not None or (contract.part.wants_input and not prompt.inputs):
-                shown = shown_by(first, prompt, contract.part, on_wire, settings.where)
+            if on_wire is not None or (contract.plan.part.wants_input and not prompt.inputs):
+                shown = shown_by(first, prompt, contract.plan.part, on_wire, settings.where)
             mutations = self.plan(shown)
             if self._begun == 1:
                 mutations += self.controls(shown)[:1]
@@ -224,7 +224,8 @@ class Rehearsal(Evaluation):
             simulated=simulated_backend(simulated),
             notebook=Notebook(),
         )
-        return watches.watch(route, ignore=self.contract.ignore, concurrent=concurrent, mutation=mutation)
+        ignore = self.contract.comparison.ignore
+        return watches.watch(route, ignore=ignore, concurrent=concurrent, mutation=mutation)
 
 
 def _unknown(first: Run, again: Run) -> str:

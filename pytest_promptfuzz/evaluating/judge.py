@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.comparison import Comparison, Outcome
     from pytest_promptfuzz.comparing.meaning import Embedder, Entailment
-    from pytest_promptfuzz.evaluating.contract import BodyTraits, Contract
+    from pytest_promptfuzz.evaluating.contract import BodyTraits, ComparisonSettings
     from pytest_promptfuzz.evaluating.session import TestWatches
     from pytest_promptfuzz.judging.ratings import Grader, Judge
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
@@ -271,7 +271,7 @@ class TrialJudge:
     """Judges the runs of one test.
 
     Attributes:
-        contract: The test's settings.
+        comparison: How answers are compared.
         body: What is known of its body.
         where: The test, for messages.
         oracle_only: Nothing is compared.
@@ -280,7 +280,7 @@ class TrialJudge:
         bench: The judge of answers that nothing cheaper can tell; ``None`` for none.
     """
 
-    contract: Contract
+    comparison: ComparisonSettings
     body: BodyTraits
     where: str
     oracle_only: bool = False
@@ -324,7 +324,7 @@ class TrialJudge:
         self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline, repeats: Iterable[Run]
     ) -> None:
         """Parts of one's own are not asked to find out what is embedded: with them texts are, pair by pair."""
-        own = self.contract.tiers or self.contract.guards
+        own = self.comparison.tiers or self.comparison.guards
         if not isinstance(self.embedder, CachedEmbedder) or self.oracle_only or own:
             return
         wanted = TextCollector(self.embedder.name)
@@ -402,20 +402,20 @@ class TrialJudge:
     def _compare(
         self, baseline: Any, subject: Any, promised: Mapping[str, Any], prompt: str | None = None
     ) -> Comparison:
-        contract = self.contract
+        comparison = self.comparison
         found = compare(
             baseline,
             subject,
-            task=contract.task,
-            profile=contract.profile,
-            schema=contract.schema,
-            equivalent_at=contract.equivalent_at,
-            minor_at=contract.minor_at,
-            ignore=contract.ignore,
+            task=comparison.task,
+            profile=comparison.profile,
+            schema=comparison.schema,
+            equivalent_at=comparison.equivalent_at,
+            minor_at=comparison.minor_at,
+            ignore=comparison.ignore,
             semantic=self.embedder or False,
             entailment=self.entailment or False,
-            tiers=contract.tiers,
-            guards=contract.guards,
+            tiers=comparison.tiers,
+            guards=comparison.guards,
             **promised,
         )
         if self.bench is None:
@@ -442,8 +442,8 @@ class TrialJudge:
 
     def likeness(self, one: Any, other: Any) -> Outcome:
         """The outcome of two answers of which neither need be the baseline: one that breaks the schema is no error."""
-        contract = self.contract
-        if contract.schema is None:
+        comparison = self.comparison
+        if comparison.schema is None:
             return self.compare(one, other).outcome
         if isinstance(one, ParallelAnswers) or isinstance(other, ParallelAnswers):
             pairs = pairs_of(one, other)
@@ -453,14 +453,14 @@ class TrialJudge:
             return max(found, key=["equivalent", "minor", "undecided", "deviation"].index)
         from pytest_promptfuzz.comparing.formats.data_text import one_breaks
 
-        formats = getattr(contract.profile, "check_formats", False)
-        if one_breaks(contract.schema, plain(one), plain(other), formats=formats):
+        formats = getattr(comparison.profile, "check_formats", False)
+        if one_breaks(comparison.schema, plain(one), plain(other), formats=formats):
             return "deviation"
         return self.without_schema().compare(one, other).outcome
 
     def without_schema(self) -> TrialJudge:
         """The same, whatever schema answers must keep."""
-        return replace(self, contract=replace(self.contract, schema=None))
+        return replace(self, comparison=replace(self.comparison, schema=None))
 
     def _seen(self, run: Run) -> Any:
         """What to show of a run that is not compared."""

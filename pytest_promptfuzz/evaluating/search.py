@@ -18,8 +18,8 @@ from urllib.request import Request, urlopen
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.evaluating.evaluate import TargetEvaluation, speculating
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
-from pytest_promptfuzz.evaluating.search_runner import Hunt, ReachedAlready
-from pytest_promptfuzz.evaluating.search_settings import BATCH, QUERIES, REPEATS, Hunting
+from pytest_promptfuzz.evaluating.search_runner import ReachedAlready, SearchRunner
+from pytest_promptfuzz.evaluating.search_settings import BATCH, QUERIES, REPEATS, SearchSettings
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
 from pytest_promptfuzz.results.counterexamples import Counterexample
 from pytest_promptfuzz.running.run import adrive, drive
@@ -57,7 +57,7 @@ class SearchEvaluation(Evaluation):
         changed: What may change.
     """
 
-    hunt: Hunt | None = None
+    hunt: SearchRunner | None = None
     changed: Prompt | None = None
 
     def plan(self, prompt: Prompt) -> tuple[Mutation, ...]:
@@ -211,7 +211,7 @@ class Searching:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         where = "search"
-        hunting = Hunting.of(
+        hunting = SearchSettings.of(
             given["method"],
             given["objective"],
             where=where,
@@ -239,7 +239,7 @@ class Searching:
         if given["part"] is not None:
             settings["part"] = given["part"]
         self._measures = measures_of(given["measures"], where)
-        self.hunt = Hunt(hunting, where, progress=given["progress"])
+        self.hunt = SearchRunner(hunting, where, progress=given["progress"])
         self.evaluation = TargetEvaluation(
             given["prompt"],
             given["target"],
@@ -393,7 +393,7 @@ class _Carried(Space):
 
 
 @dataclass(slots=True)
-class _Carrying(Hunt):
+class _Carrying(SearchRunner):
     """A search that tries one change only."""
 
     carried: Mutation | None = None
@@ -419,7 +419,7 @@ class _Asking:
         session: Session | None,
         settings: Mapping[str, Any],
     ) -> None:
-        self._hunting = Hunting.of(
+        self._hunting = SearchSettings.of(
             _it,
             objective,
             where=_WHERE,

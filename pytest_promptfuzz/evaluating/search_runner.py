@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.evaluating.cases import CaseAnswers, Epoch, RunLedger
-    from pytest_promptfuzz.evaluating.search_settings import Hunting, TriedPrompt
+    from pytest_promptfuzz.evaluating.search_settings import SearchSettings, TriedPrompt
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.trials import Spent, Trial, TrialError
@@ -84,7 +84,7 @@ class SearchBudget:
         times: How often each mutation was asked, by its ID; the unmutated prompt has none.
     """
 
-    settings: Hunting
+    settings: SearchSettings
     where: str
     clock: Callable[[], float]
     spare: int = 0
@@ -366,7 +366,7 @@ class _Queries:
 
 
 @dataclass(slots=True)
-class Hunt:
+class SearchRunner:
     """One search. What it knows outlives whatever interrupts it.
 
     Attributes:
@@ -385,7 +385,7 @@ class Hunt:
         tried: The changes that were asked about.
     """
 
-    settings: Hunting
+    settings: SearchSettings
     where: str
     progress: Callable[[int, int, float, bool], object] | None = None
     clock: Callable[[], float] = monotonic
@@ -461,19 +461,19 @@ class Hunt:
         return told
 
     def _opened(self, asked: CaseAnswers, prompt: Prompt) -> Space:
-        settings, evaluation = self.settings, asked.case.settings
-        allows = settings.allows
-        if settings.cosine is not None:
+        changes, evaluation = self.settings.changes, asked.case.settings
+        allows = changes.allows
+        if changes.cosine is not None:
             embedder = evaluation.session.embedder
-            allows = alike(embedder, prompt.text, settings.cosine, allows, self.where)
+            allows = alike(embedder, prompt.text, changes.cosine, allows, self.where)
         return space_of(
             prompt,
-            operators=settings.operators,
-            part=evaluation.contract.part,
-            limits=SearchLimits(settings.change_rate, settings.words, allows),
-            top=settings.top,
-            any_sense=settings.any_sense,
-            seed=settings.seed,
+            operators=changes.operators,
+            part=evaluation.contract.plan.part,
+            limits=SearchLimits(changes.change_rate, changes.words, allows),
+            top=changes.top,
+            any_sense=changes.any_sense,
+            seed=self.settings.seed,
             where=self.where,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import floor, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
@@ -328,7 +328,30 @@ unmutated prompt, asked as often, ends most of these."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hunting:
+class ChangeLimits:
+    """What a search may do to a prompt.
+
+    Attributes:
+        operators: What makes the changes; ``None`` is what a plan draws on.
+        top: How many choices a place has at most.
+        any_sense: Whether a word's substitutes are taken whatever part of speech it is.
+        change_rate: The most words that may change, as a share.
+        words: The same as a number; ``None`` sets no limit.
+        cosine: How like the prompt's embedding the changed one's must be, -1 to 1; ``None`` for any.
+        allows: The user's predicate of a mutation.
+    """
+
+    operators: Selection = None
+    top: int = 10
+    any_sense: bool = False
+    change_rate: float = 1.0
+    words: int | None = None
+    cosine: float | None = None
+    allows: Callable[[Mutation], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
     """How a search goes about it.
 
     Attributes:
@@ -342,16 +365,10 @@ class Hunting:
             more; the unmutated prompt is then asked as often.
         baseline_runs: How often the unmutated prompt is asked, 1 or more.
         prune: Whether changes that the goal does not need are given up.
-        operators: What may be done to the prompt; ``None`` is what a plan draws on.
-        top: How many choices a place has at most.
-        any_sense: Whether a word's substitutes are taken whatever part of speech it is.
-        change_rate: The most words that may change, as a share.
-        words: The same as a number; ``None`` sets no limit.
-        cosine: How like the prompt's embedding the changed one's must be, -1 to 1; ``None`` for any.
-        allows: The user's predicate of a mutation.
         seed: Of what is drawn.
         cost: US dollars that may be spent; ``None`` sets no limit.
         seconds: After which nothing more is asked; ``None`` sets no limit.
+        changes: What may be done to the prompt.
     """
 
     method: Method
@@ -362,30 +379,26 @@ class Hunting:
     repeats: int = REPEATS
     baseline_runs: int = 2
     prune: bool = True
-    operators: Selection = None
-    top: int = 10
-    any_sense: bool = False
-    change_rate: float = 1.0
-    words: int | None = None
-    cosine: float | None = None
-    allows: Callable[[Mutation], bool] | None = None
     seed: int = 0
     cost: float | None = None
     seconds: float | None = None
+    changes: ChangeLimits = field(default_factory=ChangeLimits)
 
     @classmethod
     def of(
         cls, method: object = DEFAULT, objective: object = "deviation", *, where: str, **values: Any
-    ) -> Hunting:
-        """Read settings.
+    ) -> SearchSettings:
+        """Read settings, those of ``ChangeLimits`` among them.
 
         Raises:
             UsageError: An unknown method or objective, a wrong type, or a value out of range.
         """
         chosen = method_of(method, where)  # type: ignore[arg-type]  # it looks for itself
         name = method if isinstance(method, str) else type(method).__name__
-        made = cls(chosen, name, objective_of(objective, where), **values)
-        strata_of(made.operators)  # an unknown one is said before anything is asked
+        limits = {each.name: values.pop(each.name) for each in fields(ChangeLimits) if each.name in values}
+        changes = ChangeLimits(**limits)
+        made = cls(chosen, name, objective_of(objective, where), changes=changes, **values)
+        strata_of(changes.operators)  # an unknown one is said before anything is asked
         made._check(where)
         return made
 
@@ -417,45 +430,40 @@ class Hunting:
         return [note]
 
     def _check(self, where: str) -> None:
-        for name, least, most in (
-            ("queries", 1, MOST_QUERIES),
-            ("batch", 1, 1000),
-            ("repeats", 0, 100),
-            ("baseline_runs", 1, 100),
-            ("top", 1, 1000),
+        changes = self.changes
+        for name, value, least, most in (
+            ("queries", self.queries, 1, MOST_QUERIES),
+            ("batch", self.batch, 1, 1000),
+            ("repeats", self.repeats, 0, 100),
+            ("baseline_runs", self.baseline_runs, 1, 100),
+            ("top", changes.top, 1, 1000),
         ):
-            value = getattr(self, name)
             if type(value) is not int or not least <= value <= most:
                 raise UsageError(
                     f"{where}: {name}={value!r:.80} must be a whole number from {least} to {most:,}."
                 )
         if type(self.seed) is not int:
             raise UsageError(f"{where}: seed={self.seed!r:.80} must be a whole number.")
-        if self.words is not None and (type(self.words) is not int or self.words < 1):
-            raise UsageError(f"{where}: max_words={self.words!r:.80} must be a whole number of 1 or more.")
-        for name, value, low, high, shown in (
-            (
-                "max_change_rate",
-                self.change_rate,
-                0.0,
-                1.0,
-                "above 0 and up to 1, the share of words that may change",
-            ),
-            ("max_cost", self.cost, 0.0, float("inf"), "above 0, in US dollars"),
-            ("max_seconds", self.seconds, 0.0, float("inf"), "above 0"),
+        if changes.words is not None and (type(changes.words) is not int or changes.words < 1):
+            raise UsageError(f"{where}: max_words={changes.words!r:.80} must be a whole number of 1 or more.")
+        share = "above 0 and up to 1, the share of words that may change"
+        for name, limit, high, shown in (
+            ("max_change_rate", changes.change_rate, 1.0, share),
+            ("max_cost", self.cost, float("inf"), "above 0, in US dollars"),
+            ("max_seconds", self.seconds, float("inf"), "above 0"),
         ):
-            if value is not None and not (_is_number(value) and low < value <= high and isfinite(value)):
-                raise UsageError(f"{where}: {name}={value!r:.80} must be a number {shown}.")
-        if self.cosine is not None and not (_is_number(self.cosine) and -1 <= self.cosine <= 1):
-            raise UsageError(f"{where}: min_cosine={self.cosine!r:.80} must be a number from -1 to 1.")
-        if self.allows is not None and not callable(self.allows):
-            raise UsageError(f"{where}: allows={self.allows!r:.80} must be a function of a mutation.")
-        for name in ("prune", "any_sense"):
-            if not isinstance(getattr(self, name), bool):
-                raise UsageError(f"{where}: {name}={getattr(self, name)!r:.80} must be True or False.")
+            if limit is not None and not (_is_number(limit) and 0.0 < limit <= high and isfinite(limit)):
+                raise UsageError(f"{where}: {name}={limit!r:.80} must be a number {shown}.")
+        if changes.cosine is not None and not (_is_number(changes.cosine) and -1 <= changes.cosine <= 1):
+            raise UsageError(f"{where}: min_cosine={changes.cosine!r:.80} must be a number from -1 to 1.")
+        if changes.allows is not None and not callable(changes.allows):
+            raise UsageError(f"{where}: allows={changes.allows!r:.80} must be a function of a mutation.")
+        for name, flag in (("prune", self.prune), ("any_sense", changes.any_sense)):
+            if not isinstance(flag, bool):
+                raise UsageError(f"{where}: {name}={flag!r:.80} must be True or False.")
 
 
-def ended_by(found: Found, made: int, settings: Hunting) -> tuple[Ended, str]:
+def ended_by(found: Found, made: int, settings: SearchSettings) -> tuple[Ended, str]:
     """Why a search that found nothing ended, by name and in a sentence."""
     if found.doubtful:
         said = "a change reached the goal, and could not be asked again often enough to be sure; give more queries="
@@ -474,7 +482,7 @@ def said_of_control(told: int, wanted: int) -> list[str]:
     ]
 
 
-def said_of_answers(settings: Hunting, tried: Tried) -> list[str]:
+def said_of_answers(settings: SearchSettings, tried: Tried) -> list[str]:
     """What the person must know of the answers: where none told the search anything, or where they vary."""
     notes = []
     once = sum(each.reached > 0 and 2 * each.reached <= each.asked for each in tried.known.values())

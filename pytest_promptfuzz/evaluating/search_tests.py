@@ -10,7 +10,7 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.phases.replays import replaying
 from pytest_promptfuzz.evaluating.search import SearchEvaluation
-from pytest_promptfuzz.evaluating.search_runner import Hunt, ReachedAlready
+from pytest_promptfuzz.evaluating.search_runner import ReachedAlready, SearchRunner
 from pytest_promptfuzz.evaluating.search_settings import Deviation
 from pytest_promptfuzz.mutations.engine.edits import Tokens, touched_words
 from pytest_promptfuzz.results.trials import Searched
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from pytest_promptfuzz.evaluating.cases import CaseAnswers, Epoch, Steps
-    from pytest_promptfuzz.evaluating.search_settings import Hunting
+    from pytest_promptfuzz.evaluating.search_settings import SearchSettings
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.counterexamples import Replayed
@@ -44,9 +44,9 @@ class SearchedTest(SearchEvaluation):
         clock: Seconds.
     """
 
-    hunting: Hunting | None = None
+    hunting: SearchSettings | None = None
     inputs: int = 1
-    hunts: list[Hunt] = field(default_factory=list)
+    hunts: list[SearchRunner] = field(default_factory=list)
     unsearched: list[str] = field(default_factory=list)
     clock: Callable[[], float] = monotonic
     _began: float | None = None
@@ -63,13 +63,13 @@ class SearchedTest(SearchEvaluation):
         """Search this input; what it finds is no trial of a plan.
 
         Raises:
-            UsageError: As ``Hunt.epoch``.
+            UsageError: As ``SearchRunner.epoch``.
         """
         assert self.changed is not None  # `plan` is asked before
         if (yield from self._known_breaks(asked, self.changed)):
             return []
         share = self._share()
-        self.hunt = Hunt(
+        self.hunt = SearchRunner(
             share,
             self.settings.where,
             clock=self.clock,
@@ -89,7 +89,7 @@ class SearchedTest(SearchEvaluation):
             return False
         self.pins.known = [each for each in self.pins.known if self._within(each.found.mutation)]
         self.pins.decide = True
-        limited = prompt.limited(self.contract.part)
+        limited = prompt.limited(self.contract.plan.part)
         self._replays += len((yield from replaying(asked, self.pins, self.ledger, limited)))
         if self._known is None or not self._known.known.found.minimal:
             return False  # what is not as small as can be is searched for anew: there may be a smaller one
@@ -99,12 +99,10 @@ class SearchedTest(SearchEvaluation):
     def _within(self, mutation: Mutation) -> bool:
         """Whether a change that is known keeps what this search is to keep: its limits may be tighter by now."""
         assert self.hunting is not None
-        settings, words = self.hunting, touched_words(mutation.edits, Tokens(mutation.original))
-        if mutation.change_rate > settings.change_rate or (
-            settings.words is not None and words > settings.words
-        ):
+        limits, words = self.hunting.changes, touched_words(mutation.edits, Tokens(mutation.original))
+        if mutation.change_rate > limits.change_rate or (limits.words is not None and words > limits.words):
             return False
-        return settings.cosine is None and (settings.allows is None or settings.allows(mutation))
+        return limits.cosine is None and (limits.allows is None or limits.allows(mutation))
 
     def conclude(self) -> Robustness:
         """The result; there is no score, for what a search asks is chosen to break the prompt."""
@@ -150,7 +148,7 @@ class SearchedTest(SearchEvaluation):
         return next((each for each in self.pins.replayed if each.status == "breaks"), None)
 
     @property
-    def _finder(self) -> Hunt | None:
+    def _finder(self) -> SearchRunner | None:
         """The search that found something."""
         return next((hunt for hunt in self.hunts if hunt.smallest() is not None), None)
 
@@ -160,7 +158,7 @@ class SearchedTest(SearchEvaluation):
             return True  # what is known and not minimal was searched for once more, on its own input
         return any(hunt.ending.why in _HOPELESS for hunt in self.hunts)
 
-    def _share(self) -> Hunting:
+    def _share(self) -> SearchSettings:
         """What is left, over the inputs whose turn is still to come, this one counted."""
         assert self.hunting is not None
         whole, now, paid = self.hunting, self.clock(), self.spent.cost or 0.0
@@ -190,7 +188,7 @@ class SearchedTest(SearchEvaluation):
                 return Judgement(undone.verdict, undone.reason, f"{undone.explanation}{self._on(hunt.case)}.")
         return Judgement("pass", "none-found", self._none())
 
-    def _found(self, hunt: Hunt) -> str:
+    def _found(self, hunt: SearchRunner) -> str:
         assert self.hunting is not None
         found = hunt.counterexample()
         assert found is not None
@@ -220,7 +218,7 @@ class SearchedTest(SearchEvaluation):
         name = names[case] if case < len(names) else ""
         return f" on input {name}" if name else ""
 
-    def _found_at(self, hunt: Hunt) -> int:
+    def _found_at(self, hunt: SearchRunner) -> int:
         before = self.hunts[: self.hunts.index(hunt)]
         return hunt.found_at + sum(each.budget.queries for each in before) + self._replays
 
@@ -252,7 +250,7 @@ class SearchedTest(SearchEvaluation):
         )
 
 
-def _undone(hunt: Hunt) -> Judgement | None:
+def _undone(hunt: SearchRunner) -> Judgement | None:
     """Why a search that found nothing proves nothing; ``None`` where it was done."""
     changed = sum(each.asked for each in hunt.tried.known.values())
     if hunt.ending.why == "noisy":

@@ -115,7 +115,7 @@ class Planned:
             wire = target.prepare(as_request(prompt))
             if wire.url.startswith(IN_PROCESS):
                 continue
-            each = BatchCall(wire, tuple(engine.job.contract.ignore), engine.where)
+            each = BatchCall(wire, tuple(engine.job.contract.comparison.ignore), engine.where)
             if session.store is not None and each.is_stored(session.store, session.redaction):
                 self.answers[each.key(session.redaction)] = None
             else:
@@ -130,7 +130,9 @@ class Planned:
         for digest, nth in rehearsal.found:
             self.answers[exchange_key(digest, 0, nth)] = None
         for each in rehearsal.missing:
-            self._want(BatchCall(each.wire, tuple(engine.job.contract.ignore), engine.where, each.nth))
+            self._want(
+                BatchCall(each.wire, tuple(engine.job.contract.comparison.ignore), engine.where, each.nth)
+            )
             self.going_on = True
 
     def unplanned(self, test: str, why: str) -> None:
@@ -202,11 +204,11 @@ def plan_only(item: pytest.Item) -> None:
     target = state.target(merged(item)[1].get("target"))
     arguments = {name: item.funcargs[name] for name in item.funcargs}
     contract = engine.job.contract
-    before = max(engine.job.session.baseline_runs, contract.baseline_runs)
+    before = max(engine.job.session.baseline_runs, contract.plan.baseline_runs)
     queries = engine.job.budget if isinstance(engine.job, SearchedTest) else 0
     shows_later = unknown(
         item.nodeid,
-        queries or before + contract.mutations * contract.samples + contract.controls,
+        queries or before + contract.plan.mutations * contract.plan.samples + contract.plan.controls,
         most=queries > 0,
     )
     try:
@@ -231,7 +233,7 @@ def plan_only(item: pytest.Item) -> None:
             before, 2
         )  # its own calls are not seen: it is called again in place of the control trial
     runs = [(plan[0], repeat) for plan in plans for repeat in range(before)]
-    runs += [(each, sample) for plan in plans for each in plan[1:] for sample in range(contract.samples)]
+    runs += [(each, sample) for plan in plans for each in plan[1:] for sample in range(contract.plan.samples)]
     runs += [(each, 0) for each in controls]
     if queries:  # as long as the prompt is, which no change of it alters much
         exact, share = False, queries // max(1, len(plans))
@@ -245,7 +247,7 @@ def plan_only(item: pytest.Item) -> None:
             state.session_of(item),
             prices_of(state),
             exact=exact,
-            ignore=contract.ignore,
+            ignore=contract.comparison.ignore,
             most=queries > 0,
         )
         if runs
@@ -267,7 +269,7 @@ def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[list[Promp
         prompt = find(engine.mutate, arguments, engine.where).prompt(arguments, engine.where)
         controls = [each.prompt for each in job.controls(prompt)[:1]]
         return [[prompt, *(each.prompt for each in job.plan(prompt))]], controls, False
-    cases = engine.declared.cases(arguments, job.contract.part)
+    cases = engine.declared.cases(arguments, job.contract.plan.part)
     sent: list[list[Prompt]] = []
     for given in cases.inputs:
         prompt = cases.prompt_of(given)

@@ -114,7 +114,7 @@ def _relaxed(function: Any, job: Evaluation, max_runs: int, item: pytest.Functio
     import hypothesis
 
     own = getattr(function, _SETTINGS, None) or hypothesis.settings()
-    runs = job.contract.mutations + 1
+    runs = job.contract.plan.mutations + 1
     product = own.max_examples * runs
     text = f"up to {own.max_examples} examples × {runs} runs = {product:,} runs"
     if product > max_runs:
@@ -519,7 +519,7 @@ class Engine:
             job.notes.extend(dict.fromkeys(self.state.warnings))
         if job.session.tape is not None:
             job.notes.extend(job.session.tape.said())
-        if self.examples and job.contract.shrink and job.judged().verdict == "brittle":
+        if self.examples and job.contract.plan.shrink and job.judged().verdict == "brittle":
             job.notes.append(
                 "not shrunk: hypothesis draws the arguments, and an example that is over is gone"
             )

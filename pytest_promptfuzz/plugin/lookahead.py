@@ -71,7 +71,7 @@ class LookAhead:
             UsageError: There is no prompt, or the inputs do not fit it.
         """
         place = self._place(engine.item)
-        cases = declared.cases(arguments, engine.job.contract.part)
+        cases = declared.cases(arguments, engine.job.contract.plan.part)
         target = _now(declared.target)
         calls = engine.calls
         if calls is not None and (calls.cases != cases or not _same(calls.asker.target, target)):
@@ -138,7 +138,7 @@ class LookAhead:
             # What another target does may depend on what the test sets up before it.
             if declared is None or prompt is None or not hasattr(declared.target, "bound"):
                 return None
-            cases = declared.cases({"prompt": prompt}, engine.job.contract.part)
+            cases = declared.cases({"prompt": prompt}, engine.job.contract.plan.part)
             own = _now(declared.target)
         except PromptfuzzError:
             return None  # said when its turn comes

@@ -155,7 +155,7 @@ def pin(job: Evaluation, item: pytest.Item, state: State) -> None:
     try:
         found |= {each.id: each for each in LocalCounterexamples(state.folder).read(item.nodeid).found}
     except StoreError as error:
-        if job.contract.pinned == "fail":
+        if job.contract.verdict.pinned == "fail":
             raise UsageError(f"{item.nodeid}: {error}") from None
         job.notes.append(f"known counterexamples were not replayed: {error}")
     job.pins.known = tuple(found.values())

@@ -281,13 +281,14 @@ def updated(contract: Contract, session: Session) -> Contract:
     from pytest_promptfuzz.evaluating.phases.drift import ANSWERS
 
     # To update is to accept: what drifted is said, and fails nothing.
-    eased: dict[str, Any] = {name: "warn" for name in DRIFTS if getattr(contract, name) == "fail"}
-    contract = replace(contract, stop="never", **eased)
+    eased: dict[str, Any] = {name: "warn" for name in DRIFTS if getattr(contract.verdict, name) == "fail"}
+    plan = replace(contract.plan, stop="never")
+    contract = replace(contract, plan=plan, verdict=replace(contract.verdict, **eased))
     tape = session.tape
     recorded = tape is not None and not tape.recording and tape.samples > 0
-    if session.mode == "replay" or recorded or not contract.compare:
+    if session.mode == "replay" or recorded or not contract.comparison.compare:
         return contract
-    return replace(contract, baseline_runs=max(contract.baseline_runs, ANSWERS))
+    return replace(contract, plan=replace(plan, baseline_runs=max(plan.baseline_runs, ANSWERS)))
 
 
 def accept(job: Evaluation, item: pytest.Item, state: State) -> None:
@@ -300,7 +301,7 @@ def accept(job: Evaluation, item: pytest.Item, state: State) -> None:
     job.accepted.hide = functools.partial(_hidden, job.session)  # the job would wait for the collector
     module, _, test = item.nodeid.partition("::")
     path = state.config.rootpath / module
-    if job.contract.gate == "no-worse":
+    if job.contract.verdict.gate == "no-worse":
         job.before = replace(job.before, store=f"{UPDATE} stores this one")
     if not (path.parent / _BESIDE).is_dir():
         return
@@ -357,7 +358,7 @@ def _unstored(engine: Engine) -> dict[str, Any]:
     accepted = engine.job.accepted
     if accepted.moved:
         return {"moved": accepted.moved}
-    policies = {getattr(engine.job.contract, name) for name in DRIFTS}
+    policies = {getattr(engine.job.contract.verdict, name) for name in DRIFTS}
     if (
         accepted.snapshot
         or accepted.unread
@@ -371,8 +372,9 @@ def _unstored(engine: Engine) -> dict[str, Any]:
 
 def needs(contract: Contract) -> bool:
     """Whether a test's outcome depends on its snapshot."""
-    drift = (contract.model_drift, contract.prompt_drift, contract.comparator_drift)
-    return contract.gate == "no-worse" or "fail" in (contract.pinned, *drift)
+    verdict = contract.verdict
+    drift = (verdict.model_drift, verdict.prompt_drift, verdict.comparator_drift)
+    return verdict.gate == "no-worse" or "fail" in (verdict.pinned, *drift)
 
 
 def drift_fails(report: TestReport, effects: Mapping[str, Any]) -> bool:

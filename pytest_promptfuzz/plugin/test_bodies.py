@@ -13,7 +13,7 @@ from _pytest.tmpdir import tmppath_result_key
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating.evaluate import TargetAsker, watch_of_the_run
-from pytest_promptfuzz.evaluating.search_settings import Hunting
+from pytest_promptfuzz.evaluating.search_settings import SearchSettings
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.evaluating.settings import SEARCH_KEYS
 from pytest_promptfuzz.mutations.engine.selection import PlanRequest
@@ -249,7 +249,7 @@ def without_unused(overrides: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in overrides.items() if key not in _UNUSED}
 
 
-def hunting_of(keys: Mapping[str, Any], contract: Contract, queries: int, where: str) -> Hunting:
+def hunting_of(keys: Mapping[str, Any], contract: Contract, queries: int, where: str) -> SearchSettings:
     """How a test searches.
 
     Args:
@@ -270,7 +270,7 @@ def hunting_of(keys: Mapping[str, Any], contract: Contract, queries: int, where:
                 f"{where}: search= has no key {name!r}.{where_else or ' ' + nearest(name, _RARE)}"
             )
     method = rare.get("method", DEFAULT) if rare or isinstance(chosen, Mapping) else chosen
-    hunting = Hunting.of(
+    hunting = SearchSettings.of(
         DEFAULT if method is True else method,
         keys.get("objective", "deviation"),
         where=where,
@@ -278,8 +278,8 @@ def hunting_of(keys: Mapping[str, Any], contract: Contract, queries: int, where:
         words=keys.get("max_words"),
         change_rate=keys.get("max_change_rate", 1.0),
         operators=_operators(contract),
-        seed=contract.seed,
-        baseline_runs=max(2, contract.baseline_runs),
+        seed=contract.plan.seed,
+        baseline_runs=max(2, contract.plan.baseline_runs),
         **{_RARE[name]: value for name, value in rare.items() if name != "method"},
     )
     _refuse_too_few(hunting, 1, where)
@@ -288,9 +288,10 @@ def hunting_of(keys: Mapping[str, Any], contract: Contract, queries: int, where:
 
 def _operators(contract: Contract) -> Any:
     """What may be done to the prompt; of a plan that says how much of each, the operators that keep the answer."""
-    if not isinstance(contract.operators, PlanRequest):
-        return contract.operators
-    drawn = [each for stratum in contract.operators.strata for each in stratum.operators]
+    operators = contract.plan.operators
+    if not isinstance(operators, PlanRequest):
+        return operators
+    drawn = [each for stratum in operators.strata for each in stratum.operators]
     return [*dict.fromkeys(each for each in drawn if each.relation == "invariance")] or None
 
 
@@ -306,7 +307,7 @@ def shared_over(job: Evaluation, cases: Cases) -> None:
         _refuse_too_few(job.hunting, job.inputs, job.settings.where)
 
 
-def _refuse_too_few(hunting: Hunting, inputs: int, where: str) -> None:
+def _refuse_too_few(hunting: SearchSettings, inputs: int, where: str) -> None:
     least = (hunting.baseline_runs + 1) * inputs
     if hunting.queries < least:
         of = f" for {inputs} inputs" if inputs > 1 else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.evaluating.evaluate import TargetEvaluation
-from pytest_promptfuzz.evaluating.search_settings import Hunting
+from pytest_promptfuzz.evaluating.search_settings import SearchSettings
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.running.run import drive
 
@@ -24,7 +24,7 @@ def searched(
     target: Callable[[str], Any], inputs: list[str], **settings: Any
 ) -> tuple[SearchedTest, Robustness]:
     """Search every input in turn, as a test does; each reading of the clock takes a second."""
-    hunting = Hunting.of(where="here", **settings)
+    hunting = SearchSettings.of(where="here", **settings)
     clock = count().__next__
     evaluation = TargetEvaluation(
         PROMPT,

@@ -415,11 +415,11 @@ def _varied(name: str) -> Operator:
 
 def test_the_contract_counts_what_is_asked_for() -> None:
     contract = Contract.of({"mutations": {"lexical": 3, "synonym": 2}}, where="t")
-    assert contract.mutations == 5
-    made = plan(LONG, contract.mutations, operators=contract.operators).mutations
+    assert contract.plan.mutations == 5
+    made = plan(LONG, contract.plan.mutations, operators=contract.plan.operators).mutations
     assert Counter(each.dimension for each in made) == {"lexical": 3, "semantic": 2}
-    assert Contract.of({"mutations": ["synonym", "upper-case"]}, where="t").mutations == 2
-    assert Contract.of({"mutations": {"lexical": 1.0}}, where="t").mutations == 8
+    assert Contract.of({"mutations": ["synonym", "upper-case"]}, where="t").plan.mutations == 2
+    assert Contract.of({"mutations": {"lexical": 1.0}}, where="t").plan.mutations == 8
 
 
 @pytest.mark.parametrize(

@@ -95,25 +95,25 @@ def judging(run: Run, case: Case, findings: Findings) -> tuple[TrialJudge, Basel
         UsageError: There is nothing to judge by, or a return value that cannot be compared.
     """
     settings = case.settings
-    contract, where, body = settings.contract, settings.where, settings.body
+    comparison, where, body = settings.contract.comparison, settings.where, settings.body
     subject = subject_of(run, where)
-    if subject is None and contract.compare and not body.checks:
+    if subject is None and comparison.compare and not body.checks:
         raise UsageError(
             f"{where} has nothing to judge by: it returns nothing, no model response was seen, and it "
             "asserts nothing. Return the answer, call the model through `llm` or an SDK, or assert on the "
             "answer. If a helper does the checking, write compare=False."
         )
-    findings.oracle_only = oracle_only = subject is None or not contract.compare
+    findings.oracle_only = oracle_only = subject is None or not comparison.compare
     case.value = shown(subject)
     if isinstance(subject, ParallelAnswers):
         findings.compared_calls = max(findings.compared_calls, len(subject.each))
     if not oracle_only and not findings.task:
-        findings.task = contract.compared_as or f"{_task_of(subject)} (inferred)"
+        findings.task = comparison.compared_as or f"{_task_of(subject)} (inferred)"
     bench = None if oracle_only else _bench(run, case)
     if bench is not None:
         case.bench = bench
     embedder, entailment = case.watches.embedder(), settings.session.entailment
-    judge = TrialJudge(contract, body, where, oracle_only, embedder, entailment, bench)
+    judge = TrialJudge(comparison, body, where, oracle_only, embedder, entailment, bench)
     return judge, Baseline(run, subject, case.value)
 
 
@@ -126,16 +126,16 @@ def _task_of(subject: Subject) -> str:
 
 def _bench(baseline: Run, case: Case) -> Bench | None:
     """The bench of a case, whose judge is shown what the baseline asked; ``None`` where the test has no judge."""
-    contract = case.settings.contract
-    if contract.judge is None:
+    comparison = case.settings.contract.comparison
+    if comparison.judge is None:
         return None
     texts = [text for call in calls_of(baseline) for text in call.texts]
     return Bench(
-        contract.judge,
-        contract.judge_when == "always",
+        comparison.judge,
+        comparison.judge_when == "always",
         case.watches,
         prompt="\n\n".join(texts) or case.prompt.text,
-        ignore=contract.ignore,
+        ignore=comparison.ignore,
     )
 
 

@@ -121,7 +121,7 @@ class Rounds:
 
         def brittle(evidence: RepeatEvidence) -> bool:
             paired = paired_of(findings, self.settings, self.before)
-            return says_brittle(findings.trials, contract, evidence, waiting=waiting, paired=paired)
+            return says_brittle(findings.trials, contract.verdict, evidence, waiting=waiting, paired=paired)
 
         def proves(evidence: RepeatEvidence) -> bool:
             return brittle(evidence) and pace.settled(findings.trials, evidence)
@@ -133,7 +133,7 @@ class Rounds:
             proves,
             alpha=alpha,
             steady=pace.waiting > 0,
-            seed=contract.seed,
+            seed=contract.plan.seed,
             ledger=self.ledger,
         )
         findings.trials = with_repeats(findings.trials, pace.asked)
@@ -165,7 +165,7 @@ class Pace:
     @property
     def waiting(self) -> int:
         """Trials that were not asked yet."""
-        return self.contract.samples * sum(len(each.waiting) for each in self.asked)
+        return self.contract.plan.samples * sum(len(each.waiting) for each in self.asked)
 
     def ended(self, trials: Sequence[Trial]) -> bool:
         """Whether the trials asked so far suffice."""
@@ -193,7 +193,7 @@ class Pace:
         if how is None:
             return []
         parts: dict[int, Part] = {}
-        for _ in range(-(-how.batch(self._counts(trials)) // self.contract.samples)):
+        for _ in range(-(-how.batch(self._counts(trials)) // self.contract.plan.samples)):
             asked = max(self.asked, key=lambda each: (len(each.waiting), -each.case.number))
             parts.setdefault(asked.case.number, (asked, []))[1].append(asked.waiting.pop(0))
         return [parts[number] for number in sorted(parts)]

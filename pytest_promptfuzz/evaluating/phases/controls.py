@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
 
     from pytest_promptfuzz.evaluating.cases import Case, CaseAnswers, Epoch, RunLedger
-    from pytest_promptfuzz.evaluating.contract import Contract
+    from pytest_promptfuzz.evaluating.contract import PlanSettings
     from pytest_promptfuzz.evaluating.judge import Baseline, TrialJudge
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -94,7 +94,7 @@ def _controlled(control: Run, baseline: Baseline, judge: TrialJudge, case: Case)
         # Without a return value the last answer is compared, and an application that keeps it asks for none.
         subject = subject_of(control, judge.where, baseline.run)
         if judge.compare(baseline.subject, subject).outcome != "equivalent":
-            ignore = judge.contract.ignore
+            ignore = judge.comparison.ignore
             before, after = without(baseline.value, ignore), without(shown(subject), ignore)
             paths = json_diff(before, after)
             what = f"its result differs at {', '.join(paths[:5]) or '$'}"
@@ -154,7 +154,9 @@ _NEEDED = 2  # different controls that change nothing, before a test that would 
 _OFF = "controls=0 asks for no control"
 
 
-def default_controls(prompt: Prompt, contract: Contract, *, on_user: bool = False) -> tuple[Mutation, ...]:
+def default_controls(
+    prompt: Prompt, settings: PlanSettings, *, on_user: bool = False
+) -> tuple[Mutation, ...]:
     """The controls that may be asked, in order, one of each operator that finds a place.
 
     None where the test names its own, and none in a text that holds data alone: a model is right to take no orders from
@@ -162,24 +164,24 @@ def default_controls(prompt: Prompt, contract: Contract, *, on_user: bool = Fals
 
     Args:
         prompt: Limited to what may change.
-        contract: The test's settings.
+        settings: What the test asks.
         on_user: Whether the prompt is what the user's role says on the wire.
     """
-    if not contract.controls or _named(contract) or on_user or _data_alone(prompt, contract):
+    if not settings.controls or _named(settings) or on_user or _data_alone(prompt, settings):
         return ()
-    made = (plan(prompt, {name: 1}, seed=contract.seed).mutations for name in OPERATORS)
+    made = (plan(prompt, {name: 1}, seed=settings.seed).mutations for name in OPERATORS)
     return tuple(each for mutations in made for each in mutations)
 
 
 def parted(
-    mutations: tuple[Mutation, ...], contract: Contract
+    mutations: tuple[Mutation, ...], settings: PlanSettings
 ) -> tuple[tuple[Mutation, ...], tuple[Mutation, ...]]:
     """A recorded plan without the controls that the test does not name, and these."""
-    if _named(contract):
+    if _named(settings):
         return mutations, ()
     controls = tuple(each for each in mutations if _operator(each) in OPERATORS)
     rest = tuple(each for each in mutations if each not in controls)
-    return rest, controls if contract.controls else ()
+    return rest, controls if settings.controls else ()
 
 
 def controlling(
@@ -272,16 +274,16 @@ def said_of(controls: Sequence[Trial], baselines: Sequence[object]) -> list[str]
     return said
 
 
-def _named(contract: Contract) -> bool:
+def _named(settings: PlanSettings) -> bool:
     """Whether the test names a control itself."""
-    want = wanted(contract.mutations, contract.operators)
+    want = wanted(settings.mutations, settings.operators)
     relations = [each for stratum in want.strata for each in stratum.relations]
     return "must-change" in (*relations, *(each.relation for each in want.ready))
 
 
-def _data_alone(prompt: Prompt, contract: Contract) -> bool:
+def _data_alone(prompt: Prompt, settings: PlanSettings) -> bool:
     """Whether what may change holds no instruction: an input, or what the user says below a system message."""
-    part = contract.part
+    part = settings.part
     whats = {part.everywhere} if part.everywhere else {what for _, what in part.roles}
     roles = {role for role, _ in part.roles}
     below = roles == {"user"} and prompt.is_chat and any(each["role"] == "system" for each in prompt.messages)
@@ -347,9 +349,9 @@ def _said(explanation: str) -> Judgement:
     return Judgement("inconclusive", "insensitive", explanation)
 
 
-def no_control(contract: Contract) -> Judgement | None:
+def no_control(settings: PlanSettings) -> Judgement | None:
     """Controls were asked for and none found a place: whether the test can fail is as open as before."""
-    names = wanted(contract.mutations, contract.operators).controls
+    names = wanted(settings.mutations, settings.operators).controls
     if not names:
         return None
     return Judgement(

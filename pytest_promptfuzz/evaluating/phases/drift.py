@@ -119,11 +119,11 @@ def snapshot_of(
 
 def compared_as(settings: EvaluationSettings, compared_calls: int, result: Robustness) -> dict[str, Any]:
     """How the answers of a test are compared: names and versions."""
-    contract, session = settings.contract, settings.session
+    comparison, session = settings.contract.comparison, settings.session
     if result.oracle_only:
         return {"by": "the test's own checks"}
     task = result.task.partition(" (")[0]
-    profile = contract.profile if not isinstance(contract.profile, str | None) else None
+    profile = comparison.profile if not isinstance(comparison.profile, str | None) else None
     if profile is None and task in TASKS:
         profile = profile_for(task)
     found: dict[str, Any] = {"comparison": VERSION, "task": result.task}
@@ -136,18 +136,21 @@ def compared_as(settings: EvaluationSettings, compared_calls: int, result: Robus
         if means and session.entailment is not None:
             found["entailment"] = session.entailment.name
     for name in ("equivalent_at", "minor_at"):
-        value = getattr(contract, name)
+        value = getattr(comparison, name)
         value = getattr(profile, name, None) if value is None else value
         if value is not None:
             found[name] = value
-    if contract.tiers or contract.guards:
-        found["own"] = [*(each.name for each in contract.tiers), *(each.name for each in contract.guards)]
-    if contract.judge is not None:
-        found["judge"] = contract.judge.name
+    if comparison.tiers or comparison.guards:
+        found["own"] = [
+            *(each.name for each in comparison.tiers),
+            *(each.name for each in comparison.guards),
+        ]
+    if comparison.judge is not None:
+        found["judge"] = comparison.judge.name
     if compared_calls > 1:
         found["calls"] = compared_calls
-    if contract.schema is not None:
-        found["schema"] = hashlib.sha256(contract.schema.text.encode()).hexdigest()[:_DIGITS]
+    if comparison.schema is not None:
+        found["schema"] = hashlib.sha256(comparison.schema.text.encode()).hexdigest()[:_DIGITS]
     return found
 
 
@@ -170,7 +173,7 @@ def sent_of(case: Case, contract: Contract) -> str:
 
     Where parts of requests are left out of their keys, so are they here: nothing is told.
     """
-    if contract.ignore:
+    if contract.comparison.ignore:
         return ""
     calls = () if case.asked is None else case.asked.baseline.run.watch.calls
     if len(calls) != 1:
@@ -210,7 +213,7 @@ def drifting(
         ledger: Takes what runs took.
     """
     snapshot, contract = accepted.snapshot, settings.contract
-    ignored = contract.model_drift == "ignore" and contract.prompt_drift == "ignore"
+    ignored = contract.verdict.model_drift == "ignore" and contract.verdict.prompt_drift == "ignore"
     if snapshot is None or settings.only is not None or findings.overruled is not None or ignored:
         return
     pairs = [
@@ -231,7 +234,7 @@ def drifting(
     told = accepted.told
     if told.undecided:
         mend = _MENDS[settings.session.embedder is not None]
-        but = " (a judge is not asked about it)" if contract.judge is not None else ""
+        but = " (a judge is not asked about it)" if contract.comparison.judge is not None else ""
         accepted.untold = f"{_UNDECIDED}{but}; {mend}"
     else:
         accepted.untold = _TOO_FEW if told.changed is None else ""
@@ -259,7 +262,7 @@ def _may_ask(pairs: Met, settings: EvaluationSettings, accepted: Accepted) -> bo
         return False
     contract = settings.contract
     same = all(_same_prompt(case, then) and _same_sent(case, then) for case, then, _ in pairs)
-    return (contract.model_drift if same else contract.prompt_drift) != "ignore"
+    return (contract.verdict.model_drift if same else contract.verdict.prompt_drift) != "ignore"
 
 
 def _told(pairs: Met, findings: Findings, accepted: Accepted, ledger: RunLedger, *, more: bool) -> Any:
@@ -273,7 +276,7 @@ def _told(pairs: Met, findings: Findings, accepted: Accepted, ledger: RunLedger,
             for _ in range(each.times)
         ]
         beside.append(Beside(_Ordered(answers, frozenset(stored)), stored, now))
-    seed = pairs[0][0].settings.contract.seed
+    seed = pairs[0][0].settings.contract.plan.seed
     asking = compared(beside, more=more, made=len(findings.trials), seed=seed)
     told = yield from relayed(asking, partial(_more, pairs, beside, ledger))
     case, then, answers = pairs[told.case]
@@ -363,7 +366,7 @@ class _Drifted:
             said = _of_answers(told, accepted.untold)
         undecided = not other and told is not None and told.undecided
         message = f"{what}{said}{_another_model(self.snapshot, self.result)}"
-        policy = self.settings.contract.prompt_drift
+        policy = self.settings.contract.verdict.prompt_drift
         return [Drift("prompt", policy, message, before, after, case, p, undecided, self._rewritten())]
 
     def model(self) -> list[Drift]:
@@ -387,7 +390,7 @@ class _Drifted:
                 message = (
                     f"{_NOTHING_TELLS} whether the model changed{who}{on}{untold.removeprefix(_UNDECIDED)}"
                 )
-        policy = self.settings.contract.model_drift
+        policy = self.settings.contract.verdict.model_drift
         return [Drift("model", policy, message, before, after, number, told.p, told.undecided)]
 
     def comparator(self) -> list[Drift]:
@@ -411,7 +414,7 @@ class _Drifted:
         message = f"answers are compared in another way: {', '.join(changes)}"
         if now == then:
             message = f"mutations are made in another way: {', '.join(changes)}"
-        return [Drift("comparator", self.settings.contract.comparator_drift, message, before, after)]
+        return [Drift("comparator", self.settings.contract.verdict.comparator_drift, message, before, after)]
 
     def another_name(self) -> list[str]:
         """That another model answers the same prompt in the same way: no drift."""

@@ -20,6 +20,7 @@ from pytest_promptfuzz.wire.calls import answers_kept_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from fractions import Fraction
 
     from pytest_promptfuzz.evaluating.contract import Contract, EvaluationSettings
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -44,8 +45,9 @@ def planned(
         NotRecordedError: Only the recording may be used, and holds no plan for this prompt and these settings.
     """
     contract, session, where = settings.contract, settings.session, settings.where
+    asks = contract.plan
     try:
-        limited = prompt.limited(contract.part)
+        limited = prompt.limited(asks.part)
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from None
     tape = session.tape
@@ -54,9 +56,9 @@ def planned(
         if found is not None:
             if settings.one_plan:
                 refuse_hopeless(found, limited, contract, where)
-            return parted(found, contract)
+            return parted(found, asks)
     with answers_kept_in(session.store, session.gate):  # a model that helps is asked once
-        made = plan(limited, contract.mutations, seed=contract.seed, operators=contract.operators)
+        made = plan(limited, asks.mutations, seed=asks.seed, operators=asks.operators)
     if not made.mutations:
         raise UsageError(f"{where}: {' '.join(made.notes)}")
     if settings.one_plan:
@@ -65,7 +67,7 @@ def planned(
     if tape is not None and tape.recording:
         check_writable(made.mutations, session.redaction, where)
     on_user = settings.on_wire is not None and settings.on_wire.role == "user"
-    return made.mutations, default_controls(limited, contract, on_user=on_user)
+    return made.mutations, default_controls(limited, asks, on_user=on_user)
 
 
 # What of a plan is asked first; the rest is asked in batches (``batches``).
@@ -111,7 +113,7 @@ def first_part(
     order = fair_order(
         [(each.dimension, *each.operators[:1]) for each in scored],
         [each.id for each in scored],
-        seed=contract.seed,
+        seed=contract.plan.seed,
     )
     turns = [scored[place] for place in order]
     size = how.batch(Counts())
@@ -121,8 +123,9 @@ def first_part(
 
 def stopping_of(planned: int, contract: Contract, *, waits: bool) -> Stopping | None:
     """When the rest of a plan of so many scored trials is not asked; ``None`` where all of it is."""
-    gate = PlanGate(planned, contract.threshold, contract.max_deviations, by_score=contract.gate == "point")
-    return stopping(contract.stop, gate, waits=waits)
+    verdict = contract.verdict
+    gate = PlanGate(planned, verdict.threshold, verdict.max_deviations, by_score=verdict.gate == "point")
+    return stopping(contract.plan.stop, gate, waits=waits)
 
 
 # Whether a test can pass at all: a gate that so few mutations cannot pass is refused before anything is asked.
@@ -138,11 +141,12 @@ def refuse_too_few(settings: EvaluationSettings) -> None:
         UsageError: Naming gate, threshold, and how many it takes.
     """
     contract = settings.contract
-    if contract.gate != "confident" or not settings.one_plan:
+    if contract.verdict.gate != "confident" or not settings.one_plan:
         return
-    needed = smallest_n(contract.threshold)
-    if needed is None or contract.mutations < needed:
-        raise UsageError(_hopeless(contract, contract.mutations, needed, settings.where))
+    threshold, count = contract.verdict.threshold, contract.plan.mutations
+    needed = smallest_n(threshold)
+    if needed is None or count < needed:
+        raise UsageError(_hopeless(threshold, count, needed, settings.where))
 
 
 def refuse_hopeless(mutations: Sequence[Mutation], prompt: Prompt, contract: Contract, where: str) -> None:
@@ -157,47 +161,48 @@ def refuse_hopeless(mutations: Sequence[Mutation], prompt: Prompt, contract: Con
     Raises:
         UsageError: Naming gate, threshold, and how many mutations it takes.
     """
-    if contract.gate != "confident" or _suffices(mutations, contract):
+    asks, threshold = contract.plan, contract.verdict.threshold
+    if contract.verdict.gate != "confident" or _suffices(mutations, threshold):
         return
     count = sum(each.relation == "invariance" for each in mutations)
-    needed = smallest_n(contract.threshold)
-    if needed is None or contract.operators is not None:
-        raise UsageError(_hopeless(contract, count, needed, where))
-    size = max(needed, contract.mutations + 1)
+    needed = smallest_n(threshold)
+    if needed is None or asks.operators is not None:
+        raise UsageError(_hopeless(threshold, count, needed, where))
+    size = max(needed, asks.mutations + 1)
     while size <= _MOST_TRIED:
-        made = plan(prompt, size, seed=contract.seed)
-        if _suffices(made.mutations, contract):
-            message = _hopeless(contract, count, len(made.mutations), where)
+        made = plan(prompt, size, seed=asks.seed)
+        if _suffices(made.mutations, threshold):
+            message = _hopeless(threshold, count, len(made.mutations), where)
             raise UsageError(message.replace("at least ", ""))
         if made.shortage:
             raise UsageError(
-                f"{_cannot(contract, count, where)}, and this prompt allows no plan that could. Ask for less, "
+                f"{_cannot(threshold, count, where)}, and this prompt allows no plan that could. Ask for less, "
                 "with threshold= or gate='point'."
             )
         size += max(1, size // 20)
-    raise UsageError(_hopeless(contract, count, needed, where))
+    raise UsageError(_hopeless(threshold, count, needed, where))
 
 
-def _suffices(mutations: Sequence[Mutation], contract: Contract) -> bool:
+def _suffices(mutations: Sequence[Mutation], threshold: Fraction) -> bool:
     credited = [(cluster(each), 1) for each in mutations if each.relation == "invariance"]
-    return not credited or lower_bound(credited) >= contract.threshold
+    return not credited or lower_bound(credited) >= threshold
 
 
-def _hopeless(contract: Contract, planned: int, needed: int | None, where: str) -> str:
+def _hopeless(threshold: Fraction, planned: int, needed: int | None, where: str) -> str:
     if needed is None:
         return (
-            f"{where}: gate='confident' at threshold={float(contract.threshold):g} cannot pass, however many mutations "
+            f"{where}: gate='confident' at threshold={float(threshold):g} cannot pass, however many mutations "
             "there are: no test proves a score of 1. Ask for less, such as threshold=0.95."
         )
     few = ""
     if planned >= needed:
         few = ", and of more operators, for mutations of one operator are alike"
-    return f"{_cannot(contract, planned, where)}: it needs at least mutations={needed}{few}."
+    return f"{_cannot(threshold, planned, where)}: it needs at least mutations={needed}{few}."
 
 
-def _cannot(contract: Contract, planned: int, where: str) -> str:
+def _cannot(threshold: Fraction, planned: int, where: str) -> str:
     return (
-        f"{where}: gate='confident' at threshold={float(contract.threshold):g} cannot pass with {planned} "
+        f"{where}: gate='confident' at threshold={float(threshold):g} cannot pass with {planned} "
         f"mutation{'' if planned == 1 else 's'}"
     )
 
@@ -283,17 +288,18 @@ def prompt_digest(prompt: Prompt) -> str:
 
 def asked(contract: Contract) -> dict[str, Any]:
     """The settings a plan is made from, as JSON: what the test says, not what a release makes of it."""
-    if contract.operators is None:
+    asks = contract.plan
+    if asks.operators is None:
         draws: Any = "default"
     else:
-        want = wanted(contract.mutations, contract.operators)
+        want = wanted(asks.mutations, asks.operators)
         draws = {each.name: each.weight for each in want.strata}
         if want.ready:
             draws["ready"] = [each.id for each in want.ready]
     return {
-        "mutations": contract.mutations,
-        "seed": contract.seed,
-        "part": contract.part.shown,
+        "mutations": asks.mutations,
+        "seed": asks.seed,
+        "part": asks.part.shown,
         "operators": draws,
     }
 

@@ -101,7 +101,7 @@ def with_replayed(result: Robustness, pins: KnownCounterexamples, settings: Eval
         return result
     breaking, whole = pins.breaking, settings.only is None
     result = replace(result, replayed=tuple(pins.replayed), notes=(*said_of(pins.replayed), *result.notes))
-    if breaking and settings.contract.pinned == "fail" and result.verdict != "brittle" and whole:
+    if breaking and settings.contract.verdict.pinned == "fail" and result.verdict != "brittle" and whole:
         named = f"{breaking[0].id}: {breaking[0].failure}".rstrip(".")
         more = f", and {len(breaking) - 1} more" if len(breaking) > 1 else ""
         result = replace(
@@ -124,7 +124,7 @@ def _limited(asked: CaseAnswers) -> Prompt:
 
 def _confirms(asked: CaseAnswers, pins: KnownCounterexamples) -> bool:
     """Whether a break counts only if it comes again: something rests on it, or answers are known to vary."""
-    fails = asked.case.settings.contract.pinned == "fail"
+    fails = asked.case.settings.contract.verdict.pinned == "fail"
     return pins.decide or fails or len(set(asked.answers.matrix.baseline)) > 1
 
 

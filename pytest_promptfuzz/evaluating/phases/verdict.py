@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.cases import Case, Findings, RunLedger
-    from pytest_promptfuzz.evaluating.contract import Contract, EvaluationSettings
+    from pytest_promptfuzz.evaluating.contract import ComparisonSettings, EvaluationSettings, VerdictSettings
     from pytest_promptfuzz.evaluating.judge import Bench
     from pytest_promptfuzz.mutations.engine.mutation import Relation
     from pytest_promptfuzz.stats.repeats import RepeatEvidence
@@ -107,7 +107,7 @@ NOTHING = Before()
 
 def paired_of(findings: Findings, settings: EvaluationSettings, before: Before) -> Paired | None:
     """The trials of a test beside those of the run before; ``None`` where it is not to be held against one."""
-    if settings.contract.gate != "no-worse" or before.outcomes is None:
+    if settings.contract.verdict.gate != "no-worse" or before.outcomes is None:
         return None
     now = keyed(findings.trials, findings.names)
     return Paired.of(before.outcomes, now, alpha=ALPHA / settings.session.tests)
@@ -117,7 +117,7 @@ def said_of_gate(findings: Findings, settings: EvaluationSettings, before: Befor
     """That the verdict is of one trial; why a test whose gate is ``no-worse`` is not held against the run before."""
     if settings.only is not None:
         return [f"only trial {settings.only} was run: the verdict covers it alone"]
-    if settings.contract.gate != "no-worse":
+    if settings.contract.verdict.gate != "no-worse":
         return []
     found, store = paired_of(findings, settings, before), before.store
     if found is None:
@@ -175,8 +175,8 @@ class Ruling:
 
 def ruled(findings: Findings, settings: EvaluationSettings, before: Before) -> Ruling:
     """What the trials that were made so far say, and what follows."""
-    contract, evidence = settings.contract, findings.evidence
-    trials = in_order(findings.trials, findings.ended, contract.samples)
+    contract, gate, evidence = settings.contract, settings.contract.verdict, findings.evidence
+    trials = in_order(findings.trials, findings.ended, contract.plan.samples)
     controls = {mutation.id for case in findings.ended for mutation in case.controls}
     by_relation = _groups(trials, lambda trial: (trial.mutation.relation,))
     own = [trial for trial in trials if trial.id not in controls]
@@ -190,19 +190,19 @@ def ruled(findings: Findings, settings: EvaluationSettings, before: Before) -> R
     judgement = findings.overruled or _not_exercised(scored)
     if judgement is None:
         judgement = decide_at(
-            contract.gate,
+            gate.gate,
             counts if findings.certain else replace(counts, not_needed=0),
-            contract.threshold,
-            max_deviations=contract.max_deviations,
+            gate.threshold,
+            max_deviations=gate.max_deviations,
             evidence=evidence if relation == "invariance" else ALONE,
             sampled=sampled,
             paired=paired,
         )
         # A brittle prompt has shown that its test notices changes.
         if judgement.verdict == "pass" or relation == "must-change":
-            judgement = insensitive(relation, own, contract.threshold, evidence.floor) or judgement
+            judgement = insensitive(relation, own, gate.threshold, evidence.floor) or judgement
         if judgement.verdict == "pass" and "must-change" not in by_own and settings.only is None:
-            judgement = no_control(contract) or judgement
+            judgement = no_control(contract.plan) or judgement
         if judgement.verdict == "pass":
             judgement = insensitive_anyway(added, own) or judgement
     judgement = _with_unasked(_for_the_budget(judgement, scored), counts)
@@ -230,11 +230,11 @@ def concluded(
     return Robustness(
         score=None if score is None else float(score),
         bounds=(float(low), float(high)),
-        threshold=float(contract.threshold),
+        threshold=float(contract.verdict.threshold),
         adjusted_score=None if evidence.adjusted is None else float(evidence.adjusted),
         noise=evidence,
         interval=ruling.sampled.interval(),
-        gate=contract.gate,
+        gate=contract.verdict.gate,
         paired=ruling.paired,
         outcomes=counts,
         by_dimension=_groups(ruling.scored, lambda trial: (trial.mutation.dimension,)),
@@ -253,9 +253,9 @@ def concluded(
         model=ledger.model,
         task=findings.task,
         oracle_only=findings.oracle_only,
-        seed=contract.seed,
-        planned=contract.mutations,
-        notes=_notes(ruling, findings, ledger.notes, contract.ignore),
+        seed=contract.plan.seed,
+        planned=contract.plan.mutations,
+        notes=_notes(ruling, findings, ledger.notes, contract.comparison.ignore),
     )
 
 
@@ -328,7 +328,7 @@ def _excused(judgement: Judgement, paired: Paired | None) -> list[str]:
 
 def says_brittle(
     trials: Sequence[Trial],
-    contract: Contract,
+    settings: VerdictSettings,
     evidence: RepeatEvidence,
     *,
     waiting: int = 0,
@@ -340,10 +340,10 @@ def says_brittle(
         return False
     counts = replace(Counts.of(trial.outcome for trial in scored), not_needed=waiting)
     known = decide_at(
-        contract.gate,
+        settings.gate,
         counts,
-        contract.threshold,
-        max_deviations=contract.max_deviations,
+        settings.threshold,
+        max_deviations=settings.max_deviations,
         evidence=evidence,
         paired=paired,
     )
@@ -483,25 +483,25 @@ def spent_embedding(cases: Iterable[Case], notes: list[str]) -> Spent:
     return spent
 
 
-def with_judging(result: Robustness, cases: Sequence[Case], contract: Contract) -> Robustness:
+def with_judging(result: Robustness, cases: Sequence[Case], settings: ComparisonSettings) -> Robustness:
     """A result with what its judge did, and what that took.
 
     Args:
         result: Without.
         cases: Those that have begun.
-        contract: The test's settings.
+        settings: How answers are compared.
     """
     benches = {each.number: each.bench for each in cases if each.bench is not None}
-    if contract.judge is None or not benches:
+    if settings.judge is None or not benches:
         return result
     subjects = [each.value for each in cases]
     quality, ungraded = (
-        _quality(result.trials, benches, contract.quality, subjects) if contract.quality else (None, 0)
+        _quality(result.trials, benches, settings.quality, subjects) if settings.quality else (None, 0)
     )
     said = [each for bench in benches.values() for each in bench.said.values()]
     ratings = [each for each in said if isinstance(each, Rating)]
     judging = Judging(
-        judge=contract.judge.name,
+        judge=settings.judge.name,
         ratings=dict(Counter(each.rating for each in ratings)),
         failed=len(said) - len(ratings),
         orders=_between_orders(ratings),
@@ -511,7 +511,7 @@ def with_judging(result: Robustness, cases: Sequence[Case], contract: Contract) 
     )
     spent = sum((bench.spent for bench in benches.values()), Spent())
     notes = dict.fromkeys(note for bench in benches.values() for note in bench.notes)
-    close = getattr(contract.judge, "close", None)
+    close = getattr(settings.judge, "close", None)
     if close is not None:
         close()
     both = result.spent + spent

@@ -38,7 +38,7 @@ class ItemProgress:
             return
         self._ran += 1
         deviations = sum(trial.outcome == "deviation" for trial in job.findings.trials)
-        total = job.cases * (1 if job.settings.only else job.contract.mutations)
+        total = job.cases * (1 if job.settings.only else job.contract.plan.mutations)
         # Each case begins with its baseline and its control trial.
         done = min(max(self._ran - 2 * job.cases, 0), total)
         self._progress.trial(self._test, done, total, deviations, job.spent.calls)
