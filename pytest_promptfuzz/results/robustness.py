@@ -42,13 +42,13 @@ class Group:
     def of(cls, trials: Iterable[Trial]) -> Group:
         """Summarise trials."""
         chosen = list(trials)
-        counts = Counts.of(trial.outcome for trial in chosen)
+        counts = Counts.of([trial.outcome for trial in chosen])
         score = robustness(counts)
-        pairs = ((t.mutation.severity, t.similarity) for t in chosen)
+        pairs = [(t.mutation.severity, t.similarity) for t in chosen]
         return cls(
             counts,
             None if score is None else float(score),
-            weighted((severity, similarity) for severity, similarity in pairs if similarity is not None),
+            weighted([(severity, similarity) for severity, similarity in pairs if similarity is not None]),
         )
 
 

@@ -12,14 +12,17 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlencode, urlsp
 
 from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError
 from pytest_promptfuzz.storage.secrets import (
+    HEADERS,
     HIDDEN,
     LISTED,
     RULES,
     SECRET_HEADER,
+    SHORT,
     VERSIONS,
     SecretRules,
     way_to,
     ways_to_items,
+    worth,
 )
 
 if TYPE_CHECKING:
@@ -120,7 +123,7 @@ class Redaction:
     def _hidden(self, text: str, wanted: Callable[[str, int, int], bool]) -> str:
         for value in self._needles:
             text = text.replace(value, HIDDEN)
-        for each in self.rules.all(text):
+        for each in worth(self.rules, text) if len(text) <= SHORT else self.rules.all(text):
             pieces, at = [], 0
             for start, end in each.spans(text):
                 if not each.named or wanted(text, start, end):
@@ -184,7 +187,10 @@ class Redaction:
         return value
 
     def _way_to(self, way: tuple[str, ...], owner: Mapping[str, Any], name: str) -> tuple[str, ...]:
-        return way_to(way, owner, name) if self.rules.fields else (*way, name)
+        # Few fields are named by another, as in {"name": "password", "value": …}.
+        if not self.rules.fields or (name != "value" and not (way and way[-1] in HEADERS)):
+            return (*way, name)
+        return way_to(way, owner, name)
 
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Headers with lower-case names, credentials hidden."""

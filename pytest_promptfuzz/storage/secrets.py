@@ -53,7 +53,7 @@ _SIGNING_IN_WITH = frozenset(
     {"key", "value", "token", "secret", "bearer", "encoded_api_key", "connection_string"}
 )
 _ECHOED = (("metadata",), ("tools",))
-_HEADERS = frozenset({"headers", "extra_headers", "custom_headers", "http_headers", "default_headers"})
+HEADERS = frozenset({"headers", "extra_headers", "custom_headers", "http_headers", "default_headers"})
 _COOKIES = frozenset({"cookies", "cookie_jar"})
 _TOOLS = frozenset({"tools", "mcp_servers", "mcpServers", "mcp"})  # their headers are for signing in
 _HARMLESS_HEADER = expression(
@@ -389,11 +389,12 @@ def _parts() -> dict[str, str]:
     return _contexts()[0]
 
 
-_SHORT = 256  # characters: roles, names and labels, which most texts of a request are, come again and again
+SHORT = 256  # characters: roles, names and labels, which most texts of a request are, come again and again
 
 
 @lru_cache(maxsize=4096)
-def _worth(rules: SecretRules, text: str) -> tuple[Pass, ...]:
+def worth(rules: SecretRules, text: str) -> tuple[Pass, ...]:
+    """The passes that a short text may hold something of."""
     lower = text.lower()
     return tuple(each for each in (*rules.shapes, *rules.passes) if each.may_be_in(lower))
 
@@ -418,7 +419,7 @@ class SecretRules:
 
     def all(self, text: str) -> tuple[Pass, ...]:
         """The passes that a text may hold something of."""
-        return (_worth if len(text) <= _SHORT else _worth.__wrapped__)(self, text)
+        return (worth if len(text) <= SHORT else worth.__wrapped__)(self, text)
 
     def kind_of(self, text: str) -> str:
         """What a text holds that looks like a credential; nothing where it holds none."""
@@ -496,7 +497,7 @@ def _is_server(way: tuple[str, ...]) -> bool:
 
 
 def _in_headers(way: tuple[str, ...]) -> bool:
-    return len(way) > 1 and way[-2] in _HEADERS
+    return len(way) > 1 and way[-2] in HEADERS
 
 
 def _is_for_signing_in(way: tuple[str, ...]) -> bool:
@@ -551,7 +552,7 @@ def _secrets_in(value: Any, path: str, way: tuple[str, ...], asked: bool) -> Ite
 
 def way_to(way: tuple[str, ...], owner: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """The way to a field; of the value in a pair such as ``{"name": "password", "value": …}``, to its name's."""
-    in_headers = bool(way) and way[-1] in _HEADERS
+    in_headers = bool(way) and way[-1] in HEADERS
     if name == "value":
         for each in _PAIR_NAMES:
             named = owner.get(each)

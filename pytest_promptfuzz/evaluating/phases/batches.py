@@ -213,7 +213,7 @@ class Pace:
 
     @staticmethod
     def _counts(trials: Sequence[Trial]) -> Counts:
-        return Counts.of(trial.outcome for trial in trials if trial.mutation.relation == "invariance")
+        return Counts.of([trial.outcome for trial in trials if trial.mutation.relation == "invariance"])
 
 
 # What overrules the trials: answers of two models, a model that refuses the unmutated prompt as well.

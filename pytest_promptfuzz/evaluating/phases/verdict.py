@@ -184,7 +184,7 @@ def ruled(findings: Findings, settings: EvaluationSettings, before: Before) -> R
     by_own = _groups(own, lambda trial: (trial.mutation.relation,)) if added else by_relation
     relation = _judged(by_own)
     scored = [trial for trial in own if trial.mutation.relation == relation]
-    counts = Counts.of(trial.outcome for trial in scored)
+    counts = Counts.of([trial.outcome for trial in scored])
     sampled = _sampled(scored, credited(findings.asked, evidence), evidence)
     paired = paired_of(findings, settings, before)
     judgement = findings.overruled or _not_exercised(scored)
@@ -221,7 +221,7 @@ def concluded(
         ledger: What its runs took, and what the reader must know of them.
     """
     contract, evidence, judgement = settings.contract, findings.evidence, ruling.judgement
-    counts = Counts.of(trial.outcome for trial in ruling.scored)
+    counts = Counts.of([trial.outcome for trial in ruling.scored])
     score = robustness(counts)
     low, high = bounds(counts)
     baselines = tuple(each.value for each in findings.cases)
@@ -338,7 +338,7 @@ def says_brittle(
     scored = [trial for trial in trials if trial.mutation.relation == "invariance"]
     if not scored or _not_exercised(scored):
         return False
-    counts = replace(Counts.of(trial.outcome for trial in scored), not_needed=waiting)
+    counts = replace(Counts.of([trial.outcome for trial in scored]), not_needed=waiting)
     known = decide_at(
         settings.gate,
         counts,

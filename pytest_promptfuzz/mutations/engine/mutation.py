@@ -82,6 +82,7 @@ class Mutation:
     relation: Relation = "invariance"
     source: Prompt | None = field(default=None, repr=False, compare=False)
     _text: str | None = field(default=None, init=False, repr=False, compare=False)
+    _id: str | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -94,8 +95,11 @@ class Mutation:
     @property
     def id(self) -> str:
         """12 hexadecimal digits of sha256 over the original and the edits."""
-        content = json.dumps([self.original, edits_to_json(self.edits)], separators=(",", ":"))
-        return hashlib.sha256(content.encode()).hexdigest()[:12]
+        if self._id is None:
+            content = json.dumps([self.original, edits_to_json(self.edits)], separators=(",", ":"))
+            object.__setattr__(self, "_id", hashlib.sha256(content.encode()).hexdigest()[:12])
+        assert self._id is not None
+        return self._id
 
     @property
     def change_rate(self) -> float:
