@@ -148,7 +148,7 @@ def search_all(cases: list[SearchCase], options: argparse.Namespace, output: Out
                 continue
             finally:
                 progress.clear()
-            if searching.hunt.baseline is not None or searching.job.findings.overruled is not None:
+            if searching.runner.baseline is not None or searching.job.findings.overruled is not None:
                 _take(case.name, searching, made)
             if made.stopped:
                 break

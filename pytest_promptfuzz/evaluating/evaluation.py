@@ -200,9 +200,8 @@ class Evaluation:
             plan += self.controls(asked.case.unmutated)
         now, asked.waiting = self.first_part(chosen_of(plan, only, settings.where))
         trials = yield from mutated([(asked, now)], self.ledger)
-        if (
-            settings.order.whole or settings.session.mode == "record"
-        ):  # later this case, or its recording, is over
+        # Later this case, or its recording, is over.
+        if settings.order.whole or settings.session.mode == "record":
             trials += yield from self._controlled(asked, trials)
         return trials
 

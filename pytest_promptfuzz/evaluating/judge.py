@@ -70,7 +70,7 @@ def infrastructure_error(run: Run, *, caused: bool = False) -> TrialError | None
         caused: Whether the mutation is known to be what a model refuses (HTTP 400, 413): what the application makes of
             that is then judged like any answer.
     """
-    for fault in run.watch.unrecovered():
+    for fault in run.watch.unrecovered() if run.watch.faults else ():
         if fault.kind == "bad-request" and caused:
             continue
         return TrialError(fault.kind, fault.message)
@@ -90,7 +90,8 @@ def infrastructure_error(run: Run, *, caused: bool = False) -> TrialError | None
 
 def refused(run: Run) -> str:
     """How a model refused a request of this run (HTTP 400, 413) that was not answered later; empty where none did."""
-    said = [fault.message for fault in run.watch.unrecovered() if fault.kind == "bad-request"]
+    faults = run.watch.unrecovered() if run.watch.faults else ()
+    said = [fault.message for fault in faults if fault.kind == "bad-request"]
     if isinstance(run.exception, TargetError) and run.exception.kind == "bad-request":
         said.append(str(run.exception))
     return said[0] if said else ""

@@ -53,11 +53,11 @@ class SearchEvaluation(Evaluation):
     """An evaluation whose trials are what a search asks, in the place of a plan's.
 
     Attributes:
-        hunt: The search.
+        runner: The search.
         changed: What may change.
     """
 
-    hunt: SearchRunner | None = None
+    runner: SearchRunner | None = None
     changed: Prompt | None = None
 
     def plan(self, prompt: Prompt) -> tuple[Mutation, ...]:
@@ -72,9 +72,9 @@ class SearchEvaluation(Evaluation):
 
     def begin(self, asked: CaseAnswers) -> Epoch:
         """Search, once the baseline holds."""
-        assert self.hunt is not None
+        assert self.runner is not None
         assert self.changed is not None  # `plan` is asked before
-        return (yield from self.hunt.epoch(asked, self.changed, self.ledger))
+        return (yield from self.runner.epoch(asked, self.changed, self.ledger))
 
     def again(self) -> Steps:
         """Nothing: what a search finds it confirms by itself."""
@@ -86,11 +86,11 @@ class SearchEvaluation(Evaluation):
         Raises:
             UsageError: The baseline could not be had, or is not repeatable.
         """
-        assert self.hunt is not None
+        assert self.runner is not None
         settings, overruled = self.settings, self.findings.overruled
         if overruled is not None:
             raise UsageError(f"{settings.where}: nothing can be searched: {overruled.explanation}")
-        return self.hunt.result(settings.target, self.ledger)
+        return self.runner.result(settings.target, self.ledger)
 
 
 def search(
@@ -211,7 +211,7 @@ class Searching:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         where = "search"
-        hunting = SearchSettings.of(
+        search_settings = SearchSettings.of(
             given["method"],
             given["objective"],
             where=where,
@@ -239,7 +239,7 @@ class Searching:
         if given["part"] is not None:
             settings["part"] = given["part"]
         self._measures = measures_of(given["measures"], where)
-        self.hunt = SearchRunner(hunting, where, progress=given["progress"])
+        self.runner = SearchRunner(search_settings, where, progress=given["progress"])
         self.evaluation = TargetEvaluation(
             given["prompt"],
             given["target"],
@@ -252,7 +252,7 @@ class Searching:
             given["session"],
             None,
             None,
-            job=partial(SearchEvaluation, hunt=self.hunt),
+            job=partial(SearchEvaluation, runner=self.runner),
             where=where,
         )
         job = self.evaluation.job
@@ -284,7 +284,7 @@ class Searching:
         Raises:
             KeyboardInterrupt: Nothing is known.
         """
-        if self.hunt.baseline is None:
+        if self.runner.baseline is None:
             raise KeyboardInterrupt
 
     def found(self) -> Search:
@@ -419,7 +419,7 @@ class _Asking:
         session: Session | None,
         settings: Mapping[str, Any],
     ) -> None:
-        self._hunting = SearchSettings.of(
+        self._search_settings = SearchSettings.of(
             _it,
             objective,
             where=_WHERE,
@@ -439,7 +439,7 @@ class _Asking:
     @contextmanager
     def about(self, mutation: Mutation) -> Iterator[TargetEvaluation]:
         """One change, to be asked about inside; what was answered is kept."""
-        hunt = _Carrying(self._hunting, _WHERE, carried=mutation)
+        runner = _Carrying(self._search_settings, _WHERE, carried=mutation)
         evaluation = TargetEvaluation(
             mutation.original if mutation.source is None else mutation.source,
             self._target,
@@ -452,7 +452,7 @@ class _Asking:
             self._session,
             None,
             None,
-            job=partial(SearchEvaluation, hunt=hunt),
+            job=partial(SearchEvaluation, runner=runner),
             where=_WHERE,
         )
         job = evaluation.job

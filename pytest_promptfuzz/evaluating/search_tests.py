@@ -37,16 +37,16 @@ class SearchedTest(SearchEvaluation):
     """An evaluation that is brittle if its search finds something, and passes if it does not.
 
     Attributes:
-        hunting: How it goes about it; the budget is the whole test's.
+        search_settings: How it goes about it; the budget is the whole test's.
         inputs: How many inputs share the budget: each has an equal part of what is left when its turn comes.
-        hunts: What was searched, in order; an input that was asked anew has two.
+        runners: What was searched, in order; an input that was asked anew has two.
         unsearched: The names of inputs that were left out, since the search was over.
         clock: Seconds.
     """
 
-    hunting: SearchSettings | None = None
+    search_settings: SearchSettings | None = None
     inputs: int = 1
-    hunts: list[SearchRunner] = field(default_factory=list)
+    runners: list[SearchRunner] = field(default_factory=list)
     unsearched: list[str] = field(default_factory=list)
     clock: Callable[[], float] = monotonic
     _began: float | None = None
@@ -69,23 +69,25 @@ class SearchedTest(SearchEvaluation):
         if (yield from self._known_breaks(asked, self.changed)):
             return []
         share = self._share()
-        self.hunt = SearchRunner(
+        self.runner = SearchRunner(
             share,
             self.settings.where,
             clock=self.clock,
             spare=max(0, self.budget - self.asked - share.queries),
         )
-        self.hunts.append(self.hunt)
+        self.runners.append(self.runner)
         try:
-            yield from self.hunt.epoch(asked, self.changed, self.ledger)
+            yield from self.runner.epoch(asked, self.changed, self.ledger)
         except ReachedAlready as error:  # whose name says nothing to who reads it in a report
             raise UsageError(str(error)) from None
         return []
 
     def _known_breaks(self, asked: CaseAnswers, prompt: Prompt) -> Generator[list[Step], list[Run], bool]:
         """Ask what is known to break the test, in its own sense; a recording holds a whole search, which needs none."""
-        assert self.hunting is not None
-        if self.session.mode in {"record", "replay"} or not isinstance(self.hunting.objective, Deviation):
+        assert self.search_settings is not None
+        if self.session.mode in {"record", "replay"} or not isinstance(
+            self.search_settings.objective, Deviation
+        ):
             return False
         self.pins.known = [each for each in self.pins.known if self._within(each.found.mutation)]
         self.pins.decide = True
@@ -98,8 +100,8 @@ class SearchedTest(SearchEvaluation):
 
     def _within(self, mutation: Mutation) -> bool:
         """Whether a change that is known keeps what this search is to keep: its limits may be tighter by now."""
-        assert self.hunting is not None
-        limits, words = self.hunting.changes, touched_words(mutation.edits, Tokens(mutation.original))
+        assert self.search_settings is not None
+        limits, words = self.search_settings.changes, touched_words(mutation.edits, Tokens(mutation.original))
         if mutation.change_rate > limits.change_rate or (limits.words is not None and words > limits.words):
             return False
         return limits.cosine is None and (limits.allows is None or limits.allows(mutation))
@@ -111,10 +113,10 @@ class SearchedTest(SearchEvaluation):
         found = searched.found
         failures = self.ledger.failures.items()
         self.ledger.failures = {name: each for name, each in failures if found and name == found.id}
-        hunt = self._finder
-        self.counterexamples = [] if hunt is None else [*filter(None, [hunt.counterexample()])]
+        runner = self._finder
+        self.counterexamples = [] if runner is None else [*filter(None, [runner.counterexample()])]
         result = Evaluation.conclude(self)
-        said = [note for each in ([hunt] if hunt else self.hunts) for note in each.said()]
+        said = [note for each in ([runner] if runner else self.runners) for note in each.said()]
         return replace(
             result,
             explanation=judgement.explanation,
@@ -125,17 +127,17 @@ class SearchedTest(SearchEvaluation):
     @property
     def asked(self) -> int:
         """Queries so far."""
-        return sum(hunt.budget.queries for hunt in self.hunts) + self._replays
+        return sum(runner.budget.queries for runner in self.runners) + self._replays
 
     @property
     def budget(self) -> int:
         """How many there may be."""
-        return 0 if self.hunting is None else self.hunting.queries
+        return 0 if self.search_settings is None else self.search_settings.queries
 
     @property
     def best(self) -> float:
         """How near the goal the best of them came, in [0, 1]."""
-        return max((hunt.tried.best_loss for hunt in self.hunts), default=0.0)
+        return max((runner.tried.best_loss for runner in self.runners), default=0.0)
 
     @property
     def has_found(self) -> bool:
@@ -150,18 +152,18 @@ class SearchedTest(SearchEvaluation):
     @property
     def _finder(self) -> SearchRunner | None:
         """The search that found something."""
-        return next((hunt for hunt in self.hunts if hunt.smallest() is not None), None)
+        return next((runner for runner in self.runners if runner.smallest() is not None), None)
 
     @property
     def _over(self) -> bool:
         if self.findings.overruled is not None or self.has_found:
             return True  # what is known and not minimal was searched for once more, on its own input
-        return any(hunt.ending.why in _HOPELESS for hunt in self.hunts)
+        return any(runner.ending.why in _HOPELESS for runner in self.runners)
 
     def _share(self) -> SearchSettings:
         """What is left, over the inputs whose turn is still to come, this one counted."""
-        assert self.hunting is not None
-        whole, now, paid = self.hunting, self.clock(), self.spent.cost or 0.0
+        assert self.search_settings is not None
+        whole, now, paid = self.search_settings, self.clock(), self.spent.cost or 0.0
         if self._began is None:
             self._began = now
         waiting = max(1, self.inputs - self.cases + 1)
@@ -182,35 +184,38 @@ class SearchedTest(SearchEvaluation):
             on = self._on(known.now.case)
             said = f"A known counterexample still breaks the test{on}; nothing more was searched."
             return Judgement("brittle", "counterexample-found", said)
-        for hunt in self.hunts:
-            undone = _undone(hunt)
+        for runner in self.runners:
+            undone = _undone(runner)
             if undone is not None:
-                return Judgement(undone.verdict, undone.reason, f"{undone.explanation}{self._on(hunt.case)}.")
+                return Judgement(
+                    undone.verdict, undone.reason, f"{undone.explanation}{self._on(runner.case)}."
+                )
         return Judgement("pass", "none-found", self._none())
 
-    def _found(self, hunt: SearchRunner) -> str:
-        assert self.hunting is not None
-        found = hunt.counterexample()
+    def _found(self, runner: SearchRunner) -> str:
+        assert self.search_settings is not None
+        found = runner.counterexample()
         assert found is not None
-        said = f"A change of the prompt breaks the test{self._on(hunt.case)}, found by query {self._found_at(hunt)} of "
-        said += f"{self.hunting.queries:,} ({self.hunting.name})"
-        if hunt.ending.why == "found":
+        settings = self.search_settings
+        said = f"A change of the prompt breaks the test{self._on(runner.case)}, found by query "
+        said += f"{self._found_at(runner)} of {settings.queries:,} ({settings.name})"
+        if runner.ending.why == "found":
             return (
                 f"{said}." if found.minimal else f"{said}; the budget ended before it was as small as can be."
             )
-        return f"{said}; before it was as small as can be, {hunt.ending.explanation}."
+        return f"{said}; before it was as small as can be, {runner.ending.explanation}."
 
     def _none(self) -> str:
-        assert self.hunting is not None
+        assert self.search_settings is not None
         over = f" over {self.inputs} inputs" if self.inputs > 1 else ""
-        said = f"No counterexample in {self.asked:,} queries{over} ({self.hunting.name})"
-        ends = {hunt.ending.why: hunt for hunt in self.hunts}
+        said = f"No counterexample in {self.asked:,} queries{over} ({self.search_settings.name})"
+        ends = {runner.ending.why: runner for runner in self.runners}
         if set(ends) == {"exhausted"}:
             said += ", which had nothing more to ask"
         for why in ("cost-spent", "time-spent"):
             if why in ends:
                 said += f", before {ends[why].ending.explanation}"
-        errors = sum(hunt.budget.errors for hunt in self.hunts)
+        errors = sum(runner.budget.errors for runner in self.runners)
         return f"{said}; {errors} of them got no answer." if errors else f"{said}."
 
     def _on(self, case: int) -> str:
@@ -218,9 +223,9 @@ class SearchedTest(SearchEvaluation):
         name = names[case] if case < len(names) else ""
         return f" on input {name}" if name else ""
 
-    def _found_at(self, hunt: SearchRunner) -> int:
-        before = self.hunts[: self.hunts.index(hunt)]
-        return hunt.found_at + sum(each.budget.queries for each in before) + self._replays
+    def _found_at(self, runner: SearchRunner) -> int:
+        before = self.runners[: self.runners.index(runner)]
+        return runner.found_at + sum(each.budget.queries for each in before) + self._replays
 
     def _left(self) -> list[str]:
         if not self.unsearched:
@@ -229,19 +234,19 @@ class SearchedTest(SearchEvaluation):
         return [f"{count} more input{'s were' if count > 1 else ' was'} not searched: the search was over"]
 
     def _searched(self) -> Searched:
-        assert self.hunting is not None
+        assert self.search_settings is not None
         finder, again = self._finder, self._known
         smallest = None if finder is None else finder.smallest()
         trial = smallest.trial if smallest is not None else again.trial if again is not None else None
-        known = [each for each in (hunt.tried.nearest() for hunt in self.hunts) if each is not None]
+        known = [each for each in (runner.tried.nearest() for runner in self.runners) if each is not None]
         nearest = max(known, key=lambda each: each.loss, default=None)
         return Searched(
-            method=self.hunting.name,
-            objective=self.hunting.objective.name,
+            method=self.search_settings.name,
+            objective=self.search_settings.objective.name,
             queries=self.asked,
-            budget=self.hunting.queries,
-            errors=sum(hunt.budget.errors for hunt in self.hunts),
-            places=sum(hunt.places for hunt in self.hunts),
+            budget=self.search_settings.queries,
+            errors=sum(runner.budget.errors for runner in self.runners),
+            places=sum(runner.places for runner in self.runners),
             found_at=self._found_at(finder) if finder is not None else self.asked if again is not None else 0,
             loss=smallest.loss if smallest is not None else 1.0 if again is not None else self.best,
             nearest=nearest.trial if nearest is not None and trial is None else None,
@@ -250,26 +255,26 @@ class SearchedTest(SearchEvaluation):
         )
 
 
-def _undone(hunt: SearchRunner) -> Judgement | None:
+def _undone(runner: SearchRunner) -> Judgement | None:
     """Why a search that found nothing proves nothing; ``None`` where it was done."""
-    changed = sum(each.asked for each in hunt.tried.known.values())
-    if hunt.ending.why == "noisy":
-        return Judgement("noisy", "baseline-mixed", f"Nothing can be searched: {hunt.ending.explanation}")
-    if hunt.ending.why == "unconfirmed":
-        return Judgement("inconclusive", "budget-spent", f"Nothing is certain: {hunt.ending.explanation}")
-    if hunt.ending.why == "interrupted":
+    changed = sum(each.asked for each in runner.tried.known.values())
+    if runner.ending.why == "noisy":
+        return Judgement("noisy", "baseline-mixed", f"Nothing can be searched: {runner.ending.explanation}")
+    if runner.ending.why == "unconfirmed":
+        return Judgement("inconclusive", "budget-spent", f"Nothing is certain: {runner.ending.explanation}")
+    if runner.ending.why == "interrupted":
         return Judgement(
-            "inconclusive", "interrupted", f"It was interrupted after {hunt.budget.queries} queries"
+            "inconclusive", "interrupted", f"It was interrupted after {runner.budget.queries} queries"
         )
-    lost = hunt.budget.lost
+    lost = runner.budget.lost
     if lost is not None and lost.kind == "budget":
-        why = f"The budget was spent after {hunt.budget.queries} of {hunt.settings.queries} queries: {lost.message}"
+        why = f"The budget was spent after {runner.budget.queries} of {runner.settings.queries} queries: {lost.message}"
         return Judgement("inconclusive", "budget-spent", why.rstrip("."))
-    if lost is not None and (hunt.ending.why == "target-failed" or hunt.budget.errors > changed):
+    if lost is not None and (runner.ending.why == "target-failed" or runner.budget.errors > changed):
         reason: Reason = "not-exercised" if lost.kind == "not-exercised" else "errors-decide"
-        why = f"{hunt.budget.errors} of {hunt.budget.queries} queries got no answer; the last: {lost.message}"
+        why = f"{runner.budget.errors} of {runner.budget.queries} queries got no answer; the last: {lost.message}"
         return Judgement("inconclusive", reason, f"Too little could be searched: {why}".rstrip("."))
     if not changed:
-        why = hunt.ending.explanation or "the budget holds no more than what the method first asks"
+        why = runner.ending.explanation or "the budget holds no more than what the method first asks"
         return Judgement("inconclusive", "budget-spent", f"No changed prompt was asked: {why}")
     return None

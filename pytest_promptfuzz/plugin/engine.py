@@ -43,9 +43,9 @@ from pytest_promptfuzz.plugin.test_bodies import (
     check,
     checks_something,
     ends_test,
-    hunting_of,
     is_search,
     refuse_other,
+    search_settings_of,
     without_unused,
 )
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
@@ -368,8 +368,8 @@ class Engine:
         if state.config.getoption("promptfuzz_update") and not searches:
             settled = updated(settled, session)
         if searches:
-            hunting, only = hunting_of(keys, settled, settings["queries"], self.where), None
-            kind = functools.partial(SearchedTest, hunting=hunting)
+            search_settings, only = search_settings_of(keys, settled, settings["queries"], self.where), None
+            kind = functools.partial(SearchedTest, search_settings=search_settings)
         body = BodyTraits(
             checks=checks_something(self.item.obj),
             only_checks=self.declared is not None,
@@ -552,7 +552,7 @@ class Engine:
     def told_by_now(self) -> bool:
         """Whether the verdict is known, though the run ends; what a search knows that found nothing yet is kept."""
         job = self.job
-        if isinstance(job, SearchedTest) and job.hunts and not job.told:
+        if isinstance(job, SearchedTest) and job.runners and not job.told:
             job.told = job.has_found
             if not job.told:
                 self.state.interrupted[self.where] = self._reported(job.conclude())

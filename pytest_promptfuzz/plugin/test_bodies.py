@@ -249,7 +249,9 @@ def without_unused(overrides: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in overrides.items() if key not in _UNUSED}
 
 
-def hunting_of(keys: Mapping[str, Any], contract: Contract, queries: int, where: str) -> SearchSettings:
+def search_settings_of(
+    keys: Mapping[str, Any], contract: Contract, queries: int, where: str
+) -> SearchSettings:
     """How a test searches.
 
     Args:
@@ -270,7 +272,7 @@ def hunting_of(keys: Mapping[str, Any], contract: Contract, queries: int, where:
                 f"{where}: search= has no key {name!r}.{where_else or ' ' + nearest(name, _RARE)}"
             )
     method = rare.get("method", DEFAULT) if rare or isinstance(chosen, Mapping) else chosen
-    hunting = SearchSettings.of(
+    search_settings = SearchSettings.of(
         DEFAULT if method is True else method,
         keys.get("objective", "deviation"),
         where=where,
@@ -282,8 +284,8 @@ def hunting_of(keys: Mapping[str, Any], contract: Contract, queries: int, where:
         baseline_runs=max(2, contract.plan.baseline_runs),
         **{_RARE[name]: value for name, value in rare.items() if name != "method"},
     )
-    _refuse_too_few(hunting, 1, where)
-    return hunting
+    _refuse_too_few(search_settings, 1, where)
+    return search_settings
 
 
 def _operators(contract: Contract) -> Any:
@@ -302,18 +304,18 @@ def shared_over(job: Evaluation, cases: Cases) -> None:
         UsageError: It holds no changed prompt for each of them.
     """
     if isinstance(job, SearchedTest):
-        assert job.hunting is not None
+        assert job.search_settings is not None
         job.inputs = len(cases.inputs)
-        _refuse_too_few(job.hunting, job.inputs, job.settings.where)
+        _refuse_too_few(job.search_settings, job.inputs, job.settings.where)
 
 
-def _refuse_too_few(hunting: SearchSettings, inputs: int, where: str) -> None:
-    least = (hunting.baseline_runs + 1) * inputs
-    if hunting.queries < least:
+def _refuse_too_few(search_settings: SearchSettings, inputs: int, where: str) -> None:
+    least = (search_settings.baseline_runs + 1) * inputs
+    if search_settings.queries < least:
         of = f" for {inputs} inputs" if inputs > 1 else ""
         raise UsageError(
-            f"{where}: queries={hunting.queries} buys no changed prompt{of}: each unmutated prompt is asked "
-            f"{hunting.baseline_runs} times first. Give at least {least}, and far more to find anything."
+            f"{where}: queries={search_settings.queries} buys no changed prompt{of}: each unmutated prompt is asked "
+            f"{search_settings.baseline_runs} times first. Give at least {least}, and far more to find anything."
         )
 
 

@@ -41,10 +41,18 @@ _WEAK = expression(lambda: rf"(?:^|_){alternatives(_NAMES, 'weak word')}$")
 _HARMLESS = expression(lambda: rf"(?:^|_){alternatives(_NAMES, 'harmless word')}$")
 _KEY_OF_ENVIRONMENT = expression(r"_keys?$")
 
+
 # Fields that providers document as credentials: the end of the way to them through objects, lists left out.
-_DOCUMENTED: tuple[tuple[str, ...], ...] = when_used(
-    lambda: tuple(tuple(way.split(".")) for way in words_in(_NAMES, "documented"))
-)
+@cache
+def _documented() -> dict[str, list[tuple[str, ...]]]:
+    """By the last name of each way."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for way in words_in(_NAMES, "documented"):
+        names = tuple(way.split("."))
+        found.setdefault(names[-1], []).append(names)
+    return found
+
+
 # What an object of these names holds is for signing in: Azure's `authentication`, Mistral's `authorization`.
 _SIGNING_IN = frozenset(
     {"authentication", "authorization", "auth", "apiAuth", "api_auth", "service_auth", "credentials"}
@@ -475,7 +483,7 @@ class SecretRules:
 
 
 def _is_documented(way: tuple[str, ...]) -> bool:
-    return any(way[-len(each) :] == each for each in _DOCUMENTED)
+    return any(way[-len(each) :] == each for each in _documented().get(way[-1], ()))
 
 
 def _is_echoed(way: tuple[str, ...]) -> bool:

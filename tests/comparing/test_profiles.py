@@ -130,7 +130,11 @@ def test_a_project_names_profiles():
     for task in (None, *TASKS, "summary"):
         assert named({"task": task}, profiles, "t") == {"task": task}
     contract = Contract.of({"task": "invoices"}, where="t", profiles=profiles)
-    assert (contract.comparison.task, contract.comparison.profile, contract.comparison.compared_as) == (None, profiles["invoices"], "invoices")
+    assert (contract.comparison.task, contract.comparison.profile, contract.comparison.compared_as) == (
+        None,
+        profiles["invoices"],
+        "invoices",
+    )
 
 
 @pytest.mark.parametrize(

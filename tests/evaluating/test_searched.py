@@ -24,7 +24,7 @@ def searched(
     target: Callable[[str], Any], inputs: list[str], **settings: Any
 ) -> tuple[SearchedTest, Robustness]:
     """Search every input in turn, as a test does; each reading of the clock takes a second."""
-    hunting = SearchSettings.of(where="here", **settings)
+    search_settings = SearchSettings.of(where="here", **settings)
     clock = count().__next__
     evaluation = TargetEvaluation(
         PROMPT,
@@ -39,7 +39,7 @@ def searched(
         None,
         None,
         job=lambda settings: SearchedTest(
-            settings, hunting=hunting, inputs=len(inputs), clock=lambda: float(clock())
+            settings, search_settings=search_settings, inputs=len(inputs), clock=lambda: float(clock())
         ),
         where="here",
     )
@@ -59,7 +59,7 @@ def test_each_input_has_an_equal_part_of_what_is_left() -> None:
 
     job, result = searched(target, ["one", "two", "three"], queries=100)
     # Ten of each are held back to make sure of a find; what is not needed is for the next.
-    assert [hunt.budget.queries for hunt in job.hunts] == [23, 28, 39]
+    assert [runner.budget.queries for runner in job.runners] == [23, 28, 39]
     assert len(asked) == result.calls == 90
     assert (result.verdict, result.reason) == ("pass", "none-found")
     assert result.explanation == "No counterexample in 90 queries over 3 inputs (sweep)."
@@ -68,7 +68,7 @@ def test_each_input_has_an_equal_part_of_what_is_left() -> None:
 
 def test_what_an_input_leaves_is_for_the_next() -> None:
     job, _ = searched(lambda prompt: "spam", ["one", "two"], queries=100, operators=["synonym"], words=1)
-    assert {hunt.ending.why for hunt in job.hunts} == {"exhausted"}
+    assert {runner.ending.why for runner in job.runners} == {"exhausted"}
     assert job.asked < 50
     assert "which had nothing more to ask" in job.conclude().explanation
 
@@ -85,8 +85,8 @@ def test_time_that_was_spent_is_said_and_what_was_asked_counts() -> None:
 
 def test_time_is_shared_and_its_end_is_the_end() -> None:
     job, result = searched(lambda prompt: "spam", ["one", "two", "three"], queries=1000, seconds=9.0, batch=1)
-    assert [hunt.ending.why for hunt in job.hunts] == ["time-spent"]
-    assert job.hunts[0].settings.seconds == 3.0
+    assert [runner.ending.why for runner in job.runners] == ["time-spent"]
+    assert job.runners[0].settings.seconds == 3.0
     assert result.notes[-1] == "2 more inputs were not searched: the search was over"
 
 
@@ -97,8 +97,8 @@ def test_the_first_finding_ends_the_search_and_may_be_made_smaller_with_all_that
         queries=90,
     )
     assert (result.verdict, result.reason) == ("brittle", "counterexample-found")
-    assert [hunt.case for hunt in job.hunts] == [0, 1]
-    assert (job.hunts[1].settings.queries, job.hunts[1].spare) == (35, 35)
+    assert [runner.case for runner in job.runners] == [0, 1]
+    assert (job.runners[1].settings.queries, job.runners[1].spare) == (35, 35)
     (found,) = result.counterexamples
     assert (found.case, found.minimal, found.answer) == (1, True, "not spam")
     assert result.searched is not None

@@ -11,9 +11,15 @@ import pytest
 
 from pytest_promptfuzz import aevaluate, evaluate, search
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.contract import DRIFTS, Contract
+from pytest_promptfuzz.evaluating.contract import (
+    DRIFTS,
+    ComparisonSettings,
+    Contract,
+    PlanSettings,
+    VerdictSettings,
+)
 from pytest_promptfuzz.evaluating.pyproject import PROJECT_TABLES, read_tool
-from pytest_promptfuzz.evaluating.search_settings import Hunting
+from pytest_promptfuzz.evaluating.search_settings import ChangeLimits, SearchSettings
 from pytest_promptfuzz.evaluating.setting_kinds import SettingKind, whole
 from pytest_promptfuzz.evaluating.settings import (
     CHOICES,
@@ -44,7 +50,14 @@ def test_no_two_settings_of_a_place_have_one_name() -> None:
 
 
 def test_a_contract_is_made_of_what_the_table_says() -> None:
-    assert {each.name for each in fields(Contract)} == set(CONTRACT_KEYS)
+    for group, kind in (
+        ("plan", PlanSettings),
+        ("comparison", ComparisonSettings),
+        ("verdict", VerdictSettings),
+    ):
+        of_group = {name for name, each in CONTRACT_KEYS.items() if each.group == group}
+        assert {each.name for each in fields(kind)} == of_group, group
+    assert {each.group for each in CONTRACT_KEYS.values()} == {each.name for each in fields(Contract)}
     assert Contract.of({name: each.default for name, each in CONTRACT_KEYS.items()}, where="t") == Contract()
     assert set(RUN_KEYS) | {each.name for each in CHOICES} == {
         name for name, each in CONTRACT_KEYS.items() if Place.RUN in each.places
@@ -67,9 +80,9 @@ def test_functions_have_the_defaults_of_the_table() -> None:
     for name, setting in SEARCH_KEYS.items():
         if name != "search":
             assert parameters[name].default == setting.default, name
-    hunting = {each.name: each.default for each in fields(Hunting)}
-    assert hunting["queries"] == SEARCH_KEYS["queries"].default
-    assert hunting["change_rate"] == SEARCH_KEYS["max_change_rate"].default
+    defaults = {each.name: each.default for kind in (SearchSettings, ChangeLimits) for each in fields(kind)}
+    assert defaults["queries"] == SEARCH_KEYS["queries"].default
+    assert defaults["change_rate"] == SEARCH_KEYS["max_change_rate"].default
     unset = {name: each.default for name, each in LIMITS.items()}
     assert Settings.of(unset, rules={}, prices={}, prefix="--").attempts == Settings().attempts
     assert unset["max_wait"] == Settings().max_wait
