@@ -148,7 +148,7 @@ def search_all(cases: list[SearchCase], options: argparse.Namespace, output: Out
                 continue
             finally:
                 progress.clear()
-            if searching.runner.baseline is not None or searching.job.findings.overruled is not None:
+            if searching.runner.baseline is not None or searching.evaluation.findings.overruled is not None:
                 _take(case.name, searching, made)
             if made.stopped:
                 break
@@ -170,7 +170,7 @@ class _Told:
     searching: Searching | None = None
 
     def __call__(self, queries: int, budget: int, best: float, reached: bool) -> None:
-        cost = 0.0 if self.searching is None else self.searching.job.spent.cost or 0.0
+        cost = 0.0 if self.searching is None else self.searching.evaluation.spent.cost or 0.0
         self.progress.search(self.name, queries, budget, best=best, reached=reached, cost=cost)
 
 
@@ -185,7 +185,7 @@ def _run(searching: Searching, made: Made) -> None:
 
 def _take(name: str, searching: Searching, made: Made) -> None:
     """Keep a search; what could not begin, since the target failed or is not repeatable, says why."""
-    overruled = searching.job.findings.overruled
+    overruled = searching.evaluation.findings.overruled
     if overruled is None:
         made.searches.append((name, searching.found()))
         return

@@ -95,45 +95,45 @@ def watch_of_the_run() -> Watch:
     return watch
 
 
-# Whether the calls of a job's sync body may be made before it asks, and what that took.
+# Whether the calls of an evaluation's sync body may be made before it asks, and what that took.
 
 
-class JobListener(NamedTuple):
-    """What ``running.drive.drive`` tells of a job: of each batch before it is made, and of each run after it."""
+class RunListener(NamedTuple):
+    """What ``running.run.drive`` tells of an evaluation: of each batch before it is made, and of each run after it."""
 
     begin: Callable[[list[Step]], None] = nothing
     ran: Callable[[Step, Run, list[Step]], None] = nothing
 
 
 @contextmanager
-def speculating(job: Evaluation) -> Iterator[JobListener]:
-    """Have the calls of a sync body made early for the length of a job, where that is wanted and can help.
+def speculating(evaluation: Evaluation) -> Iterator[RunListener]:
+    """Have the calls of a sync body made early for the length of an evaluation, where that is wanted and can help.
 
-    One trial alone, a replay and the simulated model have nothing to gain; a job that was mistaken once stops.
+    One trial alone, a replay and the simulated model have nothing to gain; an evaluation that was mistaken once stops.
     """
-    settings, session, ledger = job.settings, job.session, job.ledger
+    settings, session, ledger = evaluation.settings, evaluation.session, evaluation.ledger
     useful = session.mode != "replay" and settings.simulated is None and settings.only is None
-    if not (useful and session.speculate and session.concurrency > 1 and not job.mistaken):
-        yield JobListener()
+    if not (useful and session.speculate and session.concurrency > 1 and not evaluation.mistaken):
+        yield RunListener()
         return
     speculations: dict[int, Speculation] = {}
     try:
-        yield _told(job, speculations)
+        yield _told(evaluation, speculations)
     finally:
         for speculation in speculations.values():
             speculation.close()
-            job.mistaken = job.mistaken or speculation.wrong
+            evaluation.mistaken = evaluation.mistaken or speculation.wrong
             for watch in speculation.unused:
                 ledger.spent += spent_on(watch)
             ledger.spent += Spent(speculated=speculation.made, unused=len(speculation.unused))
 
 
-def _told(job: Evaluation, speculations: dict[int, Speculation]) -> JobListener:
+def _told(evaluation: Evaluation, speculations: dict[int, Speculation]) -> RunListener:
     """Each case is told of its own runs: what follows from its prompt is learned from them."""
     from pytest_promptfuzz.running.speculation import Speculation
 
-    session = job.session
-    apart = partial(session.apart, job.network)
+    session = evaluation.session
+    apart = partial(session.apart, evaluation.network)
 
     def of(case: int) -> Speculation | None:
         if case not in speculations and not any(each.wrong for each in speculations.values()):
@@ -152,7 +152,7 @@ def _told(job: Evaluation, speculations: dict[int, Speculation]) -> JobListener:
         if speculation is not None:
             speculation.ran(step, run, [each for each in rest if each.case == step.case])
 
-    return JobListener(begin, ran)
+    return RunListener(begin, ran)
 
 
 # The inputs of a declarative evaluation: what is put into a prompt's slots, one case after the other.
@@ -365,24 +365,16 @@ def evaluate(
         ConfigurationError: A key, an extra or a model name is missing; or with ``mutate=`` no model call was seen.
         BaselineFailed: The application's function raises on the unmutated prompt.
     """
-    evaluation = TargetEvaluation(
-        prompt,
-        target,
-        inputs,
-        expected,
-        before,
-        {"mutations": mutations, "threshold": threshold, "seed": seed, **settings},
-        (mutate, call, match),
-        parameters,
-        session,
-        only,
-        progress,
+    options = EvaluateOptions(
+        inputs, expected, before, mutate, call, match, parameters, session, only, progress
     )
-    with evaluation.watched(), intercepting(), speculating(evaluation.job) as told:
-        for each in evaluation.cases.inputs:
-            drive(evaluation.case(each), evaluation.body, begin=told.begin, ran=told.ran)
-        drive(evaluation.again(), evaluation.body, begin=told.begin, ran=told.ran)
-    return evaluation.job.conclude()
+    settings = {"mutations": mutations, "threshold": threshold, "seed": seed, **settings}
+    asking = TargetEvaluation(prompt, target, settings, options)
+    with asking.watched(), intercepting(), speculating(asking.evaluation) as told:
+        for each in asking.cases.inputs:
+            drive(asking.case(each), asking.body, begin=told.begin, ran=told.ran)
+        drive(asking.again(), asking.body, begin=told.begin, ran=told.ran)
+    return asking.evaluation.conclude()
 
 
 async def aevaluate(
@@ -405,44 +397,53 @@ async def aevaluate(
     **settings: Any,
 ) -> Robustness:
     """As ``evaluate``, with the calls for all mutations and inputs running concurrently in this event loop."""
-    evaluation = TargetEvaluation(
-        prompt,
-        target,
-        inputs,
-        expected,
-        before,
-        {"mutations": mutations, "threshold": threshold, "seed": seed, **settings},
-        (mutate, call, match),
-        parameters,
-        session,
-        only,
-        progress,
+    options = EvaluateOptions(
+        inputs, expected, before, mutate, call, match, parameters, session, only, progress
     )
-    job = evaluation.job
-    concurrency = job.session.concurrency
-    job.settings.order.concurrent = concurrent = concurrency > 1
-    with evaluation.watched(), intercepting():
-        rest = list(evaluation.cases.inputs)
-        if evaluation.is_function:
+    settings = {"mutations": mutations, "threshold": threshold, "seed": seed, **settings}
+    asking = TargetEvaluation(prompt, target, settings, options)
+    order = asking.evaluation.settings.order
+    concurrency = asking.evaluation.session.concurrency
+    order.concurrent = concurrency > 1
+    with asking.watched(), intercepting():
+        rest = list(asking.cases.inputs)
+        if asking.is_function:
             # Whose a call is can be told in sequence always, and this one shows whether it can otherwise.
             first, *rest = rest
-            await adrive(evaluation.case(first), evaluation.abody, concurrency=concurrency)
-        # The first may have shown that they cannot.
-        job.settings.order.together = concurrent = concurrent and job.settings.order.concurrent
-        cases = [evaluation.case(each) for each in rest]
-        for steps in [together(cases)] if concurrent else cases:
-            await adrive(steps, evaluation.abody, concurrency=concurrency)
-        await adrive(evaluation.again(), evaluation.abody, concurrency=concurrency)
-    return job.conclude()
+            await adrive(asking.case(first), asking.abody, concurrency=concurrency)
+        order.together = order.concurrent
+        cases = [asking.case(each) for each in rest]
+        for steps in [together(cases)] if order.together else cases:
+            await adrive(steps, asking.abody, concurrency=concurrency)
+        await adrive(asking.again(), asking.abody, concurrency=concurrency)
+    return asking.evaluation.conclude()
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateOptions:
+    """What ``evaluate`` takes beside the prompt, the target and the settings of the contract; see there."""
+
+    inputs: Any = None
+    expected: Any = None
+    before: Robustness | Mapping[str, Any] | None = None
+    mutate: str | None = None
+    call: int | None = None
+    match: str | re.Pattern[str] | None = None
+    parameters: Mapping[str, Any] | None = None
+    session: Session | None = None
+    only: str | None = None
+    progress: Callable[[int], object] | None = None
 
 
 class TargetEvaluation:
     """One call of ``evaluate``, or of another function that makes an evaluation of its own kind: it, and its bodies.
 
     Args:
-        prompt: And what follows: as ``evaluate`` takes them.
-        place: ``mutate=``, ``call=`` and ``match=``.
-        job: Makes the evaluation.
+        prompt: As ``evaluate`` takes it.
+        target: Likewise.
+        settings: Of the contract, by name.
+        options: What else ``evaluate`` takes.
+        make: Makes the evaluation.
         where: The function's name, for messages.
     """
 
@@ -450,17 +451,10 @@ class TargetEvaluation:
         self,
         prompt: AnyPrompt,
         target: AnyTarget,
-        inputs: Any,
-        expected: Any,
-        before: Robustness | Mapping[str, Any] | None,
         settings: Mapping[str, Any],
-        place: tuple[Any, Any, Any],
-        parameters: Mapping[str, Any] | None,
-        session: Session | None,
-        only: str | None,
-        progress: Callable[[int], object] | None,
+        options: EvaluateOptions,
         *,
-        job: Callable[[EvaluationSettings], Evaluation] = Evaluation,
+        make: Callable[[EvaluationSettings], Evaluation] = Evaluation,
         where: str = "evaluate",
     ) -> None:
         self.prompt = as_prompt(prompt)
@@ -468,28 +462,29 @@ class TargetEvaluation:
         self.target = resolve(target)
         self._own = isinstance(target, str)
         self.is_function = function = isinstance(self.target, CallableTarget)
-        self._on_wire = _on_wire(*place, function=function, where=where)
-        if parameters and function:
+        self._on_wire = _on_wire(options, function=function, where=where)
+        if options.parameters and function:
             raise UsageError(
                 f"{where}: parameters= are for models; a function of the application takes none."
             )
-        if inputs is None and not function:
+        if options.inputs is None and not function:
             try:
                 self.prompt.limited(contract.plan.part)
             except UsageError as error:  # said before anything is asked
                 raise UsageError(f"{where}: {error}") from None
-        self._asker = TargetAsker(self.target, dict(parameters or {}))
-        self._progress = progress
+        self._asker = TargetAsker(self.target, dict(options.parameters or {}))
+        self._progress = options.progress
         self._runs = 0
         self._inputs: dict[Watch, Input] = {}
-        if inputs is None:
-            given: tuple[Input, ...] = (Input(expected=read_expected(expected, None, where)[0]),)
+        if options.inputs is None:
+            given: tuple[Input, ...] = (Input(expected=read_expected(options.expected, None, where)[0]),)
         else:
-            given = read_inputs(inputs, self.prompt, where, expected)
+            given = read_inputs(options.inputs, self.prompt, where, options.expected)
         self.cases = Cases(self.prompt, given, same_mutations=not contract.plan.part.wants_input)
+        session = options.session
         if session is None:
             session = Session(embedder=installed_embedder(), entailment=installed_entailment())
-        self.job = job(
+        self.evaluation = make(
             EvaluationSettings(
                 contract,
                 session,
@@ -497,17 +492,17 @@ class TargetEvaluation:
                 target=self.target.name,
                 simulated=simulated_of(self.target),
                 on_wire=self._on_wire,
-                only=only,
+                only=options.only,
                 body=BodyTraits(counts_runs=function and self._on_wire is None),
             )
         )
-        if before is not None:
+        if options.before is not None:
             if contract.verdict.gate != "no-worse":
                 raise UsageError(f"{where}: before= is for gate='no-worse'; give both, or leave it out.")
-            self.job.before = Before(outcomes_before(before, where))
-        if inputs is None and self.prompt.slots and not self.prompt.inputs and not function:
+            self.evaluation.before = Before(outcomes_before(options.before, where))
+        if options.inputs is None and self.prompt.slots and not self.prompt.inputs and not function:
             names = ", ".join(self.prompt.slots)
-            self.job.notes.append(
+            self.evaluation.notes.append(
                 f"the prompt was sent with its slots unfilled: {names}; fill them with inputs= or format()"
             )
 
@@ -523,11 +518,11 @@ class TargetEvaluation:
 
     def case(self, given: Input) -> Steps:
         """The steps of one input."""
-        return self._known(self.job.case(self.cases.prompt_of(given), given.name, given.expected))
+        return self._known(self.evaluation.case(self.cases.prompt_of(given), given.name, given.expected))
 
     def again(self) -> Steps:
         """The steps of all inputs that are asked again."""
-        return self._known(self.job.again())
+        return self._known(self.evaluation.again())
 
     def _known(self, steps: Steps) -> Steps:
         """Steps, each known by the input that it is of."""
@@ -565,12 +560,13 @@ class TargetEvaluation:
             self._progress(self._runs)
 
 
-def _on_wire(mutate: Any, call: Any, match: Any, *, function: bool, where: str) -> OnWire | None:
+def _on_wire(options: EvaluateOptions, *, function: bool, where: str) -> OnWire | None:
     """What ``mutate=``, ``call=`` and ``match=`` say.
 
     Raises:
         UsageError: They name no role, or the target is a model, whose requests hold the prompt itself.
     """
+    mutate = options.mutate
     if mutate is not None and not str(mutate).startswith(PREFIX):
         raise UsageError(
             f"{where}: mutate={mutate!r} must be a role of the application's requests, 'role:system' or 'role:user': "
@@ -581,4 +577,4 @@ def _on_wire(mutate: Any, call: Any, match: Any, *, function: bool, where: str) 
             f"{where}: mutate={mutate!r} is for a function of the application. For a model give chat messages, and "
             f"part={str(mutate).removeprefix(PREFIX)!r}."
         )
-    return OnWire.of(mutate, call, match, where)
+    return OnWire.of(mutate, options.call, options.match, where)

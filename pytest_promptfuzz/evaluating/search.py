@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.evaluating.evaluate import TargetEvaluation, speculating
+from pytest_promptfuzz.evaluating.evaluate import EvaluateOptions, TargetEvaluation, speculating
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.search_runner import ReachedAlready, SearchRunner
 from pytest_promptfuzz.evaluating.search_settings import BATCH, QUERIES, REPEATS, SearchSettings
@@ -178,12 +178,10 @@ def search(
         BaselineFailed: The application's function raises on the unmutated prompt.
     """
     searching = Searching(locals())
-    evaluation, job = searching.evaluation, searching.job
-    with evaluation.watched(), intercepting(), speculating(job) as told:
+    asking = searching.asking
+    with asking.watched(), intercepting(), speculating(searching.evaluation) as told:
         try:
-            drive(
-                evaluation.case(evaluation.cases.inputs[0]), evaluation.body, begin=told.begin, ran=told.ran
-            )
+            drive(asking.case(asking.cases.inputs[0]), asking.body, begin=told.begin, ran=told.ran)
         except KeyboardInterrupt:
             searching.interrupted()
     return searching.found()
@@ -240,24 +238,24 @@ class Searching:
             settings["part"] = given["part"]
         self._measures = measures_of(given["measures"], where)
         self.runner = SearchRunner(search_settings, where, progress=given["progress"])
-        self.evaluation = TargetEvaluation(
+        options = EvaluateOptions(
+            mutate=given["mutate"],
+            call=given["call"],
+            match=given["match"],
+            parameters=given["parameters"],
+            session=given["session"],
+        )
+        self.asking = TargetEvaluation(
             given["prompt"],
             given["target"],
-            None,
-            None,
-            None,
             {**settings, "seed": given["seed"]},
-            (given["mutate"], given["call"], given["match"]),
-            given["parameters"],
-            given["session"],
-            None,
-            None,
-            job=partial(SearchEvaluation, runner=self.runner),
+            options,
+            make=partial(SearchEvaluation, runner=self.runner),
             where=where,
         )
-        job = self.evaluation.job
-        assert isinstance(job, SearchEvaluation)
-        self.job = job
+        evaluation = self.asking.evaluation
+        assert isinstance(evaluation, SearchEvaluation)
+        self.evaluation = evaluation
 
     @classmethod
     def of(cls, *arguments: Any, **options: Any) -> Searching:
@@ -272,11 +270,10 @@ class Searching:
 
     async def arun(self) -> None:
         """Search, the queries of a batch running concurrently in this event loop."""
-        evaluation, job = self.evaluation, self.job
-        job.settings.order.concurrent = job.session.concurrency > 1
-        with evaluation.watched(), intercepting():
-            steps = evaluation.case(evaluation.cases.inputs[0])
-            await adrive(steps, evaluation.abody, concurrency=job.session.concurrency)
+        asking, concurrency = self.asking, self.evaluation.session.concurrency
+        self.evaluation.settings.order.concurrent = concurrency > 1
+        with asking.watched(), intercepting():
+            await adrive(asking.case(asking.cases.inputs[0]), asking.abody, concurrency=concurrency)
 
     def interrupted(self) -> None:
         """Whoever waits has had enough; what is known is kept.
@@ -293,7 +290,7 @@ class Searching:
         Raises:
             UsageError: The baseline could not be had, or is not repeatable.
         """
-        return measured(self.job.found(), self._measures)
+        return measured(self.evaluation.found(), self._measures)
 
 
 # ``transfer`` and ``atransfer``: whether what breaks one target's answers breaks another's.
@@ -355,8 +352,8 @@ async def atransfer(
     asking = _Asking(target, objective, (repeats, baseline_runs), parameters, session, settings)
     for mutation in _mutations(found):
         with asking.about(mutation) as one:
-            concurrency = one.job.session.concurrency
-            one.job.settings.order.concurrent = concurrency > 1
+            concurrency = one.evaluation.session.concurrency
+            one.evaluation.settings.order.concurrent = concurrency > 1
             await adrive(one.case(one.cases.inputs[0]), one.abody, concurrency=concurrency)
     return asking.transfer()
 
@@ -440,32 +437,25 @@ class _Asking:
     def about(self, mutation: Mutation) -> Iterator[TargetEvaluation]:
         """One change, to be asked about inside; what was answered is kept."""
         runner = _Carrying(self._search_settings, _WHERE, carried=mutation)
-        evaluation = TargetEvaluation(
+        asking = TargetEvaluation(
             mutation.original if mutation.source is None else mutation.source,
             self._target,
-            None,
-            None,
-            None,
             self._settings,
-            (None, None, None),
-            self._parameters,
-            self._session,
-            None,
-            None,
-            job=partial(SearchEvaluation, runner=runner),
+            EvaluateOptions(parameters=self._parameters, session=self._session),
+            make=partial(SearchEvaluation, runner=runner),
             where=_WHERE,
         )
-        job = evaluation.job
-        assert isinstance(job, SearchEvaluation)
+        evaluation = asking.evaluation
+        assert isinstance(evaluation, SearchEvaluation)
         why = ""
         try:
-            with evaluation.watched(), intercepting():
-                yield evaluation
+            with asking.watched(), intercepting():
+                yield asking
         except ReachedAlready:
             why = "the unmutated prompt's answer reaches the goal there"
-        if job.findings.overruled is not None:
-            why = job.findings.overruled.explanation
-        search = None if why else job.found()
+        if evaluation.findings.overruled is not None:
+            why = evaluation.findings.overruled.explanation
+        search = None if why else evaluation.found()
         if search is not None and not search.conclusive:
             why = search.explanation if search.ended == "noisy" else "the changed prompt got no answer"
         if why or search is None:

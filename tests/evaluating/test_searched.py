@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.evaluating.evaluate import TargetEvaluation
+from pytest_promptfuzz.evaluating.evaluate import EvaluateOptions, TargetEvaluation
 from pytest_promptfuzz.evaluating.search_settings import SearchSettings
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.running.run import drive
@@ -26,28 +26,21 @@ def searched(
     """Search every input in turn, as a test does; each reading of the clock takes a second."""
     search_settings = SearchSettings.of(where="here", **settings)
     clock = count().__next__
-    evaluation = TargetEvaluation(
+    asking = TargetEvaluation(
         PROMPT,
         target,
-        inputs,
-        None,
-        None,
         {},
-        (None, None, None),
-        None,
-        None,
-        None,
-        None,
-        job=lambda settings: SearchedTest(
-            settings, search_settings=search_settings, inputs=len(inputs), clock=lambda: float(clock())
+        EvaluateOptions(inputs),
+        make=lambda given: SearchedTest(
+            given, search_settings=search_settings, inputs=len(inputs), clock=lambda: float(clock())
         ),
         where="here",
     )
-    with evaluation.watched():
-        for given in evaluation.cases.inputs:
-            drive(evaluation.case(given), evaluation.body)
-    assert isinstance(evaluation.job, SearchedTest)
-    return evaluation.job, evaluation.job.conclude()
+    with asking.watched():
+        for given in asking.cases.inputs:
+            drive(asking.case(given), asking.body)
+    assert isinstance(asking.evaluation, SearchedTest)
+    return asking.evaluation, asking.evaluation.conclude()
 
 
 def test_each_input_has_an_equal_part_of_what_is_left() -> None:
