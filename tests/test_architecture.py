@@ -158,16 +158,6 @@ def circles(of: dict[str, set[str]]) -> list[list[str]]:
 KNOWN_CIRCLES: list[set[str]] = [
     {"reporting.model", "reporting.wording.words"},
     {
-        "evaluating.job",
-        "evaluating.phases.baseline",
-        "evaluating.phases.controls",
-        "evaluating.phases.counterexamples",
-        "evaluating.phases.drift",
-        "evaluating.phases.plan",
-        "evaluating.phases.resampling",
-        "evaluating.phases.verdict",
-    },
-    {
         "plugin.declared",
         "plugin.engine",
         "plugin.lookahead",
