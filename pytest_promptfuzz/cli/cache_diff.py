@@ -106,7 +106,7 @@ _SAID = {
 }
 
 
-class _Pair(NamedTuple):
+class _RecordingStates(NamedTuple):
     """Two states of one recording; a state without a file holds nothing."""
 
     path: Path
@@ -185,7 +185,7 @@ def _against(kinds: Counter[Kind]) -> int:
     return kinds["answer"] + kinds["edited"] + kinds["replanned"]
 
 
-def _files(old: Path, new: Path) -> _Pair:
+def _files(old: Path, new: Path) -> _RecordingStates:
     for path in (old, new):
         if not path.is_file():
             raise UsageError(
@@ -195,10 +195,10 @@ def _files(old: Path, new: Path) -> _Pair:
     for each in (first, second):
         if each.refused:
             raise UsageError(str(each.problems[0]))
-    return _Pair(new, first, second)
+    return _RecordingStates(new, first, second)
 
 
-def _since(ref: str, paths: list[str], folder: Path) -> Iterator[_Pair]:
+def _since(ref: str, paths: list[str], folder: Path) -> Iterator[_RecordingStates]:
     """Each recording now, or at a second commit, and at a commit; those that are gone since as well."""
     given = Path(paths[0]) if paths else Path()
     ref, then = commits(ref, given)
@@ -220,7 +220,7 @@ def _since(ref: str, paths: list[str], folder: Path) -> Iterator[_Pair]:
             raise UsageError(
                 f"{path} does not exist, neither {f'in {then}' if then else 'here'} nor in {ref}."
             )
-        yield _Pair(path, RecordingFile(old or empty), RecordingFile(new or empty))
+        yield _RecordingStates(path, RecordingFile(old or empty), RecordingFile(new or empty))
 
 
 def _at(ref: str, path: Path, folder: Path) -> Path | None:
@@ -234,7 +234,7 @@ def _at(ref: str, path: Path, folder: Path) -> Path | None:
 
 
 def _lines(
-    found: list[tuple[_Pair, list[RecordingChange]]],
+    found: list[tuple[_RecordingStates, list[RecordingChange]]],
     damaged: list[Problem],
     kinds: Counter[Kind],
     compared: int,

@@ -162,7 +162,7 @@ def _from_hub(options: argparse.Namespace, output: Output) -> tuple[Path, list[K
         output.say("Nothing was downloaded.")
         return None
     shows = sys.stderr.isatty() and not options.json
-    done = install_from_hub(offer, name, _Progress(offer.size) if shows else lambda _: None)
+    done = install_from_hub(offer, name, _DownloadProgress(offer.size) if shows else lambda _: None)
     if shows:
         sys.stderr.write("\n")
     return done
@@ -186,7 +186,7 @@ def _agrees() -> bool:
         return False
 
 
-class _Progress:
+class _DownloadProgress:
     """Shows how much of a download has come, on one line of a terminal."""
 
     def __init__(self, total: int) -> None:

@@ -54,7 +54,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 @dataclass(slots=True)
-class _Stored:
+class _ReplayableTests:
     """What can be replayed.
 
     Attributes:
@@ -93,7 +93,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     return next(code for code in (1, _UNDECIDED, 0) if code in codes)
 
 
-def _replayed(one: _Stored, root: Path, options: argparse.Namespace) -> Replay:
+def _replayed(one: _ReplayableTests, root: Path, options: argparse.Namespace) -> Replay:
     """What a run of that one alone came to.
 
     Raises:
@@ -120,13 +120,13 @@ def _root(cache_dir: str) -> Path:
     return next((each for each in (here, *here.parents) if (each / cache_dir).is_dir()), here)
 
 
-def _stored(root: Path, folder: Path, output: Output) -> Iterator[_Stored]:
+def _stored(root: Path, folder: Path, output: Output) -> Iterator[_ReplayableTests]:
     """What is stored, by test: counterexamples of here and of git, then trials."""
     from pytest_promptfuzz.history.counterexamples import LocalCounterexamples
     from pytest_promptfuzz.history.snapshots import files_in, folders_below, module_of_snapshots, read
 
-    found: dict[tuple[str, str], _Stored] = {}
-    trials: dict[tuple[str, str], _Stored] = {}
+    found: dict[tuple[str, str], _ReplayableTests] = {}
+    trials: dict[tuple[str, str], _ReplayableTests] = {}
     for path in (file for snapshots in folders_below(root) for file in files_in(snapshots)):
         try:
             snapshot = read(path)
@@ -137,20 +137,22 @@ def _stored(root: Path, folder: Path, output: Output) -> Iterator[_Stored]:
             continue
         test = f"{module_of_snapshots(path.parent).relative_to(root).as_posix()}::{snapshot.test}"
         for each in snapshot.counterexamples:
-            found.setdefault((test, each.id), _Stored(each.id, test, each)).places.append("git")
+            found.setdefault((test, each.id), _ReplayableTests(each.id, test, each)).places.append("git")
     for kept in LocalCounterexamples(folder).every():
         if isinstance(kept, StoreError):
             output.error(f"promptfuzz replay: {kept}")
             continue
         for each in kept.found:
-            found.setdefault((kept.test, each.id), _Stored(each.id, kept.test, each)).places.append("here")
+            found.setdefault((kept.test, each.id), _ReplayableTests(each.id, kept.test, each)).places.append(
+                "here"
+            )
         for trial in kept.trials:
-            trials[kept.test, trial] = _Stored(trial, kept.test, places=["here"])
+            trials[kept.test, trial] = _ReplayableTests(trial, kept.test, places=["here"])
     yield from (found[key] for key in sorted(found))
     yield from (trials[key] for key in sorted(trials) if key not in found)
 
 
-def _found(name: str, stored: list[_Stored]) -> list[_Stored]:
+def _found(name: str, stored: list[_ReplayableTests]) -> list[_ReplayableTests]:
     """The one whose ID begins so; several tests may know the same, and each is run.
 
     Raises:
@@ -176,13 +178,13 @@ def _found(name: str, stored: list[_Stored]) -> list[_Stored]:
     )
 
 
-def _named(stored: list[_Stored]) -> str:
+def _named(stored: list[_ReplayableTests]) -> str:
     more = len(stored) - _MOST_NAMED
     names = [f"{each.id} ({each.test})" for each in stored[:_MOST_NAMED]]
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
-def _list(stored: list[_Stored], options: argparse.Namespace, output: Output) -> None:
+def _list(stored: list[_ReplayableTests], options: argparse.Namespace, output: Output) -> None:
     known = [each for each in stored if each.known is not None]
     if options.json:
         output.json(

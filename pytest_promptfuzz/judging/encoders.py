@@ -375,7 +375,7 @@ class SentenceTransformerEmbedder:
 """Pairs of one call of the model; more pad the short ones more than they save."""
 
 
-class _Network(Protocol):
+class _LoadedNetwork(Protocol):
     """A loaded model and its tokenizer."""
 
     tokenizer: Any
@@ -401,7 +401,7 @@ class CrossEncoder(ABC):
     def __init__(self, folder: Path, *, name: str = "") -> None:
         self.folder = folder
         self._name = str(read_manifest(folder).get("name") or name or folder.resolve().name)
-        self._network: _Network | None = None
+        self._network: _LoadedNetwork | None = None
         self._order = (0, 1, 2)
         self._padding = 0
         self._two_types = True
@@ -424,7 +424,7 @@ class CrossEncoder(ABC):
         """The files of the model itself."""
 
     @abstractmethod
-    def _loaded(self) -> _Network:
+    def _loaded(self) -> _LoadedNetwork:
         """The model, read from its folder."""
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
@@ -469,7 +469,7 @@ class CrossEncoder(ABC):
         entailment, neutral, contradiction = (powers[index] / total for index in self._order)
         return Verdict(entailment, neutral, contradiction, truncated)
 
-    def _load(self) -> _Network:
+    def _load(self) -> _LoadedNetwork:
         if self._network is None:
             config = read_config(self.folder)
             self._order = label_order(self.folder)
@@ -497,7 +497,7 @@ class OnnxCrossEncoder(CrossEncoder):
         file = onnx_file(self.folder)
         return [file] if file else []
 
-    def _loaded(self) -> _Network:
+    def _loaded(self) -> _LoadedNetwork:
         try:
             numpy: Any = importlib.import_module("numpy")
             runtime: Any = importlib.import_module("onnxruntime")
@@ -550,7 +550,7 @@ class TorchCrossEncoder(CrossEncoder):
     def _weights(self) -> list[Path]:
         return [self.folder / WEIGHTS_FILE]
 
-    def _loaded(self) -> _Network:
+    def _loaded(self) -> _LoadedNetwork:
         try:
             torch: Any = importlib.import_module("torch")
             transformers: Any = importlib.import_module("transformers")

@@ -471,7 +471,7 @@ class Apart(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class _Trial:
+class _ForetoldRun:
     """A run to come, what was foretold of it, and the answers that are there."""
 
     step: Step
@@ -506,7 +506,7 @@ class Speculation:
         self._repeats = False
         self._rule: RequestRule | None = None
         self._tries = 0
-        self._trials: dict[Watch, _Trial] = {}
+        self._trials: dict[Watch, _ForetoldRun] = {}
         self._keys: set[str] = set()
         self._borrowing = Borrowing()
         self._sent: list[Early] = []
@@ -589,7 +589,7 @@ class Speculation:
 
     def _foretell_trials(self, rule: RequestRule, steps: Sequence[Step]) -> None:
         """Make the calls of runs to come that follow from the rule."""
-        trials = [_Trial(step) for step in steps]
+        trials = [_ForetoldRun(step) for step in steps]
         with self._lock:
             self._trials |= {trial.step.watch: trial for trial in trials}
             found = [each for trial in trials for each in self._next(trial, rule)]
@@ -613,12 +613,12 @@ class Speculation:
             with self._lock:
                 found = []
                 for step in steps:
-                    trial = self._trials[step.watch] = _Trial(step)
+                    trial = self._trials[step.watch] = _ForetoldRun(step)
                     foretold = Foretold(passed.way, exchange.wire.url, exchange.wire.body, exchange.digest)
                     found += self._foretell(trial, 0, foretold)
                 self._send(found)
 
-    def _next(self, trial: _Trial, rule: RequestRule) -> list[Early]:
+    def _next(self, trial: _ForetoldRun, rule: RequestRule) -> list[Early]:
         """What can be foretold of a run by now, and has to be asked. The lock is held."""
         found: list[Early] = []
         if trial.over or self.wrong:
@@ -631,7 +631,7 @@ class Speculation:
                     found += self._foretell(trial, number, foretold)
         return found
 
-    def _foretell(self, trial: _Trial, number: int, foretold: Foretold) -> list[Early]:
+    def _foretell(self, trial: _ForetoldRun, number: int, foretold: Foretold) -> list[Early]:
         """Note a request of a run; the call, if it has to be made."""
         watch, digest = trial.step.watch, foretold.digest
         nth = sum(known == digest for known, _ in trial.foretold.values())
@@ -652,7 +652,7 @@ class Speculation:
         trial.early[number] = watch.route.early[digest, nth] = early
         return [early]
 
-    def _answered(self, trial: _Trial, number: int, exchange: Exchange) -> None:
+    def _answered(self, trial: _ForetoldRun, number: int, exchange: Exchange) -> None:
         """A call was answered: what quotes its answer can be foretold, before the run has it. In a crew's thread."""
         if exchange.response is None or self._rule is None:
             return
@@ -691,7 +691,7 @@ class Speculation:
             for early in trial.early.values():
                 early.cancel()
 
-    def _count(self, trial: _Trial) -> None:
+    def _count(self, trial: _ForetoldRun) -> None:
         trial.over = True
         trial.step.watch.route.early.clear()
         for early in trial.early.values():

@@ -159,7 +159,7 @@ else:
         fcntl.lockf(file, fcntl.LOCK_UN, 1, place)
 
 
-class _Places:
+class _LockedBytes:
     """The bytes of one file that this process has locked.
 
     A process that closes a file gives up all its locks on it, so that all stores of a process have to share it.
@@ -211,7 +211,7 @@ class _Places:
             self._file = None
 
 
-_files: dict[str, _Places] = {}
+_files: dict[str, _LockedBytes] = {}
 _files_lock = threading.Lock()
 
 
@@ -226,7 +226,7 @@ class FileClaim:
 
     def __init__(self, path: Path, key: str, failed: Callable[[OSError], None]) -> None:
         with _files_lock:
-            self._places = _files.setdefault(os.path.abspath(path), _Places(path.absolute()))  # noqa: PTH100 - no links followed
+            self._places = _files.setdefault(os.path.abspath(path), _LockedBytes(path.absolute()))  # noqa: PTH100 - no links followed
         self._place = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") >> 1
         self._failed = failed
         self._held = False

@@ -26,7 +26,7 @@ _NOT_HELD = (
 
 
 @dataclass(slots=True)
-class _Case:
+class _TapeCase:
     plan: dict[str, Any] | None = None
     done: bool = False
     failed: bool = False
@@ -67,12 +67,12 @@ class Tape(Cassette):
         self.complete = ""
         self.barred = False
         self._replaces = replaces
-        self._cases: list[_Case] = []
+        self._cases: list[_TapeCase] = []
 
     def begin(self) -> int:
         """A case begins; its number, from 0."""
         with self._lock:
-            self._cases.append(_Case())
+            self._cases.append(_TapeCase())
             return len(self._cases) - 1
 
     def watched(self, case: int, watch: Watch) -> None:

@@ -80,7 +80,7 @@ _WORDY = frozenset({"words", "preposition", "person", "direction"})
 """Kinds of blocks whose place tells nothing where the other words are not the same."""
 
 
-class _Word(NamedTuple):
+class _ArrangedWord(NamedTuple):
     """A word as an arrangement has it: articles, auxiliaries and possessives are left out.
 
     Attributes:
@@ -107,8 +107,8 @@ class _CommonWords(NamedTuple):
 
 
 @lru_cache(maxsize=2048)
-def _words(answer: Answer) -> tuple[_Word, ...]:
-    found: list[_Word] = []
+def _words(answer: Answer) -> tuple[_ArrangedWord, ...]:
+    found: list[_ArrangedWord] = []
     for statement in answer.statements:
         gap = _NEXT_STATEMENT
         for at, piece in enumerate(statement.pieces):
@@ -116,12 +116,12 @@ def _words(answer: Answer) -> tuple[_Word, ...]:
                 gap = max(gap, _GAPS.get(piece.text, 0))
             elif piece.low not in FUNCTION_WORDS or piece.low in _KEPT or (at and piece.text in _LETTERS):
                 key = (piece.figure.measure, piece.key) if piece.figure else piece.key
-                found.append(_Word(key, statement.token(at), gap))
+                found.append(_ArrangedWord(key, statement.token(at), gap))
                 gap = 0
     return tuple(found)
 
 
-def _blocks(one: Sequence[_Word], two: Sequence[_Word]) -> list[_CommonWords]:
+def _blocks(one: Sequence[_ArrangedWord], two: Sequence[_ArrangedWord]) -> list[_CommonWords]:
     """The longest common runs that do not overlap, in the order of the first."""
     places: dict[Key, list[int]] = {}
     for at, word in enumerate(two):
@@ -261,7 +261,7 @@ class Arrangement:
             self._is_dated(block) and not any(word.token.figure for word in words)
         )
 
-    def _breaks(self, word: _Word) -> bool:
+    def _breaks(self, word: _ArrangedWord) -> bool:
         """Whether a word begins another clause, to which what moves could belong."""
         return word.low in _CLAUSES | _SUBORDINATORS | _JOINERS | NEGATORS
 
@@ -272,7 +272,7 @@ class Arrangement:
             for word in words[start + 1 : end]
         )
 
-    def _spans(self, moved: Sequence[_CommonWords]) -> Iterator[tuple[Sequence[_Word], int, int]]:
+    def _spans(self, moved: Sequence[_CommonWords]) -> Iterator[tuple[Sequence[_ArrangedWord], int, int]]:
         """From where to where some blocks reach in each answer."""
         yield self.one, min(each.one for each in moved), max(each.one + each.size for each in moved)
         yield self.two, min(each.two for each in moved), max(each.two + each.size for each in moved)
@@ -391,7 +391,7 @@ class Arrangement:
         )
         return bound and not _ARTICLES & self._before(self.one[at])
 
-    def _before(self, word: _Word, size: int = 1) -> set[str]:
+    def _before(self, word: _ArrangedWord, size: int = 1) -> set[str]:
         """The words just before one in its statement, small ones too."""
         token = word.token
         return {each.low for each in token.statement.tokens[max(0, token.at - size) : token.at]}
@@ -418,7 +418,7 @@ class Arrangement:
         return False
 
     def _parted_clauses(
-        self, words: Sequence[_Word], start: int, first_end: int, second: int, end: int
+        self, words: Sequence[_ArrangedWord], start: int, first_end: int, second: int, end: int
     ) -> Iterator[tuple[set[Key], set[Key]]]:
         """What only the first and only the second of two neighbouring clauses say, wherever they may be parted."""
         while start and words[start].gap < _GAPS["."]:
@@ -472,7 +472,7 @@ class Arrangement:
         ]
         return agents[0] != agents[1] and not all(agents)
 
-    def _led_by(self, words: Sequence[_Word], starts: tuple[int, int]) -> bool:
+    def _led_by(self, words: Sequence[_ArrangedWord], starts: tuple[int, int]) -> bool:
         return any(word.low == "by" for at in starts for word in words[max(0, at - 3) : at])
 
     def _listed(self, one: _CommonWords, two: _CommonWords) -> bool:
@@ -495,7 +495,7 @@ class Arrangement:
         """Whether a comma or a joining word stands before a word, or the word is one."""
         return self.one[at].gap == 1 or bool({self.one[at].low, self.one[at - 1].low} & _JOINERS)
 
-    def _kind_of(self, word: _Word) -> str:
+    def _kind_of(self, word: _ArrangedWord) -> str:
         if word.token.figure:
             return word.token.figure.measure
         return "name" if word.low.removesuffix("'s") in self.names else "words"
@@ -511,7 +511,7 @@ class Arrangement:
         return sum(weight * there.get(key, 0.0) for key, weight in here.items()) / length if length else 0.0
 
     def _difference(
-        self, words: Sequence[_Word], one: tuple[int, int], two: tuple[int, int]
+        self, words: Sequence[_ArrangedWord], one: tuple[int, int], two: tuple[int, int]
     ) -> dict[tuple[str, Key], float]:
         first, second = (dict(self._neighbours(words, *block)) for block in (one, two))
         apart = {word.key for start, size in (one, two) for word in words[start : start + size]}
@@ -522,7 +522,7 @@ class Arrangement:
         }
 
     def _neighbours(
-        self, words: Sequence[_Word], start: int, size: int
+        self, words: Sequence[_ArrangedWord], start: int, size: int
     ) -> Iterator[tuple[tuple[str, Key], float]]:
         """What stands before and after a block in its sentence, each as near as 1 / (1 + distance)."""
         for side, places in (

@@ -271,7 +271,7 @@ def _tokens_of(chunk: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(canonical, words_of(chunk))))
 
 
-class _Sentence(NamedTuple):
+class _SpokenSentence(NamedTuple):
     """A sentence as it is read.
 
     Attributes:
@@ -288,11 +288,11 @@ class _Sentence(NamedTuple):
 
 
 @lru_cache(maxsize=8192)
-def _read(sentence: str) -> _Sentence:
+def _read(sentence: str) -> _SpokenSentence:
     written = chunks(sentence)
     tokens = list(chain.from_iterable(map(_tokens_of, written)))
     plain = _REWRITTEN.isdisjoint(tokens) and _OPENINGS.isdisjoint(pairwise(tokens))
-    return _Sentence(written, tokens, plain, plain and not (tokens and tokens[-1] in _PHRASES))
+    return _SpokenSentence(written, tokens, plain, plain and not (tokens and tokens[-1] in _PHRASES))
 
 
 def canonical_tokens(sentences: list[str]) -> list[str]:

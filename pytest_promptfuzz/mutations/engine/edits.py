@@ -197,7 +197,7 @@ def _offset(value: object) -> int:
 # One change after another as one change: edits over the original that do what two lists of edits do in turn.
 
 
-class _Piece(NamedTuple):
+class _Stretch(NamedTuple):
     """A stretch of a changed text: where it begins there, what it is, and whether no edit has touched it."""
 
     start: int
@@ -311,15 +311,15 @@ def _length(part: str | Ref) -> int:
     return len(part) if isinstance(part, str) else part.end - part.start
 
 
-def _pieces(length: int, edits: Sequence[Edit]) -> list[_Piece]:
+def _pieces(length: int, edits: Sequence[Edit]) -> list[_Stretch]:
     """The text after ``edits``, piece by piece."""
-    pieces: list[_Piece] = []
+    pieces: list[_Stretch] = []
     place = position = 0
 
     def add(part: str | Ref, *, stays: bool) -> None:
         nonlocal place
         if size := _length(part):
-            pieces.append(_Piece(place, part, stays))
+            pieces.append(_Stretch(place, part, stays))
             place += size
 
     for start, end, parts in edits:
@@ -331,7 +331,7 @@ def _pieces(length: int, edits: Sequence[Edit]) -> list[_Piece]:
     return pieces
 
 
-def _between(pieces: Sequence[_Piece], starts: Sequence[int], start: int, end: int) -> Iterator[_Piece]:
+def _between(pieces: Sequence[_Stretch], starts: Sequence[int], start: int, end: int) -> Iterator[_Stretch]:
     """The pieces of ``[start, end)``, the outer ones cut to it."""
     for index in range(max(0, bisect_right(starts, start) - 1), bisect_left(starts, end)):
         piece = pieces[index]
@@ -344,7 +344,7 @@ def _between(pieces: Sequence[_Piece], starts: Sequence[int], start: int, end: i
                 if isinstance(part, str)
                 else Ref(part.start + skip, part.start + skip + size)
             )
-            yield _Piece(low, cut, piece.stays)
+            yield _Stretch(low, cut, piece.stays)
 
 
 def _trimmed(start: int, end: int, parts: Iterable[str | Ref]) -> Edit | None:

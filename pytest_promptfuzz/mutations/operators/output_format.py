@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.randomness import Rng
 
 
-class _Wording(NamedTuple):
+class _FormatName(NamedTuple):
     """How a format is named: alone, as one thing with keys, as a list, as one thing of any kind."""
 
     name: str
@@ -40,13 +40,13 @@ class _Wording(NamedTuple):
     forms: tuple[str, ...]
 
 
-_WORDINGS: dict[str, _Wording] = when_used(
+_WORDINGS: dict[str, _FormatName] = when_used(
     lambda: dict(
         entries(
             "mutations/output_formats.tsv",
             lambda key, name, mapping, items, whole, *forms: (
                 key,
-                _Wording(name, mapping, items, whole, forms),
+                _FormatName(name, mapping, items, whole, forms),
             ),
         )
     )

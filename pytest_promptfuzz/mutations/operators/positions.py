@@ -274,7 +274,7 @@ def _text_last(draft: Draft) -> list[list[Edit]]:
 # Tasks that end in the text they are about: ``Classify the following review: {review}``.
 
 
-class _Task(NamedTuple):
+class _TaskPlace(NamedTuple):
     start: int
     colon: int
     data: tuple[int, int]
@@ -308,7 +308,7 @@ def text_pulled(draft: Draft) -> Iterator[list[Edit]]:
                 yield edits
 
 
-def _task(draft: Draft, lines: Sequence[Line], number: int) -> Iterator[_Task]:
+def _task(draft: Draft, lines: Sequence[Line], number: int) -> Iterator[_TaskPlace]:
     """The task that a line ends in with its text, on the same line or on those after it."""
     line = lines[number]
     text = draft.free[line.start : line.end].rstrip()
@@ -335,7 +335,7 @@ def _task(draft: Draft, lines: Sequence[Line], number: int) -> Iterator[_Task]:
     place = bisect_right(draft.sentences, colon, key=itemgetter(0)) - 1
     sentence = draft.sentences[place] if place >= 0 else None
     if sentence is not None and colon < sentence.end and _opens(draft, sentence.start, colon):
-        yield _Task(sentence.start, colon, data, end)
+        yield _TaskPlace(sentence.start, colon, data, end)
 
 
 def _opens(draft: Draft, start: int, colon: int) -> bool:
@@ -344,7 +344,7 @@ def _opens(draft: Draft, start: int, colon: int) -> bool:
     return bool(words) and (words[0] in IMPERATIVES or (words[0] == "please" and words[-1] in IMPERATIVES))
 
 
-def _alone(lines: Sequence[Line], task: _Task) -> bool:
+def _alone(lines: Sequence[Line], task: _TaskPlace) -> bool:
     """Whether a section holds no other data: what pairs with what would be unsure."""
     return all(
         task.start <= line.end and line.start < task.end
@@ -353,7 +353,7 @@ def _alone(lines: Sequence[Line], task: _Task) -> bool:
     )
 
 
-def _pulled(draft: Draft, lines: Sequence[Line], task: _Task) -> list[Edit]:
+def _pulled(draft: Draft, lines: Sequence[Line], task: _TaskPlace) -> list[Edit]:
     start, colon, data, end = task
     said = draft.free[start:colon].lower()
     match = _POINTS_AT.search(said)

@@ -516,7 +516,7 @@ def _is_written(path: Path) -> bool:
 
 
 @dataclass(slots=True)
-class _Found:
+class _SpoolContent:
     """What a spool holds: its header, answers by key (the latest counts), the end that is not yet in the recording."""
 
     head: dict[str, Any] | None = None
@@ -525,14 +525,14 @@ class _Found:
     written: bool = False
 
 
-def _read(path: Path) -> _Found:
+def _read(path: Path) -> _SpoolContent:
     """What a spool holds.
 
     Raises:
         OSError: It cannot be opened.
         StoreError: It is of another release.
     """
-    found = _Found()
+    found = _SpoolContent()
     for line in path.read_bytes().split(b"\n"):
         try:
             value = unsealed(line + b"\n")

@@ -72,7 +72,7 @@ class RecordedTest:
         return next((number for number, each in self.edited.items() if isinstance(each, PlanEntry)), None)
 
 
-class _Span(NamedTuple):
+class _LineRun(NamedTuple):
     """Lines of one test that follow each other: where they begin, how many bytes, and the first one's number."""
 
     start: int
@@ -95,7 +95,7 @@ class RecordingFile:
         self.path = path
         self.problems: list[Problem] = []
         self.refused = ""
-        self._spans: dict[str, list[_Span]] = {}
+        self._spans: dict[str, list[_LineRun]] = {}
         self._content: bytes | None = None  # of a compressed file, which cannot be read in places
         self._unowned = False
         try:
@@ -191,7 +191,7 @@ class RecordingFile:
         if spans and spans[-1].start + spans[-1].size == position:
             spans[-1] = spans[-1]._replace(size=spans[-1].size + len(line))
         else:
-            spans.append(_Span(position, len(line), number))
+            spans.append(_LineRun(position, len(line), number))
 
     def _header(self, line: bytes) -> None:
         if line.startswith(_CONFLICT):

@@ -85,7 +85,7 @@ def _parsed(text: str) -> Any:
         return None
 
 
-class _Section(NamedTuple):
+class _PromptStretch(NamedTuple):
     """A stretch of a prompt: ``prose`` or ``data``, under which header, and whether it has marks at both ends."""
 
     kind: str
@@ -122,7 +122,7 @@ def read(messages: Sequence[Mapping[str, Any]], response_format: object = None) 
     tasked = any(names_task(sentence) for section in above for sentence in told_sentences(section.text))
     if tasked and all(section.kind == "prose" for section in below):
         # With the task in the system's message, the user's is data.
-        below = [_Section("data", "", last, closed=True)]
+        below = [_PromptStretch("data", "", last, closed=True)]
     brief = _brief(above, below)
     if isinstance(response_format, dict) and "json" in str(response_format.get("type")):
         schema = response_format.get("json_schema")
@@ -181,7 +181,7 @@ def _refers(sentence: str) -> bool:
     return bool({"following", "below", "above", "given"} & set(found) or pointed & cues("material"))
 
 
-def _sections(text: str) -> Iterator[_Section]:
+def _sections(text: str) -> Iterator[_PromptStretch]:
     """The stretches of a text in order: what fences and tags enclose, else what stands under a header."""
     position = 0
     for found in _ENCLOSED.finditer(text):
@@ -191,9 +191,9 @@ def _sections(text: str) -> Iterator[_Section]:
         head = (found["tag"] or "").replace("_", " ").replace("-", " ")
         shape = inner[:1] in {"{", "["} and re.search(r"format|schema|json|like", before[-160:].lower())
         if shape or CREATE_TABLE.search(inner) or _opened(head) == "prose":
-            yield _Section("prose", head, inner)
+            yield _PromptStretch("prose", head, inner)
         else:
-            yield _Section("data", head, inner, closed=True)
+            yield _PromptStretch("data", head, inner, closed=True)
         position = found.end()
     yield from _headed(text[position:])
 
@@ -207,7 +207,7 @@ def _opened(head: str) -> str:
     return "prose" if last in cues("section") else "data" if last in cues("material") else ""
 
 
-def _headed(text: str) -> Iterator[_Section]:
+def _headed(text: str) -> Iterator[_PromptStretch]:
     """The stretches of a text that headers part: ``Ticket: …`` opens data, ``Rules:`` instructions."""
     kind, head, lines = "prose", "", list[str]()
     text = _INLINE_HEADER.sub(lambda each: "\n" if _opened(each["head"]) == "data" else each.group(), text)
@@ -225,12 +225,12 @@ def _headed(text: str) -> Iterator[_Section]:
         if not found or not opens:
             lines.append("" if _RULE.match(line) else line)
             continue
-        yield _Section(kind, head, "\n".join(lines).strip())
+        yield _PromptStretch(kind, head, "\n".join(lines).strip())
         kind, head, lines = opens, found["head"].lower(), [found["rest"].strip()]
-    yield _Section(kind, head, "\n".join(lines).strip())
+    yield _PromptStretch(kind, head, "\n".join(lines).strip())
 
 
-def _brief(above: list[_Section], below: list[_Section]) -> Brief:
+def _brief(above: list[_PromptStretch], below: list[_PromptStretch]) -> Brief:
     examples, sections = _solved([each for each in (*above, *below) if each.text or each.head])
     prose = [str(each) for each in sections if each.kind == "prose"]
     data = [each for each in sections if each.kind == "data" and each.text]
@@ -238,7 +238,7 @@ def _brief(above: list[_Section], below: list[_Section]) -> Brief:
         text = "\n\n".join(map(str, below)).strip()
         mine, found = _divided(text or "\n\n".join(prose))
         prose = [*map(str, above if text else ()), mine]
-        data = [_Section("data", "", found)]
+        data = [_PromptStretch("data", "", found)]
     texts: list[str] = []
     question = ""
     for each in data:
@@ -255,11 +255,11 @@ def _brief(above: list[_Section], below: list[_Section]) -> Brief:
     return Brief(joined, told, "\n\n".join(texts).strip(), question, examples, tuple(shapes))
 
 
-def _solved(sections: list[_Section]) -> tuple[tuple[tuple[str, str], ...], list[_Section]]:
+def _solved(sections: list[_PromptStretch]) -> tuple[tuple[tuple[str, str], ...], list[_PromptStretch]]:
     """Solved examples, ``Text: … Label: …`` before the last ``Text:``, and the sections without them."""
     heads = [each.head for each in sections if each.kind == "data"]
     found: list[tuple[str, str]] = []
-    rest: list[_Section] = []
+    rest: list[_PromptStretch] = []
     for each in sections:
         solves = rest and rest[-1].kind == "data" and rest[-1].head == heads[-1] and each.kind == "prose"
         if solves and len(found) + 1 < heads.count(heads[-1]) and each.head and "\n" not in each.text:

@@ -36,7 +36,7 @@ _GROUPED = expression(r"(?i)\b(?:per|by|for each|in each|of each) (\w+)")
 _WHICH_ROWS = expression(r"(?i)\b(?:where|whose|who|which|that|with|from|in|for|after|before|older)\b")
 
 
-class _Table(NamedTuple):
+class _SqlTable(NamedTuple):
     """A table, with its columns where they are known."""
 
     name: str
@@ -81,11 +81,13 @@ def query(brief: Brief, variant: int = 0) -> str | None:
     return "\n".join(lines) + ";"
 
 
-def _tables(source: str) -> list[_Table]:
+def _tables(source: str) -> list[_SqlTable]:
     """The tables that a prompt describes: ``CREATE TABLE orders (…)`` or ``orders(id, total)``."""
     found = [*CREATE_TABLE.findall(source), *_WRITTEN.findall(CREATE_TABLE.sub(" ", source))]
     parts = [(name, re.sub(r"\([^()]*\)", "", columns).split(",")) for name, columns in found]
-    return [_Table(name, tuple(each.split()[0] for each in listed if each.strip())) for name, listed in parts]
+    return [
+        _SqlTable(name, tuple(each.split()[0] for each in listed if each.strip())) for name, listed in parts
+    ]
 
 
 def _request(brief: Brief) -> str:
@@ -98,10 +100,10 @@ def _request(brief: Brief) -> str:
     return " ".join(each for each in told if not re.match(r"(?i)(?:return|answer|output|use|you)\b", each))
 
 
-def _table(request: str, tables: list[_Table]) -> _Table | None:
+def _table(request: str, tables: list[_SqlTable]) -> _SqlTable | None:
     """The table whose name the request says, perhaps misspelt; else the one that has most of its words."""
     found = words(request)
-    known = tables or [_Table(each) for each in sorted(cues("table"))]
+    known = tables or [_SqlTable(each) for each in sorted(cues("table"))]
     for word in found:
         if named := next((each for each in known if singular(word) == singular(each.name.lower())), None):
             return named
@@ -111,14 +113,14 @@ def _table(request: str, tables: list[_Table]) -> _Table | None:
     return max(tables, key=lambda each: sum(each.column(word) is not None for word in found), default=None)
 
 
-def _columns(table: _Table, request: str) -> list[str]:
+def _columns(table: _SqlTable, request: str) -> list[str]:
     """The columns to show: those named before the request says which rows."""
     clause = _WHICH_ROWS.search(request)
     found = map(table.column, words(request[: clause.start()] if clause else request))
     return list(dict.fromkeys(each for each in found if each))
 
 
-def _comparisons(table: _Table, request: str) -> list[str]:
+def _comparisons(table: _SqlTable, request: str) -> list[str]:
     """Conditions with a number or a date: *price over 100*, *after 2024-01-01*, *in the last 7 days*."""
     where: list[str] = []
     last = _LAST_DAYS.search(request)
@@ -133,7 +135,7 @@ def _comparisons(table: _Table, request: str) -> list[str]:
     return where
 
 
-def _values(table: _Table, request: str) -> list[str]:
+def _values(table: _SqlTable, request: str) -> list[str]:
     """Conditions with a value: in quotation marks beside a column's name, or a place after *from* or *in*."""
     where: list[str] = []
     for found in _QUOTE.finditer(request):
