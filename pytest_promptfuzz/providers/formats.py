@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 FORMATS: tuple[WireFormat, ...] = (OPENAI_CHAT, ANTHROPIC_MESSAGES, OPENAI_RESPONSES, OPENAI_EMBEDDINGS)
 """Every wire format. Of several that could read one thing the first does; errors are told as the first tells them."""
 
-ROLES = ("system", "user")
 _OTHER_PROVIDER = "compatible"
 _ERROR = re.compile(rb'"error"\s*:\s*[{"]')
 
