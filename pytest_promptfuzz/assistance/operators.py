@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.assistance.checks import MarkedStretch
     from pytest_promptfuzz.assistance.rewording import RewordingWay
-    from pytest_promptfuzz.mutations.engine.mutation import Dimension, Relation
+    from pytest_promptfuzz.mutations.engine.mutation import Relation
     from pytest_promptfuzz.providers.requests import Target
     from pytest_promptfuzz.storage.answers import AnswerStore
     from pytest_promptfuzz.wire.watch import Watch
@@ -169,7 +169,6 @@ def model_translation(
         summary=f"A model translates the prompt into {LANGUAGES[code]}.",
         sources=("S2",),
         options=(attempts, parameters, store),
-        dimension="multilingual",
         relation="language",
     )
 
@@ -197,9 +196,9 @@ def _operator(
     summary: str,
     sources: tuple[str, ...],
     options: tuple[int, Mapping[str, Any] | None, AnyStore],
-    dimension: Dimension = "semantic",
     relation: Relation = "invariance",
 ) -> Operator:
+    """An operator that asks a model: a translation is one of language, anything else of meaning."""
     attempts, parameters, store = options
     if type(attempts) is not int or not 1 <= attempts <= 10:
         raise UsageError(f"{name}: attempts={attempts!r}; give an int from 1 to 10.")
@@ -207,7 +206,7 @@ def _operator(
     return Operator(
         name,
         Rewriter(name, helper, way, attempts, whole=relation == "language"),
-        dimension,
+        "multilingual" if relation == "language" else "semantic",
         severity,
         version=VERSION,
         preserves="conditional",

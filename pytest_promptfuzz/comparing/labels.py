@@ -470,22 +470,27 @@ def found_in(label: Text, answer: Text) -> str:
     if said and not any(_within(key, each) for each in said):
         return "denied"
     tokens = list(_tokens(answer.clean))
-    at = next(
-        (
-            index
-            for index in range(len(tokens) - len(key) + 1)
-            if tuple(tokens[index : index + len(key)]) == key
-        ),
-        None,
-    )
-    holds, wanted = signed(tokens), signed(key)
-    for ours, theirs in ((wanted.affirmed, holds.denied), (wanted.denied, holds.affirmed)):
-        if any(theirs.get(concept) and concept not in word_lists.FUNCTION_WORDS for concept in ours):
-            return "denied"
+    if _denies(key, tokens):
+        return "denied"
+    starts = range(len(tokens) - len(key) + 1)
+    at = next((index for index in starts if tuple(tokens[index : index + len(key)]) == key), None)
     if at is None:
         return "absent"
-    if doubt:
-        return "doubted"
+    return "doubted" if doubt else _named_in(key, at, tokens, answer)
+
+
+def _denies(key: tuple[str, ...], tokens: list[str]) -> bool:
+    """Whether an answer denies what a label affirms, or affirms what it denies."""
+    holds, wanted = signed(tokens), signed(key)
+    return any(
+        theirs.get(concept) and concept not in word_lists.FUNCTION_WORDS
+        for ours, theirs in ((wanted.affirmed, holds.denied), (wanted.denied, holds.affirmed))
+        for concept in ours
+    )
+
+
+def _named_in(key: tuple[str, ...], at: int, tokens: list[str], answer: Text) -> str:
+    """How a label stands in an answer that holds its words, the first of them at ``at``."""
     head = _FOUNDED.split(answer.clean, maxsplit=1)[0].casefold().split()
     if head and not _within(key, _tokens(" ".join(head))) and not _predicated(key, answer.tokens):
         return "reason" if len(head) <= MAX_WORDS and _NONE.isdisjoint(head) else "named"

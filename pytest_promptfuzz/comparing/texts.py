@@ -538,51 +538,68 @@ def _may_be_label(one: Text, two: Text, profile: Profile) -> bool:
 
 
 def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
-    first, second = labels.bare(one), labels.bare(two)
-    if labels.is_label(one) and labels.is_label(two):
-        written = values.rewritten(one, two) or values.other_case(one, two, quotes=False)
-        if written and labels.same(one, two):
-            return decided("minor", "guard:literal", written)
-        if labels.separated(one, two):
-            apart = f"{shown(first)} and {shown(second)} differ in what separates their digits"
-            return decided("minor", "label", apart) if named else _open(apart)
-        unlike = values.other_version(one, two)
-        if unlike:
-            return decided("deviation", "guard:identifiers", unlike)
-        if labels.doubted(one, two) or labels.doubted(two, one):
-            return _open(f"only one of {shown(one.clean)} and {shown(two.clean)} leaves it open")
-        if labels.same(one, two) or labels.gives(one, two) or labels.gives(two, one):
-            return decided("equivalent", "label", f"both answers are the label {first!r}")
-        if labels.same_set(one, two):
-            return decided("minor", "label", f"the items of {shown(first)} stand in another order")
-        overlap = labels.extends(one, two)
-        became = f"{shown(one.clean)} became {shown(two.clean)}"
-        if named or (first.isalpha() and second.isalpha() and not one.clean.istitle()):
-            became = f"label {shown(first)} became {shown(second)}"
-        if overlap == "longer":
-            return decided("minor", "label", became) if named else _open(became)
-        return decided("deviation", "label", became)
+    """What labels say; ``named`` where the task is to give one. ``None`` where no label decides."""
     if labels.is_label(one):
-        label, answer, which = one, two, "response"
-    elif labels.is_label(two) and (
+        if labels.is_label(two):
+            return _two_labels(one, two, named=named)
+        return _label_and_text(one, two, "response", named=named)
+    if labels.is_label(two) and (
         named
         or aliases.is_foreign(two.clean, one.clean)
         or labels.stands_in(two, one)
         or declared(one.clean)
         or labels.rejected(two, one)
     ):
-        label, answer, which = two, one, "baseline"
-    elif named and (both := labels.both_give(one, two)):
-        first, second = (labels.bare(each) for each in both)
-        if labels.same(*both) and _said_of_others(one, two):
-            return None
-        if labels.same(*both) and (labels.doubted(both[0], two) or labels.doubted(both[1], one)):
-            return _open(f"the answers do not give {shown(first)} with the same certainty")
-        if labels.same(*both):
-            return decided("equivalent", "label", f"both answers give the label {first!r}")
+        return _label_and_text(two, one, "baseline", named=named)
+    both = labels.both_give(one, two) if named else None
+    return _labels_given(one, two, both) if both else None
+
+
+def _two_labels(one: Text, two: Text, *, named: bool) -> Comparison:
+    """Two answers that are nothing but labels."""
+    first, second = labels.bare(one), labels.bare(two)
+    written = values.rewritten(one, two) or values.other_case(one, two, quotes=False)
+    if written and labels.same(one, two):
+        return decided("minor", "guard:literal", written)
+    if labels.separated(one, two):
+        apart = f"{shown(first)} and {shown(second)} differ in what separates their digits"
+        return decided("minor", "label", apart) if named else _open(apart)
+    unlike = values.other_version(one, two)
+    if unlike:
+        return decided("deviation", "guard:identifiers", unlike)
+    if labels.doubted(one, two) or labels.doubted(two, one):
+        return _open(f"only one of {shown(one.clean)} and {shown(two.clean)} leaves it open")
+    if labels.same(one, two) or labels.gives(one, two) or labels.gives(two, one):
+        return decided("equivalent", "label", f"both answers are the label {first!r}")
+    if labels.same_set(one, two):
+        return decided("minor", "label", f"the items of {shown(first)} stand in another order")
+    return _other_label(one, two, named=named)
+
+
+def _other_label(one: Text, two: Text, *, named: bool) -> Comparison:
+    first, second = labels.bare(one), labels.bare(two)
+    became = f"{shown(one.clean)} became {shown(two.clean)}"
+    if named or (first.isalpha() and second.isalpha() and not one.clean.istitle()):
+        became = f"label {shown(first)} became {shown(second)}"
+    if labels.extends(one, two) == "longer":
+        return decided("minor", "label", became) if named else _open(became)
+    return decided("deviation", "label", became)
+
+
+def _labels_given(one: Text, two: Text, both: tuple[Text, Text]) -> Comparison | None:
+    """Two answers that each give a label, and say more."""
+    first, second = (labels.bare(each) for each in both)
+    if not labels.same(*both):
         return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
-    else:
+    if _said_of_others(one, two):
         return None
+    if labels.doubted(both[0], two) or labels.doubted(both[1], one):
+        return _open(f"the answers do not give {shown(first)} with the same certainty")
+    return decided("equivalent", "label", f"both answers give the label {first!r}")
+
+
+def _label_and_text(label: Text, answer: Text, which: str, *, named: bool) -> Comparison | None:
+    """A label beside a longer answer, which is the ``which`` of the two."""
     start = label.clean.rstrip(" .:;,")
     begins = not named and answer.clean.lower().startswith(start.lower())
     if begins and (answer.clean[len(start) :][:1] in _GOES_ON or not labels.gives(label, answer)):
@@ -591,6 +608,11 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
     if labels.breaks_off(label, answer):
         other = "baseline" if which == "response" else "response"
         return decided("deviation", "guard:sequence", f"the {other} stops after {shown(label.clean)}")
+    return _found_label(label, answer, which, name, named=named)
+
+
+def _found_label(label: Text, answer: Text, which: str, name: str, *, named: bool) -> Comparison | None:
+    """What it means how a label stands in a longer answer."""
     match labels.found_in(label, answer):
         case "stated":
             return decided("equivalent", "label", f"the {which} states the label {name!r} in a sentence")
@@ -604,8 +626,8 @@ def _label(one: Text, two: Text, *, named: bool) -> Comparison | None:
             return _open(f"the {which} mentions {shown(label.clean)} in a longer text")
         case "qualified" | "denied":
             said = [each.casefold() for each in declared(answer.clean)]
-            if len(said) == 1:
-                first, second = (name, said[0]) if answer is two else (said[0], name)
+            gives = said[0] if len(said) == 1 else labels.bare(answer)
+            first, second = (name, gives) if which == "response" else (gives, name)
             return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
         case _ if named or name[:1].isdigit() or aliases.is_foreign(label.clean, answer.clean):
             return decided(

@@ -308,7 +308,7 @@ def _short(value: Any) -> str:
     return f"({shown if len(shown) <= 2 * _SHOWN else shown[: 2 * _SHOWN - 1] + '…'})"
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - public; the options are keywords
     prompt: AnyPrompt,
     target: AnyTarget,
     *,
@@ -377,7 +377,7 @@ def evaluate(
     return asking.evaluation.conclude()
 
 
-async def aevaluate(
+async def aevaluate(  # noqa: PLR0913 - public; the options are keywords
     prompt: AnyPrompt,
     target: AnyTarget,
     *,

@@ -93,7 +93,7 @@ class SearchEvaluation(Evaluation):
         return self.runner.result(settings.target, self.ledger)
 
 
-def search(
+def search(  # noqa: PLR0913 - public; the options are keywords
     prompt: AnyPrompt,
     target: AnyTarget,
     objective: AnyObjective = "deviation",

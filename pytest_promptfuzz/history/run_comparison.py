@@ -18,7 +18,7 @@ from pytest_promptfuzz.stats.regressions import ALPHA, adjusted, paired, unpaire
 from pytest_promptfuzz.stats.scores import EQUIVALENT_CREDIT, MINOR_CREDIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.history.changes import BaseReport, Status
@@ -277,13 +277,20 @@ def _explained(row: ChangeReport, found: _Pairs, before: HistoryEntry, now: Hist
         )
     if before["controls"] and not now["controls"] and before["verdict"] != "pass" == now["verdict"]:
         said.append("no control was asked this time, so nothing shows that the test can fail")
-    if row["prompt_changed"]:
-        said.append("the prompt was changed")
-    if row["model"] != row["model_before"] and row["model"] and row["model_before"]:
-        said.append(f"answered by {row['model']} instead of {row['model_before']}")
-    elif _is_other(before["target"], now["target"]) and found.difference is not None:
-        said.append(f"asked of {now['target']} instead of {before['target']}")
+    said.extend(_changed_conditions(row, found, before, now))
     return "; ".join(said)
+
+
+def _changed_conditions(
+    row: ChangeReport, found: _Pairs, before: HistoryEntry, now: HistoryEntry
+) -> Iterator[str]:
+    """What else changed between the two runs: the prompt, the model, the target."""
+    if row["prompt_changed"]:
+        yield "the prompt was changed"
+    if row["model"] != row["model_before"] and row["model"] and row["model_before"]:
+        yield f"answered by {row['model']} instead of {row['model_before']}"
+    elif _is_other(before["target"], now["target"]) and found.difference is not None:
+        yield f"asked of {now['target']} instead of {before['target']}"
 
 
 def _why_unpaired(found: _Pairs, before: HistoryEntry, now: HistoryEntry) -> str:

@@ -103,7 +103,7 @@ _ANSWER = {"text", "tool_calls"}
 _M = TypeVar("_M")
 
 
-def compare(
+def compare(  # noqa: PLR0913 - public; the options are keywords
     baseline: Any,
     response: Any,
     *,
@@ -164,35 +164,19 @@ def compare(
     'number 14 in the baseline became 41'
     """
     wanted = check_relation(relation)
-    if requested_format is not None:
-        check_format(requested_format)
-    language = None if requested_language is None else check_language(requested_language)
+    language = _check_requested(requested_format, requested_language)
     if wanted == "renaming" and renaming:
         response, wanted = answer_under_renaming(baseline, response, renaming), "invariance"
     ignored = parse_paths(ignore)
-    if not isinstance(semantic, bool | None) and not hasattr(semantic, "embed"):
-        raise UsageError(
-            f"semantic={semantic!r:.80} must be True, False or an embedder, which has embed(texts)"
-        )
+    _check_models(semantic, entailment)
     embedder = _model(semantic, chosen_embedder, default_embedder)
-    if not isinstance(entailment, bool | None) and not hasattr(entailment, "scores"):
-        raise UsageError(
-            f"entailment={entailment!r:.80} must be True, False or a model, which has scores(pairs)"
-        )
     first = whole(baseline) if type(baseline) is str else without(plain(baseline), ignored)
     second = whole(response) if type(response) is str else without(plain(response), ignored)
     if profile == metrics.NAME:
-        _only_text(first, second)
-        if tiers or guards:
-            raise UsageError(
-                "profile='quirx' compares by that tool's formula; it takes no tiers= and no guards="
-            )
+        _only_text(first, second, plain_formula=not (tiers or guards))
         return under(wanted, metrics.compare_answers(first, second, semantic=embedder))
     chosen = _profile(profile, task, first, equivalent_at=equivalent_at, minor_at=minor_at)
-    own_tiers: tuple[SimilarityTier, ...] = ()
-    if chosen.measures or tiers is not None:
-        own_tiers = TIERS.several(chosen.measures, "tiers") + TIERS.several(tiers, "tiers")
-    own_guards = GUARDS.several(guards, "guards") if guards is not None else ()
+    own_tiers, own_guards = _own_parts(chosen, tiers, guards)
     named = task is not None or profile is not None
     if "semantic" not in chosen.tiers:
         embedder = None
@@ -206,11 +190,10 @@ def compare(
             return _strings(one, two, chosen, embedder, ignored, named=named)
 
         how = How(chosen, embedder, texts, ignored)
-        if wanted == "format" and isinstance(first, str) and isinstance(second, str):
-            said = compare_formats(first, second, how, requested=requested_format)
-            return _cut_off(baseline, response, said)
-        if wanted == "language" and not _is_answer(first) and not _is_answer(second):
-            said = compare_languages(first, second, how, requested=language)
+        said = _in_other_form(
+            first, second, how, requested_format if wanted == "format" else language, wanted
+        )
+        if said is not None:
             return _cut_off(baseline, response, said)
 
     if (own_tiers or own_guards) and first != second:
@@ -227,6 +210,46 @@ def compare(
     return under(wanted, _cut_off(baseline, response, found))
 
 
+def _in_other_form(
+    first: Any, second: Any, how: How, requested: str | None, wanted: str
+) -> Comparison | None:
+    """What two answers in other formats or languages say; ``None`` where they are none to compare so."""
+    if wanted == "format":
+        texts = isinstance(first, str) and isinstance(second, str)
+        return compare_formats(first, second, how, requested=requested) if texts else None
+    if _is_answer(first) or _is_answer(second):
+        return None
+    return compare_languages(first, second, how, requested=requested)
+
+
+def _check_requested(form: str | None, language: str | None) -> str | None:
+    """The language that the response must have, as it is known here."""
+    if form is not None:
+        check_format(form)
+    return None if language is None else check_language(language)
+
+
+def _own_parts(
+    chosen: Profile, tiers: Sequence[SimilarityTier | str] | None, guards: Sequence[Guard | str] | None
+) -> tuple[tuple[SimilarityTier, ...], tuple[Guard, ...]]:
+    """The tiers and guards beside those that are built in: the profile's, then those of the call."""
+    own_tiers: tuple[SimilarityTier, ...] = ()
+    if chosen.measures or tiers is not None:
+        own_tiers = TIERS.several(chosen.measures, "tiers") + TIERS.several(tiers, "tiers")
+    return own_tiers, GUARDS.several(guards, "guards") if guards is not None else ()
+
+
+def _check_models(semantic: object, entailment: object) -> None:
+    if not isinstance(semantic, bool | None) and not hasattr(semantic, "embed"):
+        raise UsageError(
+            f"semantic={semantic!r:.80} must be True, False or an embedder, which has embed(texts)"
+        )
+    if not isinstance(entailment, bool | None) and not hasattr(entailment, "scores"):
+        raise UsageError(
+            f"entailment={entailment!r:.80} must be True, False or a model, which has scores(pairs)"
+        )
+
+
 def _model(wanted: _M | bool | None, chosen: Callable[[], _M | None], default: Callable[[], _M]) -> _M | None:
     """The model that is given, the one of this process if none is named, or the one that it must have."""
     if wanted is None:
@@ -236,10 +259,12 @@ def _model(wanted: _M | bool | None, chosen: Callable[[], _M | None], default: C
     return wanted or None
 
 
-def _only_text(first: Any, second: Any) -> None:
+def _only_text(first: Any, second: Any, *, plain_formula: bool) -> None:
     for name, value in (("baseline", first), ("response", second)):
         if not isinstance(value, str):
             raise UsageError(f"profile='quirx' compares texts; the {name} is of type {type(value).__name__}")
+    if not plain_formula:
+        raise UsageError("profile='quirx' compares by that tool's formula; it takes no tiers= and no guards=")
 
 
 def _profile(

@@ -269,6 +269,12 @@ def _lists(text: str, words: Words, json: list[Found]) -> tuple[dict[str, None],
     if "|" in text:
         for match in _BARS.finditer(text):
             announced += _split(text, match.start(1), match.end(1))
+    return _names(text, announced), _names(text, _bare_lists(text, words, objects))
+
+
+def _bare_lists(text: str, words: Words, objects: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The items of lists that nothing announces: in capitals, or in quotes."""
+    capitals = words.capitals
     bare: list[tuple[int, int]] = []
     if 1 < len(capitals) <= len({*words.forms, ""} - {""}) * 0.7:
         for match in _CAPITALS.finditer(text):
@@ -279,7 +285,7 @@ def _lists(text: str, words: Words, json: list[Found]) -> tuple[dict[str, None],
         if all(text[start - 1] in _QUOTES for start, _ in items) and not _inside(objects, quote.start()):
             bare += items
         position = max(position, quote.end())
-    return _names(text, announced), _names(text, bare)
+    return bare
 
 
 def _after_cues(

@@ -51,7 +51,7 @@ class _Collected:
 
 
 @functools.cache
-def streams_of(library: ModuleType) -> Streams:
+def streams_of(library: ModuleType) -> Streams:  # noqa: C901 - classes, whose bases are known at run time only
     """The stream classes for ``library``."""
 
     class Tee(library.SyncByteStream):  # type: ignore[misc, name-defined]  # known at run time

@@ -126,6 +126,13 @@ class Signed(NamedTuple):
     denied: dict[str, int]
     words: list[str]
 
+    def deny_last(self, weak: str, last: str) -> None:
+        """A negator that nothing follows denies the word before it."""
+        self.words.append(weak or last)
+        if not weak and self.affirmed.get(last):
+            self.affirmed[last] -= 1
+            self.denied[last] = self.denied.get(last, 0) + 1
+
 
 def signed(tokens: Iterable[str]) -> Signed:
     """The concepts of a statement with their signs, and the words its negators deny.
@@ -168,12 +175,10 @@ def signed(tokens: Iterable[str]) -> Signed:
             side = here if pole > 0 else there
             side[concept] = side.get(concept, 0) + 1
         last = token
+    signs = Signed(affirmed, denied, words)
     if pending:
-        words.append(weak or last)
-        if not weak and affirmed.get(last):
-            affirmed[last] -= 1
-            denied[last] = denied.get(last, 0) + 1
-    return Signed(affirmed, denied, words)
+        signs.deny_last(weak, last)
+    return signs
 
 
 # Scripts without spaces between words: Japanese, Chinese, Korean. Negators are parts of words there.

@@ -273,29 +273,27 @@ def check_identifiers(pair: Pair) -> Finding | None:
         found = _pictures(one, two)
         if found:
             return found
+    found = None
     if "@" in one or "://" in one:
         found = _other(_addresses(one), _addresses(two))
-        if found:
-            return found
-    if any(map(_DIGIT.search, pair.only_a)) and any(map(_DIGIT.search, pair.only_b)):
+    if not found and any(map(_DIGIT.search, pair.only_a)) and any(map(_DIGIT.search, pair.only_b)):
         found = _other(pair.a.once(_codes), pair.b.once(_codes))
-        if found:
-            return found
-    if not pair.a.once(_intricate):
-        return _other_letter(pair)
+    if not found and pair.a.once(_intricate):
+        found = _other_intricate(pair)
+    return found or _other_letter(pair)
+
+
+def _other_intricate(pair: Pair) -> Finding | None:
+    """Whether what is set as code, a file, a version or keys to press became another."""
+    one, two = pair.a.clean, pair.b.clean
+    found = None
     if "`" in pair.a.raw and "`" in pair.b.raw:
         found = _other(_spans(pair.a.raw), _spans(pair.b.raw))
-        if found:
-            return found
-    if pair.a.once(_has_ending) and pair.b.once(_has_ending):
+    if not found and pair.a.once(_has_ending) and pair.b.once(_has_ending):
         found = _other(_files(one), _files(two))
-        if found:
-            return found
-    if ("." in one and ("0" in one or "0" in two)) or "+" in one:
+    if not found and (("." in one and ("0" in one or "0" in two)) or "+" in one):
         found = _other(pair.a.once(_exact), pair.b.once(_exact))
-        if found:
-            return found
-    return _other_letter(pair)
+    return found
 
 
 def _other_letter(pair: Pair) -> Finding | None:

@@ -80,6 +80,20 @@ def plainly(text: str) -> str:
     >>> plainly("The ferry leaves at 3:15 p.m. on the 2nd of May and costs EUR 1.000,50.")
     'The ferry leaves at 15:15 on the 2 May and costs 1000.50 EUR.'
     """
+    text = _words_plainly(text)
+    if not _DIGIT.search(text):
+        return text
+    if _ANY.search(text):
+        for pattern, written in _DIGITS:
+            text = pattern.sub(written, text)
+    for cue in _CURRENCIES:
+        if cue in text:
+            return _MONEY.sub(lambda found: f"{found[3]} {found[1] or found[2]}", text)
+    return text
+
+
+def _words_plainly(text: str) -> str:
+    """A text in which times, days, adverbs and shares that are written in words stand in figures."""
     for cue, patterns in _EXPRESSIONS:
         if cue in text:
             for pattern, minute in patterns:
@@ -95,14 +109,6 @@ def plainly(text: str) -> str:
         text = _SHARE.sub(_share, text)
     if "due " in text:
         text = _DUE.sub("2", text)
-    if not _DIGIT.search(text):
-        return text
-    if _ANY.search(text):
-        for pattern, written in _DIGITS:
-            text = pattern.sub(written, text)
-    for cue in _CURRENCIES:
-        if cue in text:
-            return _MONEY.sub(lambda found: f"{found[3]} {found[1] or found[2]}", text)
     return text
 
 

@@ -178,16 +178,16 @@ def canonical(word: str) -> tuple[str, ...]:
         return ("usa",)
     bare = word.strip("_").replace(".", "")
     word = word if bare in _BARE_ENDINGS else bare
-    if word in word_lists.SPELLINGS:
-        return (word_lists.SPELLINGS[word],)
-    if word in word_lists.UNITS:
-        return (word_lists.UNITS[word],)
-    if word in _SHORT_MONTHS:
-        return (_SHORT_MONTHS[word],)
-    if word in _SHORT_DAYS:
-        return (_SHORT_DAYS[word],)
+    for table in (word_lists.SPELLINGS, word_lists.UNITS, _SHORT_MONTHS, _SHORT_DAYS):
+        if word in table:
+            return (table[word],)
     if word in word_lists.FUNCTION_WORDS or word in word_lists.NEGATORS:
         return (word,)
+    return _inflected(word)
+
+
+def _inflected(word: str) -> tuple[str, ...]:
+    """A word without its endings, and without the prefix that denies it."""
     root = word
     for ending in _ENDINGS:
         root = root.removesuffix(ending) or word

@@ -318,29 +318,20 @@ def _runs(draft: Draft, group: Sequence[Sentence], all_said: Sequence[Said]) -> 
         return
     torn = _torn(draft, group)
     heads = _introduced([each.tokens for each in all_said])
-    contents = 0  # how many sentences there are up to the last one that tells what is to be written
-    for number, (text, tokens, _, _) in enumerate(all_said):
-        if tokens[0] in _CONTENTS and _CONTENT.match(text):
-            contents = number + 1
+    contents = _contents_told(all_said)
     on_lines = all("\n" in draft.text[a.end : b.start] for a, b in pairwise(group))
     run: list[Segment] = []
     pinned = True
-    for number, (sentence, (text, tokens, free, plain)) in enumerate(zip(group, all_said, strict=True)):
-        if (
-            points(free, plain)
-            or text.endswith(("...", "…"))
-            or not (on_lines or text.endswith(_STOPS) or text.rstrip("\"'”’)]*").endswith(_STOPS))
-            or (tokens[0] in _TELLS_A_STORY and _TELLING.match(text))
-            or (not number and _ROLE.match(text))
-            or (tokens[0] in _THANKED and _THANKS.match(text))
-            or (number + 1 < contents and _CREATING.match(text))
-        ):
+    for number, (sentence, own) in enumerate(zip(group, all_said, strict=True)):
+        opens = not number and _ROLE.match(own[0])
+        creates = number + 1 < contents and _CREATING.match(own[0])
+        if opens or creates or _stays(own, on_lines=on_lines):
             if len(run) > 1:
                 yield run
             run, pinned = [], True
             continue
         start = sentence.start
-        if leans(text, tokens) or start in torn:
+        if leans(own[0], own[1]) or start in torn:
             if pinned:
                 continue  # it stays with a sentence that stays
             start = run.pop()[0]
@@ -352,6 +343,28 @@ def _runs(draft: Draft, group: Sequence[Sentence], all_said: Sequence[Said]) -> 
         pinned = False
     if len(run) > 1:
         yield run
+
+
+def _contents_told(all_said: Sequence[Said]) -> int:
+    """How many sentences there are up to the last one that tells what is to be written."""
+    told = [
+        number + 1
+        for number, (text, tokens, _, _) in enumerate(all_said)
+        if tokens[0] in _CONTENTS and _CONTENT.match(text)
+    ]
+    return told[-1] if told else 0
+
+
+def _stays(own: Said, *, on_lines: bool) -> bool:
+    """Whether a sentence keeps its place, whatever is around it: it points elsewhere, has no end, or tells a story."""
+    text, tokens, free, plain = own
+    return bool(
+        points(free, plain)
+        or text.endswith(("...", "…"))
+        or not (on_lines or text.endswith(_STOPS) or text.rstrip("\"'”’)]*").endswith(_STOPS))
+        or (tokens[0] in _TELLS_A_STORY and _TELLING.match(text))
+        or (tokens[0] in _THANKED and _THANKS.match(text))
+    )
 
 
 def _torn(draft: Draft, group: Sequence[Sentence]) -> frozenset[int]:

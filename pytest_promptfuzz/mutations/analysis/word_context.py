@@ -40,7 +40,7 @@ from pytest_promptfuzz.text.expressions import words
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.analysis.draft import Draft
-    from pytest_promptfuzz.mutations.analysis.lexicon import WordReading
+    from pytest_promptfuzz.mutations.analysis.lexicon import LexiconEntry, WordReading
 
 
 _OPENS = frozenset(["the", "a", "an", "each", "every", "its", "your", "any", "all", "their", "this", "these"])
@@ -192,11 +192,7 @@ def _governs(reading: WordReading, context: Context) -> int:
     entry = reading.entry
     flags, after, right = entry.flags, context.after, context.right
     if right == _CLOSED:
-        if context.following == " " and not context.last:
-            if context.beyond == BLANK or context.beyond.isalnum():
-                return 0 if "x" in flags or "t" in flags else 2
-            return 0
-        return 2 if "0" in flags and (context.following in _ENDS or context.last) else 0
+        return _governs_nothing(flags, context)
     if entry.wanted and after in entry.wanted:
         return 2
     if after == "to":
@@ -209,6 +205,20 @@ def _governs(reading: WordReading, context: Context) -> int:
         return 2 if "p" in flags and not entry.wanted and not right & PARTICLE else 0
     if right & PREPOSITION:
         return 2 if "p" in flags and not entry.wanted else 0
+    return _governs_object(flags, after, right)
+
+
+def _governs_nothing(flags: str, context: Context) -> int:
+    """Whether a verb may stand where no word follows that is known."""
+    if context.following == " " and not context.last:
+        if context.beyond == BLANK or context.beyond.isalnum():
+            return 0 if "x" in flags or "t" in flags else 2
+        return 0
+    return 2 if "0" in flags and (context.following in _ENDS or context.last) else 0
+
+
+def _governs_object(flags: str, after: str, right: int) -> int:
+    """Whether what follows a verb may be its object."""
     if "x" in flags:
         return 2 if "0" in flags and right & (CONJUNCTION | SUBORDINATOR) else 0
     if right & (DETERMINER | NUMBER | FOCUS):
@@ -253,30 +263,31 @@ def _noun(reading: WordReading, context: Context) -> bool:
             return False  # "a query that answers"
     elif left & NUMBER and before != "one":
         return False
-    if left == _CLOSED:
-        if not (context.counted and reading.form == "s") and (entry.ambiguous or reading.form == "base"):
-            return False
-    elif entry.ambiguous:
-        if not left & DETERMINER and not (
-            left == 0 and before in qualifiers() and _after_determiner(context)
-        ):
-            return False
-        if before == "that":
-            return False  # "documents that report"
-    elif left == 0:
-        if before not in qualifiers() and not (
-            reading.form == "s" and (before in IMPERATIVES or before.removesuffix("s") in IMPERATIVES)
-        ):
-            return False  # the second half of a compound, or of something else
-    elif not left & DETERMINER and reading.form == "base" and "u" not in entry.flags:
-        return False  # "in detail", "by mistake", "and summary"
-    elif left & (BE | SUBJECT | TO) and not left & DETERMINER:
+    if not _noun_may_follow(reading, context):
         return False
     if context.last:
         return True
     if context.following == " ":
         return context.after in AFTER_NOUN
     return context.following in _ENDS
+
+
+def _noun_may_follow(reading: WordReading, context: Context) -> bool:
+    """Whether a noun may stand after the word before."""
+    entry, before, left, plural = reading.entry, context.before, context.left, reading.form == "s"
+    if left == _CLOSED:
+        return (context.counted and plural) or not (entry.ambiguous or reading.form == "base")
+    if entry.ambiguous:
+        described = left == 0 and before in qualifiers() and _after_determiner(context)
+        return bool(left & DETERMINER or described) and before != "that"  # "documents that report"
+    if left == 0:  # not the second half of a compound, or of something else
+        instructed = before in IMPERATIVES or before.removesuffix("s") in IMPERATIVES
+        return before in qualifiers() or (plural and instructed)
+    if left & DETERMINER:
+        return True
+    if reading.form == "base" and "u" not in entry.flags:
+        return False  # "in detail", "by mistake", "and summary"
+    return not left & (BE | SUBJECT | TO)
 
 
 def _after_determiner(context: Context) -> bool:
@@ -295,22 +306,8 @@ def _adjective(reading: WordReading, context: Context) -> int:
     flags, after, left, right = entry.flags, context.after, context.left, context.right
     if {context.before, after} & {"or", "nor"} or (context.before == "as" and after != "as"):
         return 0  # perhaps labels: "as relevant or irrelevant"
-    if right == 0 and not context.last:  # before a noun
-        if "q" in flags or after in TERM_HEADS or _in_ly(after):
-            return 0
-        if context.word.endswith(("ing", "ed")) and left and not left & (DETERMINER | DEGREE):
-            return 0  # perhaps a verb: "is demanding payment", "by alarming users"
-        if left == 0:
-            return (
-                0
-                if entry.ambiguous or not (context.before in qualifiers() or context.before in IMPERATIVES)
-                else 1
-            )
-        if entry.ambiguous:
-            return 1 if left != _CLOSED and left & DETERMINER else 0
-        if context.first or left == _CLOSED:
-            return 0 if context.first else 1
-        return 0 if left & (SUBJECT | TO) and not left & DETERMINER else 1
+    if right == 0 and not context.last:
+        return _before_noun(entry, context)
     if context.following == "," and left != _CLOSED and left & DETERMINER and not left & CLAUSE:
         return 0 if entry.ambiguous or entry.barred or "q" in flags else 1
     if entry.ambiguous or "a" in flags or left == _CLOSED or not left & (BE | DEGREE | ADVERB):
@@ -324,6 +321,23 @@ def _adjective(reading: WordReading, context: Context) -> int:
     if right != _CLOSED and right & PREPOSITION:
         return 1 if "p" in flags or after in {"as", "when", "before", "after"} else 0
     return 1 if right != _CLOSED and right & (CONJUNCTION | SUBORDINATOR) else 0
+
+
+def _before_noun(entry: LexiconEntry, context: Context) -> int:
+    """Whether an adjective may stand before a noun here."""
+    after, left = context.after, context.left
+    if "q" in entry.flags or after in TERM_HEADS or _in_ly(after):
+        return 0
+    if context.word.endswith(("ing", "ed")) and left and not left & (DETERMINER | DEGREE):
+        return 0  # perhaps a verb: "is demanding payment", "by alarming users"
+    if left == 0:
+        known = context.before in qualifiers() or context.before in IMPERATIVES
+        return 1 if known and not entry.ambiguous else 0
+    if entry.ambiguous:
+        return 1 if left != _CLOSED and left & DETERMINER else 0
+    if context.first or left == _CLOSED:
+        return 0 if context.first else 1
+    return 0 if left & (SUBJECT | TO) and not left & DETERMINER else 1
 
 
 def _adverb(reading: WordReading, context: Context) -> int:

@@ -431,7 +431,7 @@ def _no_intensity(name: str) -> UsageError:
     )
 
 
-def operator(
+def operator(  # noqa: PLR0913 - public; the options are keywords
     name: str,
     *,
     dimension: Dimension,

@@ -24,7 +24,7 @@ from pytest_promptfuzz.mutations.engine.operator import Operator, operator
 from pytest_promptfuzz.text.expressions import expression, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_promptfuzz.mutations.analysis.draft import Draft, Sentence
     from pytest_promptfuzz.randomness import Rng
@@ -228,14 +228,22 @@ def _asked(draft: Draft, rng: Rng, to: str) -> Iterator[list[Edit]]:
     if to != "markdown" and outlined(draft.text):
         return
     if sites:
-        if sites[0]["name"].lower().replace("-", " ") == _WORDINGS[to].name.lower():
-            return
-        if to == "html" and any(
-            match["noun"] is None and _WITH_KEYS.match(draft.text, match.end("np")) for match in sites
-        ):
-            return
-        yield [_turned(match, to, plain=True) for match in sites]
+        if _may_turn(draft, sites, to):
+            yield [_turned(match, to, plain=True) for match in sites]
         return
+    yield from _asked_anew(draft, rng, to)
+
+
+def _may_turn(draft: Draft, sites: Sequence[re.Match[str]], to: str) -> bool:
+    """Whether the format that a prompt names may become ``to``: another one, which can have the keys that are named."""
+    if sites[0]["name"].lower().replace("-", " ") == _WORDINGS[to].name.lower():
+        return False
+    keyed = (match["noun"] is None and _WITH_KEYS.match(draft.text, match.end("np")) for match in sites)
+    return to != "html" or not any(keyed)
+
+
+def _asked_anew(draft: Draft, rng: Rng, to: str) -> Iterator[list[Edit]]:
+    """A format is named where the prompt names none."""
     forms = _WORDINGS[to].forms
     only = _last_only(draft)
     at = only.end - 1 if only is not None and _calm(draft.free[only.start : only.end]) else None

@@ -84,16 +84,7 @@ def sites(draft: Draft, vocabulary: Vocabulary, *, fit: Fit = fits, data: bool =
             barred += 1
         if barred == len(closed) or closed[barred][0] >= end:
             context = Context(draft, index, first, end in ends)
-            allowed: tuple[str, ...] = ()
-            verb = True
-            noun = False
-            for reading in readings:
-                how = fit(reading, context)
-                if how:
-                    allowed += reading.alternatives if how == 2 else reading.single
-                    if reading.pos != "verb":
-                        verb = False
-                        noun = noun or reading.pos == "noun"
+            allowed, verb, noun = _fitting(readings, context, fit)
             if not known.isdisjoint(
                 allowed
             ):  # a word that the prompt uses already means something else there
@@ -110,6 +101,22 @@ def sites(draft: Draft, vocabulary: Vocabulary, *, fit: Fit = fits, data: bool =
                     if noun:
                         nouns.add(lower)
     return _apart([found_words[index][3] for index, _ in hits], groups, nouns)
+
+
+def _fitting(
+    readings: Sequence[WordReading], context: Context, fit: Fit
+) -> tuple[tuple[str, ...], bool, bool]:
+    """What may stand for a word in its place, whether it is a verb only, and whether it may be a noun."""
+    allowed: tuple[str, ...] = ()
+    verb, noun = True, False
+    for reading in readings:
+        how = fit(reading, context)
+        if how:
+            allowed += reading.alternatives if how == 2 else reading.single
+            if reading.pos != "verb":
+                verb = False
+                noun = noun or reading.pos == "noun"
+    return allowed, verb, noun
 
 
 def _counted(found: Sequence[Word], index: int, nouns: tuple[str, ...]) -> tuple[str, ...]:

@@ -280,6 +280,33 @@ def _money(reports: Sequence[TestSummary]) -> list[str]:
 
 
 def _notes(reports: Sequence[TestSummary]) -> list[Line]:
+    lines = _simulated_notes(reports)
+    stopped = [report["test"] for report in reports if report["reason"] == "budget-spent"]
+    if stopped:
+        lines.append(_named("The budget was spent before these could be judged:", stopped, "warn"))
+    lines += _lenient_notes(reports)
+    only = [report["test"] for report in reports if report["oracle_only"]]
+    if only:
+        lines.append(_named("Oracle only (answers were not compared):", only, "dim"))
+    passed = [report for report in reports if report["verdict"] == "pass"]
+    for report in passed:
+        if not fails(report["drift"]):  # a drift that fails is told where the test fails
+            lines += drift_lines(report["drift"], test=report["test"])
+    said: dict[str, list[str]] = {}
+    for report in passed:  # the others' notes stand with their failures
+        for note in report["notes"]:
+            said.setdefault(note, []).append(report["test"])
+    for note, tests in said.items():
+        if note.startswith(ROBUST_BUT_WRONG):
+            what = safe(note.removeprefix(ROBUST_BUT_WRONG))
+            lines.insert(0, [*_named("Robust but wrong:", tests, "bad"), (what, "plain")])
+        else:
+            lines.append([*_named("note", tests, "label"), (f": {safe(note)}", "plain")])
+    return lines
+
+
+def _simulated_notes(reports: Sequence[TestSummary]) -> list[Line]:
+    """Whose answers are simulated, and what was asked of the network that nobody followed."""
     lines: list[Line] = []
     made_up = [report for report in reports if simulated(report)]
     if len(made_up) == len(reports):
@@ -300,9 +327,12 @@ def _notes(reports: Sequence[TestSummary]) -> list[Line]:
         real = [each for each in reports if not simulated(each)]
         if left := unfollowed(real, simulated=False):
             lines.append([(left, "dim")])
-    stopped = [report["test"] for report in reports if report["reason"] == "budget-spent"]
-    if stopped:
-        lines.append(_named("The budget was spent before these could be judged:", stopped, "warn"))
+    return lines
+
+
+def _lenient_notes(reports: Sequence[TestSummary]) -> list[Line]:
+    """Which tests passed though answers deviated."""
+    lines: list[Line] = []
     lenient = [r for r in reports if r["verdict"] == "pass" and r["counts"]["deviation"]]
     for report in lenient[:MOST_NAMED]:
         deviating = [operator_names(t) for t in scored(report) if t["outcome"] == "deviation"]
@@ -311,23 +341,6 @@ def _notes(reports: Sequence[TestSummary]) -> list[Line]:
         lines.append(_named(what, [report["test"]], "warn"))
     if len(lenient) > MOST_NAMED:
         lines.append([(f"... and {len(lenient) - MOST_NAMED} more passed with deviations.", "warn")])
-    only = [report["test"] for report in reports if report["oracle_only"]]
-    if only:
-        lines.append(_named("Oracle only (answers were not compared):", only, "dim"))
-    for report in reports:
-        if report["verdict"] == "pass" and not fails(report["drift"]):  # likewise
-            lines += drift_lines(report["drift"], test=report["test"])
-    said: dict[str, list[str]] = {}
-    for report in reports:
-        if report["verdict"] == "pass":  # the others' notes stand with their failures
-            for note in report["notes"]:
-                said.setdefault(note, []).append(report["test"])
-    for note, tests in said.items():
-        if note.startswith(ROBUST_BUT_WRONG):
-            what = safe(note.removeprefix(ROBUST_BUT_WRONG))
-            lines.insert(0, [*_named("Robust but wrong:", tests, "bad"), (what, "plain")])
-        else:
-            lines.append([*_named("note", tests, "label"), (f": {safe(note)}", "plain")])
     return lines
 
 
