@@ -108,7 +108,7 @@ class VerdictSettings:
 
     Attributes:
         threshold: What the score must reach, in [0, 1], exactly as written.
-        gate: What of the score must reach it: see ``scoring.gates``.
+        gate: What of the score must reach it: see ``stats.verdict``.
         max_deviations: More deviations than this are brittle whatever the score; ``None`` sets no limit.
         pinned: What a known counterexample does that still breaks the answer: ``warn`` says so, ``fail`` makes the test
             brittle.

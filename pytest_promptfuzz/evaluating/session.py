@@ -67,7 +67,7 @@ class Session:
         secrets: The credentials that were seen, for whoever shows what a test says; in memory only.
         speculate: Whether calls of sync bodies may be made before they ask.
         crew: Makes them.
-        tests: How many tests share the error that is allowed to a session; see ``scoring.repeats.ALPHA``.
+        tests: How many tests share the error that is allowed to a session; see ``stats.repeats.ALPHA``.
         allowed: What tests may reach beside this machine where they are replayed or simulated.
         astray: What was not followed and belongs to no one test.
         earlier: Tells what was begun before the test that runs, and may be used by it.
