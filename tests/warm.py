@@ -273,7 +273,7 @@ def load_package() -> None:
     """Load all of our own modules, but for what is run as a program or loaded by ``-p``."""
     package = importlib.import_module(OWN)
     for each in pkgutil.walk_packages(package.__path__, f"{OWN}."):
-        if not each.name.endswith((".__main__", ".plugin.collected")):
+        if not each.name.endswith((".__main__", ".plugin.collection")):
             importlib.import_module(each.name)
 
 

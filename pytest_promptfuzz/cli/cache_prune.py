@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 # Which recorded tests pytest still collects: asked of pytest itself, in a process of its own.
 
 
-_PLUGIN = "pytest_promptfuzz.plugin.collected"
+_PLUGIN = "pytest_promptfuzz.plugin.collection"
 _VARIABLE = "PROMPTFUZZ_COLLECTED"
 _NO_TESTS = 5  # pytest's exit code
 _SHOWN = 12

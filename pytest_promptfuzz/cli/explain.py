@@ -67,7 +67,7 @@ def _is_test(name: str) -> bool:
 
 
 def _of_tests(arguments: list[str], output: Output) -> list[ExplanationReport]:
-    from pytest_promptfuzz.plugin.replays import NOTHING_STORED, run_stored
+    from pytest_promptfuzz.plugin.suite_runs import NOTHING_STORED, run_stored
 
     results = run_stored(arguments)
     wrong = 0

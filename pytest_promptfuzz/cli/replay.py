@@ -99,7 +99,7 @@ def _replayed(one: _ReplayableTests, root: Path, options: argparse.Namespace) ->
     Raises:
         UsageError: Its test cannot be run.
     """
-    from pytest_promptfuzz.plugin.replays import run_one
+    from pytest_promptfuzz.plugin.suite_runs import run_one
     from pytest_promptfuzz.reporting.terminal.failure import replay_of
 
     results = run_one(

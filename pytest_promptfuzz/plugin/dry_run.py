@@ -16,11 +16,13 @@ import pytest
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError
 from pytest_promptfuzz.evaluating.forecast import Forecast, Rehearsal, forecast, unknown
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
-from pytest_promptfuzz.plugin.declared import is_declarative
-from pytest_promptfuzz.plugin.engine import Engine, find
+from pytest_promptfuzz.plugin.execution.declarative_tests import is_declarative
+from pytest_promptfuzz.plugin.execution.engine import Engine
+from pytest_promptfuzz.plugin.execution.mutated_places import find
+from pytest_promptfuzz.plugin.limits import prices_of
 from pytest_promptfuzz.plugin.marks import is_robust, merged
 from pytest_promptfuzz.plugin.output.progress import ItemProgress
-from pytest_promptfuzz.plugin.state import State, prices_of
+from pytest_promptfuzz.plugin.state import State
 from pytest_promptfuzz.reporting.terminal.styled_text import named
 from pytest_promptfuzz.running.batches import BatchCall
 from pytest_promptfuzz.storage.answers import exchange_key
@@ -141,7 +143,7 @@ class Planned:
 
     def _of(self, engine: Engine) -> Session:
         self.session, self.folder = engine.job.session, engine.state.folder
-        self.prices = prices_of(engine.state)
+        self.prices = prices_of(engine.state.tables)
         return self.session
 
     def _want(self, wanted: BatchCall) -> None:
@@ -214,7 +216,7 @@ def plan_only(item: pytest.Item) -> None:
     try:
         plans, controls, exact = _prompts(engine, arguments)
     except PromptfuzzError as error:
-        if engine.declared is not None or isinstance(arguments.get("prompt"), str):
+        if engine.declarative is not None or isinstance(arguments.get("prompt"), str):
             raise
         planned = item.config.stash.get(PLANNED, None)
         if planned is not None:
@@ -238,14 +240,14 @@ def plan_only(item: pytest.Item) -> None:
     if queries:  # as long as the prompt is, which no change of it alters much
         exact, share = False, queries // max(1, len(plans))
         runs = [(plan[0], repeat) for plan in plans for repeat in range(share)]
-    asks_ours = engine.declared is not None or bool(_OURS & set(item.fixturenames))
+    asks_ours = engine.declarative is not None or bool(_OURS & set(item.fixturenames))
     item.stash[DRY] = (
         forecast(
             item.nodeid,
             runs,
             target if asks_ours else None,
             state.session_of(item),
-            prices_of(state),
+            prices_of(state.tables),
             exact=exact,
             ignore=contract.comparison.ignore,
             most=queries > 0,
@@ -265,11 +267,11 @@ def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[list[Promp
     controls: list[Prompt] = []
     if job.settings.on_wire is not None:
         return [], controls, False
-    if engine.declared is None:
+    if engine.declarative is None:
         prompt = find(engine.mutate, arguments, engine.where).prompt(arguments, engine.where)
         controls = [each.prompt for each in job.controls(prompt)[:1]]
         return [[prompt, *(each.prompt for each in job.plan(prompt))]], controls, False
-    cases = engine.declared.cases(arguments, job.contract.plan.part)
+    cases = engine.declarative.cases(arguments, job.contract.plan.part)
     sent: list[list[Prompt]] = []
     for given in cases.inputs:
         prompt = cases.prompt_of(given)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.plugin.declared import AsyncLlm, Llm, Promptfuzz
+    from pytest_promptfuzz.plugin.fixture_values import AsyncLlm, Llm, Promptfuzz
     from pytest_promptfuzz.prompts.prompt import Prompt
 
 
 @pytest.fixture
 def prompt(request: pytest.FixtureRequest) -> Prompt:
     """The prompt given to ``@robust(PROMPT)``. Override this fixture to give a prompt of your own."""
-    from pytest_promptfuzz.plugin.declared import given_prompt
+    from pytest_promptfuzz.plugin.execution.declarative_tests import given_prompt
 
     return given_prompt(request.node)
 
@@ -22,7 +22,7 @@ def prompt(request: pytest.FixtureRequest) -> Prompt:
 @pytest.fixture
 def response(request: pytest.FixtureRequest) -> Any:
     """In a declarative test: the ``Response`` to check, one for the prompt and one for each mutation and input."""
-    from pytest_promptfuzz.plugin.declared import stand_in
+    from pytest_promptfuzz.plugin.execution.declarative_tests import stand_in
 
     return stand_in(request.node, "response")
 
@@ -30,7 +30,7 @@ def response(request: pytest.FixtureRequest) -> Any:
 @pytest.fixture
 def input(request: pytest.FixtureRequest) -> Any:  # noqa: A001 - what users know it as
     """In a declarative test: the input whose response is checked, as ``inputs=`` gives it."""
-    from pytest_promptfuzz.plugin.declared import stand_in
+    from pytest_promptfuzz.plugin.execution.declarative_tests import stand_in
 
     return stand_in(request.node, "input")
 
@@ -38,7 +38,7 @@ def input(request: pytest.FixtureRequest) -> Any:  # noqa: A001 - what users kno
 @pytest.fixture
 def llm(request: pytest.FixtureRequest) -> Llm | AsyncLlm:
     """The configured model: call it with a prompt for a ``Response``; in an ``async def`` test, await the call."""
-    from pytest_promptfuzz.plugin.declared import make_llm
+    from pytest_promptfuzz.plugin.fixture_values import make_llm
 
     return make_llm(request.node)
 
@@ -46,6 +46,6 @@ def llm(request: pytest.FixtureRequest) -> Llm | AsyncLlm:
 @pytest.fixture
 def promptfuzz(request: pytest.FixtureRequest) -> Promptfuzz:
     """For imperative tests: ``mutate``, ``compare``, ``evaluate``, ``aevaluate`` with this run's target and store."""
-    from pytest_promptfuzz.plugin.declared import Promptfuzz
+    from pytest_promptfuzz.plugin.fixture_values import Promptfuzz
 
     return Promptfuzz(request.node)

@@ -6,11 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_promptfuzz.plugin.counterexamples import PinKeeper, keeps_finds
 from pytest_promptfuzz.plugin.fixtures import input, llm, prompt, promptfuzz, response  # noqa: A004 - a fixture's name
+from pytest_promptfuzz.plugin.limits import RUN, RUN_OF_WORKERS
 from pytest_promptfuzz.plugin.marks import MARK, is_robust
 from pytest_promptfuzz.plugin.options import WORKER_KEY, add_options
+from pytest_promptfuzz.plugin.orphan_snapshots import OrphanSnapshots
 from pytest_promptfuzz.plugin.output.outcome import end_with
-from pytest_promptfuzz.plugin.state import RUN, STATE, State
+from pytest_promptfuzz.plugin.output.results import SessionResults
+from pytest_promptfuzz.plugin.output.session_finish import Ending, read_reports
+from pytest_promptfuzz.plugin.recordings import RecordingSummary, end_recording
+from pytest_promptfuzz.plugin.snapshots import Updates, check_update
+from pytest_promptfuzz.plugin.state import STATE, State
 from pytest_promptfuzz.server.fixtures import promptfuzz_proxy, promptfuzz_server
 from pytest_promptfuzz.wire import network
 
@@ -44,10 +51,12 @@ def pytest_configure(config: pytest.Config) -> None:
         "the test's prompt and hold the robustness of its answers against the threshold (pytest-promptfuzz).",
     )
     if getattr(config.option, "htmlpath", None):
-        from pytest_promptfuzz.plugin.output.test_reports import register
+        from pytest_promptfuzz.plugin.output.pytest_reports import register
 
         register(config)
-    config.pluginmanager.register(ReportCollector(State.of(config)), "promptfuzz-results")
+    state = State.of(config)
+    check_update(config, state.overrides)
+    config.pluginmanager.register(ReportCollector(state), "promptfuzz-results")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -78,21 +87,19 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     state = State.of(session.config)
     if hasattr(session.config, "workerinput"):
         return
-    state.ending.earlier.prepare(state)
+    ending = Ending.of(session.config)
+    ending.earlier.prepare(state)
     if state.settings["report"]:
-        from pytest_promptfuzz.plugin.output.session_finish import read_reports
-
-        state.ending.wanted = read_reports(session.config, state.settings["report"])
+        ending.wanted = read_reports(session.config, state.settings["report"])
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Note that a test exists, whether or not it is selected; no key may stand in its name."""
-    state = State.of(item.config)
     if "[" in item.name and is_robust(item):
         from pytest_promptfuzz.plugin.output.redaction import hide_in_id
 
-        hide_in_id(item, state.redaction())
-    state.gone.collected(item)
+        hide_in_id(item, State.of(item.config).redaction())
+    OrphanSnapshots.of(item.config).collected(item)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -100,28 +107,28 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Refuse operators that nobody knows, now that every conftest.py has been read, and count the robust tests."""
     state = State.of(session.config)
     state.choice.check()
-    state.gone.finished(session)
+    OrphanSnapshots.of(session.config).finished(session)
     robust = [item.nodeid for item in session.items if is_robust(item)]
     state.tests = len(robust)
     if not hasattr(session.config, "workerinput"):
-        state.ending.earlier.check(robust, state)
+        Ending.of(session.config).earlier.check(robust, state)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Tell what makes calls ahead where the run is."""
-    State.of(item.config).reached(item, nextitem)
+    """Note where the run is."""
+    State.of(item.config).reach(nextitem)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     """Add what a worker of xdist did not use, and what it knows of tests that are gone; one that died lost tests."""
     if error:
-        State.of(node.config).written.cut_short = True
+        RecordingSummary.of(node.config).cut_short = True
     output = getattr(node, "workeroutput", None) or {}
     if "promptfuzz_gone" in output:
-        State.of(node.config).gone.add(output["promptfuzz_gone"])
-    State.of(node.config).unused_calls += output.get("promptfuzz_unused_calls", 0)
+        OrphanSnapshots.of(node.config).add(output["promptfuzz_gone"])
+    SessionResults.of(node.config).unused_calls += output.get("promptfuzz_unused_calls", 0)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -139,11 +146,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
             with rehearsed(item, planned):
                 return (yield)
         plan_only(item)
-    from pytest_promptfuzz.plugin.engine import called, unmutated
+    from pytest_promptfuzz.plugin.execution.call_phase import robust_call, unmutated_call
     from pytest_promptfuzz.plugin.output.terminal import keys_of
 
     state = State.of(item.config)
-    with keys_of(state.settings["mode"]), called(item) if state.enabled else unmutated(item):
+    with keys_of(state.settings["mode"]), robust_call(item) if state.enabled else unmutated_call(item):
         return (yield)
 
 
@@ -152,11 +159,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Put the verdict into pytest's words."""
     report: pytest.TestReport = yield
     if call.when == "call":
-        from pytest_promptfuzz.plugin.state import ended
-
-        ended(item, report)
+        end_recording(item, report)
     if call.when != "teardown" and is_robust(item):
-        from pytest_promptfuzz.plugin.output.test_reports import translate, translate_unmutated
+        from pytest_promptfuzz.plugin.output.pytest_reports import translate, translate_unmutated
 
         state = State.of(item.config)
         if state.dry and call.when == "call":
@@ -167,7 +172,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         if state.enabled:
             translate(item, call, report, state.settings)
             if hasattr(report, "promptfuzz"):
-                from pytest_promptfuzz.plugin.output.test_reports import restate
+                from pytest_promptfuzz.plugin.output.pytest_reports import restate
 
                 restate(item, report)
         else:
@@ -187,17 +192,22 @@ class ReportCollector:
 
     def __init__(self, state: State) -> None:
         self._state = state
+        self._ending = Ending.of(state.config)
+        self._pins = PinKeeper.of(state.config)
+        self._recorded = RecordingSummary.of(state.config)
+        self._results = SessionResults.of(state.config)
+        self._updates = Updates.of(state.config)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
         """Begin no further call, before anything is reported. ``pytest.exit`` comes here too."""
-        self._state.written.cut_short = True
+        self._recorded.cut_short = True
         self._state.stop()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Complete the JUnit report, which pytest writes as the session ends."""
-        from pytest_promptfuzz.plugin.output.test_reports import tell_suite
+        from pytest_promptfuzz.plugin.output.pytest_reports import tell_suite
 
         tell_suite(self._state)
 
@@ -209,39 +219,31 @@ class ReportCollector:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Remember the run that xdist's workers belong to."""
-        self._state.run = node.workerinput[RUN]
+        self._state.config.stash[RUN_OF_WORKERS] = node.workerinput[RUN]
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Keep it for the table; give one that came from another process its rendering back."""
-        self._state.accepted.see(report)
-        self._state.ending.see(report, self._state)
-        if hasattr(report, "promptfuzz"):
-            from pytest_promptfuzz.plugin.output.terminal import collect
-
-            if self._state.keeps_finds:
-                self._state.pins.see(report, self._state.folder)
-
-            collect(report, self._state)
+        self._updates.see(report)
+        self._ending.see(report, self._state)
+        if keeps_finds(self._state):
+            self._pins.see(report, self._state.folder)
+        self._results.see(report)
         if hasattr(report, "promptfuzz_message"):
-            from pytest_promptfuzz.plugin.output.test_reports import laid_out
+            from pytest_promptfuzz.plugin.output.pytest_reports import laid_out
 
             laid_out(report)
-        if hasattr(report, "promptfuzz_forecast"):
-            self._state.forecasts[report.nodeid] = report.promptfuzz_forecast
-        if hasattr(report, "promptfuzz_unmutated"):
-            self._state.unmutated[report.nodeid] = None
-        self._state.written.see(report)
+        self._recorded.see(report)
         yield
         if hasattr(report, "promptfuzz") or hasattr(report, "promptfuzz_message"):
-            from pytest_promptfuzz.plugin.output.test_reports import name_phase
+            from pytest_promptfuzz.plugin.output.pytest_reports import name_phase
 
             name_phase(report, self._state.config)
         if hasattr(report, "promptfuzz_snapshot"):
             del report.promptfuzz_snapshot
         if hasattr(report, "promptfuzz"):
             # pytest keeps every report to its end; by now whoever wanted all of it has had it.
-            report.promptfuzz = self._state.reports[report.promptfuzz["test"]]  # type: ignore[attr-defined]  # ours
+            report.promptfuzz = self._results.reports[report.promptfuzz["test"]]  # type: ignore[attr-defined]  # ours
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -279,21 +281,24 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     state.finish()
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output["promptfuzz_unused_calls"] = state.unused_calls
+        output["promptfuzz_unused_calls"] = SessionResults.of(session.config).unused_calls
         from pytest_promptfuzz.plugin.output.redaction import sendable
 
-        output["promptfuzz_gone"] = sendable(state.gone.to_json())
+        output["promptfuzz_gone"] = sendable(OrphanSnapshots.of(session.config).to_json())
     if hasattr(session.config, "workerinput"):
         return
     if state.updates:
-        state.accepted.write(session.config.rootpath, state.pins.pinned)
-        if state.accepted.lost:
+        updates = Updates.of(session.config)
+        updates.write(session.config.rootpath, PinKeeper.of(session.config).pinned)
+        if updates.lost:
             end_with(session, pytest.ExitCode.TESTS_FAILED)
     if state.settings["mode"] == "record":
         whole = exitstatus in _ENDED
-        state.written.write(session, state.folder, state.warnings.append, whole=whole)
+        recorded = RecordingSummary.of(session.config)
+        recorded.write(session, state.folder, state.warnings.append, whole=whole)
     stopped = session.shouldfail or session.shouldstop
-    state.ending.finish(session, state, complete=exitstatus in _ENDED and not stopped)
+    complete = exitstatus in _ENDED and not stopped
+    Ending.of(session.config).finish(session, state, complete=complete)
 
 
 @pytest.hookimpl(tryfirst=True)

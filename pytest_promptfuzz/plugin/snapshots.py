@@ -1,28 +1,26 @@
-"""``--promptfuzz-update``: what tests are now becomes their snapshots, once the run is over."""
+"""Snapshots of tests: what was accepted of a test, and ``--promptfuzz-update``, which accepts what it is now."""
 
 from __future__ import annotations
 
 import functools
-import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError
-from pytest_promptfuzz.plugin.marks import is_robust
 from pytest_promptfuzz.plugin.options import UPDATE, in_ci
+from pytest_promptfuzz.plugin.orphan_snapshots import OrphanSnapshots, some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.evaluation import Evaluation
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.history.snapshots import Snapshot
-    from pytest_promptfuzz.plugin.engine import Engine
     from pytest_promptfuzz.plugin.state import State
     from pytest_promptfuzz.reporting.model import TestReport
     from pytest_promptfuzz.results.counterexamples import KnownCounterexample
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     Pinned = Callable[[str, tuple[KnownCounterexample, ...]], tuple[KnownCounterexample, ...]]
 
 
-_NAMED = 3
 _RANKS = {"E": 0, "M": 1, "D": 2}
 
 
@@ -65,6 +62,11 @@ class Updates:
     lost: dict[str, dict[str, str]] = field(default_factory=dict)
     bare: dict[str, bool] = field(default_factory=dict)
     _candidates: dict[str, _Candidate] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> Updates:
+        """The run's."""
+        return config.stash.setdefault(_UPDATES, cls(config.getoption("promptfuzz_update") or ""))
 
     def see(self, report: pytest.TestReport) -> None:
         """A phase of a test is over. What failed in any of them other than by its verdict is not stored."""
@@ -190,13 +192,6 @@ class Updates:
             yield f"not stored: {some(tests)} ({why})"
 
 
-def some(tests: Sequence[str]) -> str:
-    """The first of some tests by name, and how many there are."""
-    if len(tests) <= _NAMED:
-        return ", ".join(tests)
-    return f"{len(tests)} tests, among them {', '.join(tests[:_NAMED])}"
-
-
 _PHASES = {"setup": "failed in its setup", "call": "failed", "teardown": "failed in its teardown"}
 
 
@@ -272,7 +267,7 @@ def check_update(config: pytest.Config, overrides: Mapping[str, Any]) -> None:
         raise pytest.UsageError(f"{UPDATE}: {reason}.")
 
 
-def updated(contract: Contract, session: Session) -> Contract:
+def contract_of_update(contract: Contract, session: Session) -> Contract:
     """The settings of a test whose snapshot is to be written: it asks its whole plan, and its prompt some times.
 
     What a recording holds is enough: it was paid for, and one more call would mix answers of two days.
@@ -305,6 +300,7 @@ def accept(job: Evaluation, item: pytest.Item, state: State) -> None:
         job.before = replace(job.before, store=f"{UPDATE} stores this one")
     if not (path.parent / _BESIDE).is_dir():
         return
+
     from pytest_promptfuzz.history.snapshots import read_of
 
     try:
@@ -328,44 +324,43 @@ def _hidden(session: Session, value: Any) -> Any:
     return redaction_of(session).json(value, names=False)
 
 
-def kept_of(engine: Engine) -> Callable[[Robustness], dict[str, Any]]:
+def snapshot_taker(job: Evaluation, state: State, *, drawn: bool) -> Callable[[Robustness], dict[str, Any]]:
     """What makes plain data of a test's snapshot once it is judged, or says why it has none; nothing without need.
 
     It is made before that, for the answers are gone afterwards.
+
+    Args:
+        job: The test's.
+        state: The session's.
+        drawn: Whether hypothesis draws the test's arguments.
     """
-    if not engine.state.config.getoption("promptfuzz_update"):
-        return lambda _: _unstored(engine)
+    if not state.config.getoption("promptfuzz_update"):
+        return lambda _: _unstored(job, state, drawn=drawn)
     from pytest_promptfuzz.evaluating.phases.drift import inputs_of, snapshot_of
 
-    job, hide = engine.job, engine.job.accepted.hide
+    hide = job.accepted.hide
     inputs = inputs_of(job.findings, job.contract, hide)
 
-    def kept(result: Robustness) -> dict[str, Any]:
-        if engine.examples:
+    def taken(result: Robustness) -> dict[str, Any]:
+        if drawn:
             return {"refused": "hypothesis draws its inputs anew in each run"}
         snapshot = snapshot_of(job.settings, job.findings, result, inputs, hide)
         if snapshot is None:
             return {"refused": result.verdict}
         return {"snapshot": snapshot.to_json(), "moved": job.accepted.moved}
 
-    return kept
+    return taken
 
 
-def _unstored(engine: Engine) -> dict[str, Any]:
+def _unstored(job: Evaluation, state: State, *, drawn: bool) -> dict[str, Any]:
     """The name that a test had before; that it has no snapshot, and whether drift is to fail it."""
     from pytest_promptfuzz.evaluating.contract import DRIFTS
 
-    accepted = engine.job.accepted
+    accepted = job.accepted
     if accepted.moved:
         return {"moved": accepted.moved}
-    policies = {getattr(engine.job.contract.verdict, name) for name in DRIFTS}
-    if (
-        accepted.snapshot
-        or accepted.unread
-        or engine.examples
-        or engine.state.trial
-        or policies == {"ignore"}
-    ):
+    policies = {getattr(job.contract.verdict, name) for name in DRIFTS}
+    if accepted.snapshot or accepted.unread or drawn or state.trial or policies == {"ignore"}:
         return {}
     return {"bare": "fail" in policies}
 
@@ -386,167 +381,10 @@ def drift_fails(report: TestReport, effects: Mapping[str, Any]) -> bool:
 
 def _gone(state: State, module: Path, test: str) -> tuple[tuple[Snapshot, ...], ...]:
     """The snapshots of tests of a module that are not there any more: of the same function, then of others."""
-    every = state.gone.of(module)
+    every = OrphanSnapshots.of(state.config).of_module(module)
     function = test.partition("[")[0]
     same = tuple(each for each in every if each.test.partition("[")[0] == function)
     return tuple(group for group in (same, tuple(each for each in every if each not in same)) if group)
 
 
-SNAPSHOT = pytest.StashKey[dict[str, Any]]()
-"""What is kept of a test until its report is made."""
-
-
-# Snapshots of tests that are not there any more, told from those of tests that were merely not selected.
-
-
-@dataclass(slots=True)
-class Gone:
-    """What pytest has collected, and the snapshots whose tests are not among it.
-
-    Attributes:
-        unused: Their files by module, as reports name it; where a whole module was not collected, nothing is known.
-        bare: The tests of such modules that may have a snapshot and have none: one of those may be theirs.
-        problems: A sentence for each test that two files claim to be of.
-    """
-
-    unused: dict[str, dict[str, str]] = field(default_factory=dict)
-    bare: dict[str, list[str]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    _names: dict[str, dict[str, bool]] = field(default_factory=dict)
-    _files: dict[Path, list[Path]] = field(default_factory=dict)
-    _read: dict[Path, tuple[Snapshot, ...]] = field(default_factory=dict)
-
-    def collected(self, item: pytest.Item) -> None:
-        """An item was collected, whether or not it is deselected afterwards."""
-        module, _, test = item.nodeid.partition("::")
-        keeps = is_robust(item) and not hasattr(getattr(item, "obj", None), "hypothesis")
-        self._names.setdefault(module, {})[test] = keeps
-
-    def finished(self, session: pytest.Session) -> None:
-        """All items were collected: look which snapshots belong to none of them."""
-        config, names, self._names = session.config, self._names, {}
-        if session.testsfailed or config.getoption("lf", False):
-            return  # some tests were not collected, though they exist
-        partly = _partly(config)
-        if partly is None:
-            return
-        for module, tests in names.items():
-            path = config.rootpath / module
-            if path in partly or not (path.parent / "__promptfuzz__").is_dir():
-                continue
-            self._look(path, module, tests)
-
-    def _look(self, path: Path, module: str, tests: Mapping[str, bool]) -> None:
-        from pytest_promptfuzz.history.snapshots import claimed_twice, files_in, folder_of, slug
-
-        files = files_in(folder_of(path))
-        if not files:
-            return
-        known = {slug(test): test for test in tests}
-        others = [each for each in files if each.stem not in known]
-        if not others:
-            return
-        self._files[path] = others
-        self.problems += claimed_twice(files)
-        for each in others:
-            found = _test_of(each)
-            if found not in known.values():
-                self.unused.setdefault(module, {})[each.name] = found
-        have = {each.stem for each in files}
-        bare = [f"{module}::{test}" for name, test in known.items() if tests[test] and name not in have]
-        if bare and module in self.unused:
-            self.bare[module] = bare
-
-    def of(self, module: Path) -> tuple[Snapshot, ...]:
-        """The snapshots of a module's tests that are gone, as far as they can be read."""
-        if module not in self._read:
-            self._read[module] = tuple(_readable(self._files.get(module, ())))
-        return self._read[module]
-
-    def lines(self, taken: Iterable[str], judged: Container[str]) -> list[str]:
-        """What the summary shows.
-
-        Args:
-            taken: The tests whose snapshots were found to be of tests with another name, by node ID.
-            judged: The tests whose prompts are known by now, by node ID.
-        """
-        said = [f"{each}." for each in self.problems]
-        left = set(taken)
-        open_ = {
-            module: those
-            for module, tests in sorted(self.bare.items())
-            if (those := [each for each in tests if each not in judged])
-        }
-        for module, those in open_.items():
-            maybe = [
-                each for each in self.unused[module].values() if each and f"{module}::{each}" not in left
-            ]
-            if maybe:
-                said.append(
-                    f"{module} has a snapshot of {', '.join(maybe)}, which pytest does not collect any more; it may be "
-                    f"that of a test which has none and another name: run {some(those)} before it is removed"
-                )
-        unused = [
-            f"{module}::{test}" if test else f"{module} ({file}, which cannot be read)"
-            for module, files in sorted(self.unused.items())
-            if module not in open_
-            for file, test in sorted(files.items())
-            if f"{module}::{test}" not in left
-        ]
-        if unused:
-            of = (
-                "unused snapshot, of a test"
-                if len(unused) == 1
-                else f"{len(unused)} unused snapshots, of tests"
-            )
-            said.append(
-                f"{of} that pytest does not collect any more: {', '.join(unused)}; promptfuzz cache prune shows what "
-                "it would remove"
-            )
-        return said
-
-    def to_json(self) -> dict[str, Any]:
-        """What a worker of xdist knows, for the process that started it."""
-        return {"unused": self.unused, "bare": self.bare, "problems": self.problems}
-
-    def add(self, known: dict[str, Any]) -> None:
-        """What a worker knows; all of them know the same."""
-        self.unused |= known["unused"]
-        self.bare |= known["bare"]
-        self.problems = [*dict.fromkeys([*self.problems, *known["problems"]])]
-
-
-def _partly(config: pytest.Config) -> set[Path] | None:
-    """The modules of which only some tests were asked for; ``None`` where that cannot be told."""
-    found: set[Path] = set()
-    for argument in config.args:
-        name, some, _ = str(argument).partition("::")
-        if not some:
-            continue
-        path = Path(os.path.normpath(config.invocation_params.dir / name))
-        if not path.is_file():
-            return None  # a name of --pyargs
-        found.add(path)
-    return found
-
-
-def _test_of(path: Path) -> str:
-    from pytest_promptfuzz.history.snapshots import read
-
-    try:
-        found = read(path)
-    except StoreError:
-        return ""
-    return "" if found is None else found.test
-
-
-def _readable(paths: Iterable[Path]) -> Iterable[Snapshot]:
-    from pytest_promptfuzz.history.snapshots import read
-
-    for path in paths:
-        try:
-            found = read(path)
-        except StoreError:
-            continue
-        if found is not None:
-            yield found
+_UPDATES = pytest.StashKey[Updates]()

@@ -1,4 +1,4 @@
-"""What the plugin keeps: run-wide settings and the session, made on first need; a test's result."""
+"""What the plugin keeps of a pytest session: its settings, and the session of evaluations, made on first need."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import os
 import signal
 import sys
 import threading
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.errors import ConfigurationError, StoreError, UsageError, unstopped
+from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.pyproject import PROFILES, read_tool
 from pytest_promptfuzz.judging.models import Configured
 from pytest_promptfuzz.judging.models import configure as configure_models
+from pytest_promptfuzz.plugin.limits import RUN_OF_WORKERS, forget_run, make_limits
 from pytest_promptfuzz.plugin.marks import PlanChoice, read_choice
 from pytest_promptfuzz.plugin.options import (
     check_mode,
@@ -28,10 +28,7 @@ from pytest_promptfuzz.plugin.options import (
     read_patterns,
     read_settings,
 )
-from pytest_promptfuzz.plugin.output.session_finish import Ending
-from pytest_promptfuzz.plugin.replays import RESULTS, PinKeeper
-from pytest_promptfuzz.plugin.snapshots import Gone, Updates, check_update
-from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.plugin.recordings import SPOOLS, ItemSessions
 from pytest_promptfuzz.wire.network import Beforehand, innermost
 
 if TYPE_CHECKING:
@@ -41,21 +38,14 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.evaluating.session import Session
-    from pytest_promptfuzz.plugin.lookahead import LookAhead
     from pytest_promptfuzz.providers.requests import Target
-    from pytest_promptfuzz.reporting.model import TestReport, TestSummary
-    from pytest_promptfuzz.running.limits.budget import Prices
-    from pytest_promptfuzz.running.limits.limits import SessionLimits
     from pytest_promptfuzz.storage.redaction import Redaction
     from pytest_promptfuzz.targets.resolution import CallableTarget
-    from pytest_promptfuzz.wire.recordings import Recordings
 
-
-# From options and pyproject.toml to the limits of a session, shared between the workers of pytest-xdist.
-
-
-RUN = "testrunuid"  # what xdist calls the name that all workers of a run share
-_STALE = 24 * 3600.0
+NO_TARGET = (
+    "no target is configured. Write @robust(target='openai:gpt-5-mini'), --promptfuzz-target=…, or "
+    "promptfuzz_target in the ini file; 'simulated' needs no key."
+)
 
 
 def read_tables(root: Path) -> dict[str, Any]:
@@ -86,185 +76,6 @@ def read_profiles(tables: Mapping[str, Any]) -> dict[str, Profile]:
         raise pytest.UsageError(str(error)) from None
 
 
-def make_limits(state: State) -> SessionLimits:
-    """The gate of this process; the workers of one run share what they count."""
-    from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings, rules_and_prices
-
-    rules, prices = rules_and_prices(state.tables)
-    settings = Settings.of(state.settings, rules=rules, prices=prices, prefix="--promptfuzz-", dry=state.dry)
-    run = getattr(state.config, "workerinput", {}).get(RUN)
-    if run is None:
-        return SessionLimits(settings, told=_line(state))
-    from pytest_promptfuzz.running.limits.budget import SharedLedger
-
-    return SessionLimits(settings, ledger=SharedLedger(shared_file(state, run), state.warnings.append))
-
-
-def _line(state: State) -> Callable[[str], None] | None:
-    """Writes a line to the terminal while a test runs; ``None`` where there is none, or it is to be quiet."""
-    from pytest_promptfuzz.plugin.output.progress import Screen
-
-    manager = state.config.pluginmanager
-    reporter = manager.getplugin("terminalreporter")
-    if reporter is None or state.config.get_verbosity() < 0:
-        return None
-    screen = Screen(reporter, manager.getplugin("capturemanager"))
-    return lambda text: screen.write(f"\npromptfuzz: {safe(text)}\n")
-
-
-def prices_of(state: State) -> Prices:
-    """What calls cost, the user's own prices first."""
-    from pytest_promptfuzz.running.limits.budget import Prices
-    from pytest_promptfuzz.running.limits.limits import rules_and_prices
-
-    return Prices(rules_and_prices(state.tables)[1])
-
-
-def shared_file(state: State, run: str) -> Path:
-    """Where the workers of a run keep their books together."""
-    file: Path = state.config.rootpath / state.settings["cache_dir"] / "limits" / f"{run}.db"
-    return file
-
-
-def forget_run(state: State, run: str) -> None:
-    """Delete the books of a run that has ended, and those that a killed one left a day ago."""
-    file = shared_file(state, run)
-    for each in file.parent.glob("*.db*"):
-        try:
-            if each.name.startswith(run) or time.time() - each.stat().st_mtime > _STALE:
-                each.unlink()
-        except OSError:  # another run is doing the same, or may do what this one may not
-            continue
-
-
-# Recordings and pytest's items: which session an item runs in, when its recording is complete, when it is written.
-
-
-SPOOLS = "recording"
-"""The folder, in that of stored answers, of what a recording run has been answered so far."""
-
-
-@dataclass(slots=True)
-class ItemSessions:
-    """Gives each item a session with a recording of its own.
-
-    Attributes:
-        session: What all items share.
-        recordings: The project's; ``None`` where none are used.
-    """
-
-    session: Session
-    recordings: Recordings | None
-
-    def of(self, item: pytest.Item) -> Session:
-        """The session of an item, the same until its test is over.
-
-        Raises:
-            ConfigurationError: This run records, and cannot write.
-        """
-        if self.recordings is None:
-            return self.session
-        found = item.stash.get(SESSION, None)
-        if found is None:
-            test = item.nodeid.partition("::")[2] or item.name
-            try:
-                if self.recordings.records:
-                    from pytest_promptfuzz.files import check_inside
-                    from pytest_promptfuzz.storage.recordings.files import recording_of
-
-                    check_inside(recording_of(item.path), item.config.rootpath)
-                tape = self.recordings.tape(item.path, test, item.nodeid)
-            except StoreError as error:
-                item.stash[UNWRITTEN] = True
-                raise ConfigurationError(f"{item.nodeid} cannot be recorded: {error}") from None
-            found = item.stash[SESSION] = replace(self.session, tape=tape)
-        return found
-
-
-@dataclass(slots=True)
-class RecordingSummary:
-    """What a recording run has to say at its end.
-
-    Attributes:
-        done: A sentence for each recording that was written.
-        incomplete: Why a test is not recorded, by test.
-        cut_short: Whether the run did not come to its end, or could not write all that was answered. The answers of
-            the tests that it recorded are then kept for the next recording run, which goes on with it.
-    """
-
-    done: list[str] = field(default_factory=list)
-    incomplete: dict[str, str] = field(default_factory=dict)
-    cut_short: bool = False
-    _ended: set[str] = field(default_factory=set)
-    _seen: set[str] = field(default_factory=set)
-
-    def see(self, report: pytest.TestReport) -> None:
-        """A phase of a test is over."""
-        self._seen.add(report.nodeid)
-        self._ended.update(filter(None, [getattr(report, "promptfuzz_recorded", "")]))
-        if hasattr(report, "promptfuzz_unwritten"):
-            self.cut_short = True
-        if hasattr(report, "promptfuzz_unrecorded"):
-            self.incomplete[report.nodeid] = report.promptfuzz_unrecorded
-        elif report.when == "call":
-            self.incomplete.pop(report.nodeid, None)
-
-    def write(
-        self, session: pytest.Session, folder: Path, warn: Callable[[str], None], *, whole: bool
-    ) -> None:
-        """The session of the process that prints is over: put what is recorded into its files.
-
-        Args:
-            session: The session.
-            folder: That of stored answers.
-            warn: Called with each sentence on what is wrong.
-            whole: Whether pytest came to its end; one that was told to stop after its last test did.
-        """
-        from pytest_promptfuzz.wire.recordings import write_finished
-
-        stopped = session.shouldfail or session.shouldstop
-        items = getattr(session, "items", None) or []  # the process that starts workers has none
-        left = bool(stopped) and not (items and all(each.nodeid in self._seen for each in items))
-        over = set() if self.cut_short or left or not whole else self._ended
-        self.done.extend(write_finished(folder / SPOOLS, warn, over=over))
-        if self._ended and not over:
-            self.done.append(
-                "the recording run did not come to its end: record again to go on; what was answered is kept, and is "
-                "not asked for again"
-            )
-
-    def lines(self) -> list[str]:
-        """What the summary shows."""
-        missing = [f"not recorded: {test}: {why}" for test, why in self.incomplete.items()]
-        return [*self.done, *missing]
-
-
-def ended(item: pytest.Item, report: pytest.TestReport) -> None:
-    """An item's call is over: close its recording, or say on its report why it is not complete."""
-    if item.stash.get(UNWRITTEN, False):
-        report.promptfuzz_unwritten = True  # type: ignore[attr-defined]  # plain data survives xdist
-    session = item.stash.get(SESSION, None)
-    if session is None:
-        return
-    del item.stash[SESSION]
-    tape = session.tape
-    if tape is None:
-        return
-    why = tape.end()
-    if why:
-        rest = "" if tape.barred else " What was answered is kept; record again to go on."
-        report.promptfuzz_unrecorded = session.redaction.text(f"{unstopped(why)}.{rest}")  # type: ignore[attr-defined]  # for the summary
-    if tape.unwritten:
-        report.promptfuzz_unwritten = True  # type: ignore[attr-defined]  # as above
-    report.promptfuzz_recorded = tape.complete  # type: ignore[attr-defined]  # as above
-
-
-SESSION = pytest.StashKey["Session"]()
-"""The session of an item, until its test is over."""
-UNWRITTEN = pytest.StashKey[bool]()
-"""Whether the recording of an item could not be begun."""
-
-
 _MOMENT = 0.5  # seconds that a worker's own Ctrl-C is given to be heard of
 
 
@@ -277,29 +88,15 @@ class State:
     overrides: dict[str, Any]
     patterns: tuple[str, ...]
     choice: PlanChoice
-    reports: dict[str, TestSummary] = field(default_factory=dict)
-    expected: dict[str, TestReport] = field(default_factory=dict)
-    let_through: dict[str, str] = field(default_factory=dict)
-    accepted: Updates = field(default_factory=Updates)
-    gone: Gone = field(default_factory=Gone)
-    pins: PinKeeper = field(default_factory=PinKeeper)
-    ending: Ending = field(default_factory=Ending)
-    unmutated: dict[str, None] = field(default_factory=dict)
-    interrupted: dict[str, TestReport] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     mode_reason: str = ""
-    written: RecordingSummary = field(default_factory=RecordingSummary)
     tables: dict[str, Any] = field(default_factory=dict)
     profiles: dict[str, Profile] = field(default_factory=dict)
-    run: str | None = None
-    forecasts: dict[str, Any] = field(default_factory=dict)
-    _items: ItemSessions | None = None
     following: pytest.Item | None = None
-    unused_calls: int = 0
     tests: int = 1
     beforehand: Beforehand = field(default_factory=innermost)
-    _over: threading.Event = field(default_factory=threading.Event)
-    _lookahead: LookAhead | None = None
+    _items: ItemSessions | None = None
+    _endings: list[Callable[[], None]] = field(default_factory=list)
     _targets: dict[str, Target | CallableTarget] = field(default_factory=dict)
 
     @classmethod
@@ -311,7 +108,6 @@ class State:
             settings, overrides = read_settings(config, tables), read_overrides(config)
             settings["mode"], reason = chosen_mode(config, settings)
             check_mode(config, settings["mode"], overrides)
-            check_update(config, overrides)
             check_shared(config, settings["store"])
             choice = read_choice(config, tables, overrides)
             patterns = read_patterns(config)
@@ -327,7 +123,6 @@ class State:
                 tables=tables,
                 profiles=profiles,
             )
-            state.accepted.which = config.getoption("promptfuzz_update") or ""
             config.stash[STATE] = state
             state.name_models()
         return state
@@ -341,11 +136,6 @@ class State:
     def updates(self) -> bool:
         """Whether this process writes snapshots."""
         return bool(self.config.getoption("promptfuzz_update")) and not hasattr(self.config, "workerinput")
-
-    @property
-    def keeps_finds(self) -> bool:
-        """Whether this process keeps the counterexamples of its tests: not of one trial, or of stored answers alone."""
-        return not (self.trial or RESULTS in self.config.stash or hasattr(self.config, "workerinput"))
 
     @property
     def dry(self) -> bool:
@@ -440,7 +230,9 @@ class State:
                 concurrency=self.settings["concurrency"],
                 speculate=self.settings["speculate"],
                 redaction=self.redaction(),
-                gate=LateGate(functools.partial(make_limits, self)),
+                gate=LateGate(
+                    functools.partial(make_limits, self.config, self.settings, self.tables, self.folder, warn)
+                ),
                 secrets=set(filter(None, [password_of(shared or "")])),
                 tests=max(1, self.tests),
                 allowed=self.settings["allow_hosts"],
@@ -449,17 +241,10 @@ class State:
             recordings = Recordings(mode, self.folder / SPOOLS, cache=store, warn=warn)
             self._items = ItemSessions(session, None if mode == "live" else recordings)
             if hasattr(self.config, "workerinput"):
-                _end_with_starter(self.config, self._over)
+                over = threading.Event()
+                self.when_over(over.set)
+                _end_with_starter(self.config, over)
         return self._items
-
-    @property
-    def lookahead(self) -> LookAhead:
-        """What makes the calls of declarative tests; made for the first of them."""
-        if self._lookahead is None:
-            from pytest_promptfuzz.plugin.lookahead import LookAhead
-
-            self._lookahead = LookAhead(self.settings["lookahead"], self.session)
-        return self._lookahead
 
     def name_models(self) -> None:
         """Let ``compare`` and ``evaluate``, called without this run's session, use its models; until the run ends."""
@@ -478,20 +263,19 @@ class State:
 
         self.config.add_cleanup(restore)
 
-    def reached(self, item: pytest.Item, following: pytest.Item | None) -> None:
+    def reach(self, following: pytest.Item | None) -> None:
         """The run has come to an item, and knows which one follows."""
         self.following = following
         self.beforehand.reach()
-        if self._lookahead is not None:
-            self._lookahead.reached(item)
+
+    def when_over(self, ending: Callable[[], None]) -> None:
+        """Have something called once no further test will run."""
+        self._endings.append(ending)
 
     def finish(self) -> None:
-        """No further test will run: stop what makes calls, and count those that no test took."""
-        self._over.set()
-        if self._lookahead is not None:
-            self._lookahead.close()
-            self.unused_calls += self._lookahead.line.unused
-            self._lookahead = None
+        """No further test will run: stop what makes calls."""
+        while self._endings:
+            self._endings.pop()()
         if self._items is not None:
             self._items.session.crew.stop()
 
@@ -510,7 +294,6 @@ class State:
 
     def stop(self) -> None:
         """Let no call wait for its turn any longer, and stop what makes calls ahead."""
-        self._over.set()
         limits = self._limits
         if limits is not None:
             limits.stop()
@@ -531,8 +314,9 @@ class State:
         limits = self._limits
         if limits is not None:
             limits.close()
-        if self.run is not None:
-            forget_run(self, self.run)
+        run = self.config.stash.get(RUN_OF_WORKERS, None)
+        if run is not None:
+            forget_run(self.folder, run)
         for target in self._targets.values():
             close = getattr(target, "close", None)
             if close is not None:
@@ -572,5 +356,3 @@ def _end_with_starter(config: pytest.Config, over: threading.Event) -> None:
 
 
 STATE = pytest.StashKey[State]()
-REPORT = pytest.StashKey["TestReport"]()
-UNMUTATED = pytest.StashKey[bool]()

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from pytest_promptfuzz.plugin.replays import kept
+from pytest_promptfuzz.plugin.suite_runs import kept
 from pytest_promptfuzz.server import faults
 from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm

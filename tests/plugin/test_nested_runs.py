@@ -66,6 +66,6 @@ def test_collected_tests_are_those_of_one_run(nested, monkeypatch):
     file = nested.path / "collected.json"
     monkeypatch.setenv("PROMPTFUZZ_COLLECTED", str(file))
     for _ in range(2):
-        result = nested.runpytest("--collect-only", "-p", "pytest_promptfuzz.plugin.collected")
+        result = nested.runpytest("--collect-only", "-p", "pytest_promptfuzz.plugin.collection")
         assert result.ret == 0
         assert json.loads(file.read_text()) == [[str(nested.path / "test_it.py"), "test_it", True]]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import openai  # noqa: F401 - loaded once, not again for each run within
 import pytest
 
-import pytest_promptfuzz.plugin.engine  # noqa: F401 - likewise
+import pytest_promptfuzz.plugin.execution.engine  # noqa: F401 - likewise
 from pytest_promptfuzz import Prompt, robust  # noqa: F401 - likewise
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.wire import network

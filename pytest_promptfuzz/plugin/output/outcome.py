@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.terminal.styled_text import Line, Style
 
 
+# pytest's phases are setup, call and teardown. A failed "call" is a failure in JUnit whatever the terminal says, so
+# an untrusted verdict is reported as a phase of its own, which is an error everywhere.
+PHASE = "verdict"
+UNEXPECTED = "[XPASS(strict)]"  # how pytest says that a strict xfail passed
+
+
 # Writing to pytest's terminal: laid out to its width, in its colours, and in what its encoding has.
 
 

@@ -16,7 +16,7 @@ from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, un
 from pytest_promptfuzz.plugin.marks import register_offered
 from pytest_promptfuzz.plugin.options import place_of
 from pytest_promptfuzz.plugin.output.outcome import end_with
-from pytest_promptfuzz.plugin.replays import RESULTS
+from pytest_promptfuzz.plugin.suite_runs import RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -322,6 +322,11 @@ class Ending:
     _stored: Stored | None = None
     _failed: bool = False
 
+    @classmethod
+    def of(cls, config: pytest.Config) -> Ending:
+        """The run's."""
+        return config.stash.setdefault(_ENDING, cls())
+
     def see(self, report: pytest.TestReport, state: State) -> None:
         """A phase of a test is over: keep what it was judged, or that it could not be."""
         data: Mapping[str, Any] | None = getattr(report, "promptfuzz", None)
@@ -463,3 +468,6 @@ def _unjudged(report: pytest.TestReport) -> UnjudgedReport:
         "message": unstopped(message),
         "location": (path, (line or 0) + 1),
     }
+
+
+_ENDING = pytest.StashKey[Ending]()

@@ -12,8 +12,14 @@ from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.files import UNREADABLE, unpacked_file
+from pytest_promptfuzz.plugin.counterexamples import PinKeeper
 from pytest_promptfuzz.plugin.options import unknown_variables
-from pytest_promptfuzz.plugin.output.outcome import ours, say, write
+from pytest_promptfuzz.plugin.orphan_snapshots import OrphanSnapshots
+from pytest_promptfuzz.plugin.output.outcome import PHASE, RobustnessRepr, ours, say, write
+from pytest_promptfuzz.plugin.output.results import SessionResults
+from pytest_promptfuzz.plugin.output.session_finish import Ending
+from pytest_promptfuzz.plugin.recordings import RecordingSummary
+from pytest_promptfuzz.plugin.snapshots import Updates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -136,32 +142,8 @@ def _stores(settings: Mapping[str, Any]) -> str:
     return f"{folder} and {shown_store(settings['store'])}"
 
 
-def collect(report: pytest.TestReport, state: State) -> None:
-    """Keep a finished test's report for the table; a rerun replaces what the run before it left."""
-    from pytest_promptfuzz.plugin.output.outcome import RobustnessRepr
-    from pytest_promptfuzz.plugin.output.test_reports import UNEXPECTED
-    from pytest_promptfuzz.reporting.model import fails, summarised
-
-    data = report.promptfuzz
-    state.reports[data["test"]] = (
-        summarised(data) if data["verdict"] == "pass" and not fails(data["drift"]) else data
-    )
-    if report.skipped and hasattr(report, "wasxfail"):
-        state.expected[data["test"]] = data
-    state.let_through.pop(data["test"], None)
-    if report.passed and data["verdict"] != "pass":
-        state.let_through[data["test"]] = data["verdict"]
-    if (
-        isinstance(report.longrepr, str)  # it crossed a process
-        and (data["verdict"] != "pass" or fails(data["drift"]))
-        and not report.longrepr.startswith(UNEXPECTED)
-    ):
-        report.longrepr = RobustnessRepr(data)  # type: ignore[assignment]  # a TerminalRepr by its methods
-
-
 def _say_verdicts_once(reporter: pytest.TerminalReporter) -> None:
     """Leave the verdict out of messages in pytest's short summary, which begins these lines with it."""
-    from pytest_promptfuzz.plugin.output.test_reports import PHASE
     from pytest_promptfuzz.reporting.terminal.summary import one_line
 
     for report in reporter.stats.get("error", ()):
@@ -172,44 +154,21 @@ def _say_verdicts_once(reporter: pytest.TerminalReporter) -> None:
 
 def summary(reporter: pytest.TerminalReporter, state: State) -> None:
     """The table of robust tests, if there were any, and what the store had to say."""
-    if state.reports:  # most pytest runs have none, and load nothing to say so
+    config, results = state.config, SessionResults.of(state.config)
+    if results.reports:  # most pytest runs have none, and load nothing to say so
         _table(reporter, state)
         _say_verdicts_once(reporter)
-    if state.interrupted:
-        _interrupted(reporter, state)
-    for verdict in dict.fromkeys(state.let_through.values()):
-        tests = ", ".join(test for test, found in state.let_through.items() if found == verdict)
-        reporter.write_line(f"promptfuzz: let through by promptfuzz_{verdict}=pass: {tests}", yellow=True)
-    if state.forecasts:
-        from pytest_promptfuzz.plugin.dry_run import lines
-
-        reporter.section("prompt robustness: dry run", "=", bold=True)
-        write(reporter._tw, lines(list(state.forecasts.values())))  # noqa: SLF001 - the only way to its width
-    if state.trial is not None and not state.reports:
-        tests = ", ".join(_unjudged(reporter)) or "none of the tests that ran is marked @robust"
-        say(
-            reporter,
-            f"--promptfuzz-trial={state.trial} names no trial that was run. Selected: {tests}. IDs of trials stand in "
-            "the report of a brittle or inconclusive test, beside the operators' names.",
-            "warn",
-        )
-    if state.unmutated:
-        names = ", ".join(state.unmutated)
-        say(reporter, f"failed on the unmutated prompt, so nothing was mutated: {names}")
-    pins = state.pins.lines(state.config.rootpath, updates=state.updates)
-    updates = [*state.accepted.lines(), *state.gone.lines(state.accepted.taken, state.reports)]
-    for sentence, loud in state.accepted.unwatched(state.config.rootpath):
+    _exceptions(reporter, state)
+    ending, updates = Ending.of(config), Updates.of(config)
+    gone = OrphanSnapshots.of(config).lines(updates.taken, results.reports)
+    changed = [*updates.lines(), *gone, *PinKeeper.of(config).lines(config.rootpath, updates=state.updates)]
+    for sentence, loud in updates.unwatched(config.rootpath):
         say(reporter, sentence, "warn" if loud else "plain")
-    for line in [
-        *state.written.lines(),
-        *updates,
-        *pins,
-        *state.ending.lines(),
-        *_recordings(reporter, state),
-    ]:
+    recorded = RecordingSummary.of(config).lines()
+    for line in [*recorded, *changed, *ending.lines(), *_recordings(reporter, state)]:
         say(reporter, line)
-    if state.unused_calls:
-        count, were = state.unused_calls, "call was" if state.unused_calls == 1 else "calls were"
+    if results.unused_calls:
+        count, were = results.unused_calls, "call was" if results.unused_calls == 1 else "calls were"
         say(
             reporter,
             f"{count} {were} made ahead for tests that were not run or failed unmutated; the answers are stored "
@@ -218,17 +177,43 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
     wanted = wanted_earlier(state.settings["mode"], reporter.stats.get("error", ()))
     for warning in dict.fromkeys([*filter(None, [wanted]), *state.warnings]):
         say(reporter, warning, "warn")
-    for sentence, fails in state.ending.earlier.lines():
+    for sentence, fails in ending.earlier.lines():
         say(reporter, sentence, "bad" if fails else "plain")
-    for command in state.ending.commands:
+    for command in ending.commands:
         reporter.write_line(command)
+
+
+def _exceptions(reporter: pytest.TerminalReporter, state: State) -> None:
+    """What is to be said of tests beside the table: interrupted, let through, forecast, not run, or never mutated."""
+    results = SessionResults.of(state.config)
+    if results.interrupted:
+        _interrupted(reporter, state)
+    for verdict in dict.fromkeys(results.let_through.values()):
+        tests = ", ".join(test for test, found in results.let_through.items() if found == verdict)
+        reporter.write_line(f"promptfuzz: let through by promptfuzz_{verdict}=pass: {tests}", yellow=True)
+    if results.forecasts:
+        from pytest_promptfuzz.plugin.dry_run import lines
+
+        reporter.section("prompt robustness: dry run", "=", bold=True)
+        write(reporter._tw, lines(list(results.forecasts.values())))  # noqa: SLF001 - the only way to its width
+    if state.trial is not None and not results.reports:
+        tests = ", ".join(_unjudged(reporter)) or "none of the tests that ran is marked @robust"
+        say(
+            reporter,
+            f"--promptfuzz-trial={state.trial} names no trial that was run. Selected: {tests}. IDs of trials stand in "
+            "the report of a brittle or inconclusive test, beside the operators' names.",
+            "warn",
+        )
+    if results.unmutated:
+        names = ", ".join(results.unmutated)
+        say(reporter, f"failed on the unmutated prompt, so nothing was mutated: {names}")
 
 
 def _recordings(reporter: pytest.TerminalReporter, state: State) -> list[str]:
     """What to say of the recordings that were used, also by tests that could not be judged."""
     if state.dry or not state.enabled or state.settings["mode"] not in {"auto", "replay"}:
         return []
-    tests = dict.fromkeys([*state.reports, *_unjudged(reporter)])
+    tests = dict.fromkeys([*SessionResults.of(state.config).reports, *_unjudged(reporter)])
     if not tests:
         return []
 
@@ -246,20 +231,20 @@ def _unjudged(reporter: pytest.TerminalReporter) -> list[str]:
 
 
 def _table(reporter: pytest.TerminalReporter, state: State) -> None:
-    from pytest_promptfuzz.plugin.output.outcome import RobustnessRepr
     from pytest_promptfuzz.reporting.terminal.summary import detail_lines, summary_lines
 
     writer = reporter._tw  # noqa: SLF001 - the only way to its width and colours
     reporter.section("prompt robustness", "=", bold=True)
-    reports = list(state.reports.values())
+    results, ending = SessionResults.of(state.config), Ending.of(state.config)
+    reports = list(results.reports.values())
     verbosity = state.config.get_verbosity()
     most = None if verbosity > 0 else _MOST_PASSED if verbosity == 0 else 0
     write(writer, summary_lines(reports, width=writer.fullwidth, most=most, legend=verbosity >= 0))
     if state.config.get_verbosity() > 0:
         write(writer, detail_lines(reports))
-    if (changes := state.ending.earlier.changes) is not None:
+    if (changes := ending.earlier.changes) is not None:
         _changes(reporter, changes, state)
-    for test, data in state.expected.items():
+    for test, data in results.expected.items():
         # pytest hides what an xfail failed with; here it is the finding.
         reporter.section(f"failed as expected (xfail): {test}", "_")
         RobustnessRepr(data).toterminal(writer)
@@ -273,16 +258,14 @@ def _changes(reporter: pytest.TerminalReporter, changes: ChangesReport, state: S
         if sentence := one_line(changes):
             say(reporter, sentence)
         return
-    operators = {test: entry["operators"] for test, entry in state.ending.earlier.entries.items()}
+    operators = {test: entry["operators"] for test, entry in Ending.of(state.config).earlier.entries.items()}
     lines = change_lines(changes, operators, figures=state.config.get_verbosity() > 0)
     write(reporter._tw, lines)  # noqa: SLF001 - the only way to its width
 
 
 def _interrupted(reporter: pytest.TerminalReporter, state: State) -> None:
     """What searches knew when they were interrupted, which pytest reports nothing of."""
-    from pytest_promptfuzz.plugin.output.outcome import RobustnessRepr
-
-    for test, data in state.interrupted.items():
+    for test, data in SessionResults.of(state.config).interrupted.items():
         reporter.section(f"interrupted: {test}", "_")
         RobustnessRepr(data).toterminal(reporter._tw)  # noqa: SLF001 - the only way to its width
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -11,19 +12,23 @@ from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.evaluating.background_calls import BASELINES, MUTATIONS, NOW, BackgroundCaller, Calls
 from pytest_promptfuzz.evaluating.evaluate import TargetAsker
 from pytest_promptfuzz.evaluating.search_tests import SearchedTest
-from pytest_promptfuzz.plugin.declared import is_declarative
-from pytest_promptfuzz.plugin.engine import Engine
+from pytest_promptfuzz.plugin.execution.declarative_tests import is_declarative
+from pytest_promptfuzz.plugin.execution.engine import Engine
 from pytest_promptfuzz.plugin.marks import merged
 from pytest_promptfuzz.plugin.output.progress import ItemProgress
+from pytest_promptfuzz.plugin.output.results import SessionResults
 from pytest_promptfuzz.plugin.state import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_promptfuzz.evaluating.session import Session
-    from pytest_promptfuzz.plugin.declared import Declared
+    from pytest_promptfuzz.plugin.execution.declarative_tests import DeclarativeTest
     from pytest_promptfuzz.providers.requests import Target
     from pytest_promptfuzz.targets.resolution import CallableTarget
+
+
+_PLUGIN = "promptfuzz-lookahead"
 
 
 class LookAhead:
@@ -43,7 +48,19 @@ class LookAhead:
         self._places: dict[pytest.Item, int] = {}
         self.line = BackgroundCaller(session.concurrency, store=session.store)
 
-    def reached(self, item: pytest.Item) -> None:
+    @classmethod
+    def of(cls, config: pytest.Config) -> LookAhead:
+        """The run's, made for its first declarative test; pytest tells it of every item that follows."""
+        found = config.stash.get(_LOOKAHEAD, None)
+        if found is None:
+            state = State.of(config)
+            found = config.stash[_LOOKAHEAD] = cls(state.settings["lookahead"], state.session)
+            config.pluginmanager.register(found, _PLUGIN)
+            state.when_over(functools.partial(found.end, config))
+        return found
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         """The run has come to an item, which may be of any kind."""
         if is_declarative(item):
             self.line.resume()
@@ -58,21 +75,22 @@ class LookAhead:
         """
         engine = self._engines.get(item)
         self._engines[item] = None  # a rerun asks anew
-        if engine is not None and engine.marks == merged(item):
-            return engine
-        if engine is not None and engine.calls is not None:
-            engine.calls.close()
-        return Engine(item, ItemProgress(item))
+        if engine is None or engine.marks != merged(item):
+            if engine is not None and engine.calls is not None:
+                engine.calls.close()
+            engine = Engine(item, ItemProgress(item))
+        engine.begin_calls = self.calls
+        return engine
 
-    def calls(self, engine: Engine, declared: Declared, arguments: Mapping[str, Any]) -> Calls:
+    def calls(self, engine: Engine, declarative: DeclarativeTest, arguments: Mapping[str, Any]) -> Calls:
         """The calls of the test that runs, under way; those of the next ones behind them.
 
         Raises:
             UsageError: There is no prompt, or the inputs do not fit it.
         """
         place = self._place(engine.item)
-        cases = declared.cases(arguments, engine.job.contract.plan.part)
-        target = _now(declared.target)
+        cases = declarative.cases(arguments, engine.job.contract.plan.part)
+        target = _now(declarative.target)
         calls = engine.calls
         if calls is not None and (calls.cases != cases or not _same(calls.asker.target, target)):
             calls.close()
@@ -80,7 +98,7 @@ class LookAhead:
         if calls is None:
             line = None if target is None else self.line
             calls = engine.calls = Calls(
-                engine.job, cases, TargetAsker(target or declared.target), line, in_turn=_in_turn(engine)
+                engine.job, cases, TargetAsker(target or declarative.target), line, in_turn=_in_turn(engine)
             )
             if self._window and engine.job.settings.only is None:
                 # Before the first call: to load all operators takes the processor that calls under way need.
@@ -94,9 +112,12 @@ class LookAhead:
                 _ask_mutations(each, number)
         return calls
 
-    def close(self) -> None:
-        """Stop, and keep what was answered."""
+    def end(self, config: pytest.Config) -> None:
+        """No further test will run: stop, keep what was answered, and count the calls that no test took."""
         self.line.close()
+        SessionResults.of(config).unused_calls += self.line.unused
+        config.pluginmanager.unregister(self)
+        del config.stash[_LOOKAHEAD]
 
     def _place(self, item: pytest.Item) -> int:
         if not self._places:
@@ -133,13 +154,13 @@ class LookAhead:
             return None
         try:
             engine = Engine(item, ItemProgress(item))
-            declared = engine.declared
-            prompt = None if declared is None else declared.known_prompt()
+            declarative = engine.declarative
+            prompt = None if declarative is None else declarative.known_prompt()
             # What another target does may depend on what the test sets up before it.
-            if declared is None or prompt is None or not hasattr(declared.target, "bound"):
+            if declarative is None or prompt is None or not hasattr(declarative.target, "bound"):
                 return None
-            cases = declared.cases({"prompt": prompt}, engine.job.contract.plan.part)
-            own = _now(declared.target)
+            cases = declarative.cases({"prompt": prompt}, engine.job.contract.plan.part)
+            own = _now(declarative.target)
         except PromptfuzzError:
             return None  # said when its turn comes
         if own is None:
@@ -175,3 +196,6 @@ def _now(target: Target | CallableTarget) -> Target | CallableTarget | None:
 
 def _same(one: Any, other: Any) -> bool:
     return one is other or (hasattr(one, "bound_like") and bool(one.bound_like(other)))
+
+
+_LOOKAHEAD = pytest.StashKey[LookAhead]()

@@ -10,14 +10,15 @@ import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.plugin.output.outcome import (
+    PHASE,
+    UNEXPECTED,
     BehaviourDrift,
     BrittlePrompt,
     MessageRepr,
     RobustnessRepr,
     UntrustedVerdict,
 )
-from pytest_promptfuzz.plugin.snapshots import SNAPSHOT
-from pytest_promptfuzz.plugin.state import REPORT, UNMUTATED
+from pytest_promptfuzz.plugin.output.results import REPORT, SNAPSHOT, UNMUTATED, SessionResults
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.terminal.summary import one_line, render
 from pytest_promptfuzz.reporting.wording.diffs import ShownChange, answer_pair, explain
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.plugin.state import State
     from pytest_promptfuzz.reporting.model import TestReport, TrialReport
-
-
-# pytest's phases are setup, call and teardown. A failed "call" is a failure in JUnit whatever the terminal says, so
-# an untrusted verdict is reported as a phase of its own, which is an error everywhere.
-PHASE = "verdict"
-UNEXPECTED = "[XPASS(strict)]"  # how pytest says that a strict xfail passed
 
 
 def translate(
@@ -268,11 +263,12 @@ def tell(item: pytest.Item, report: TestReport) -> None:
 def tell_suite(state: State) -> None:
     """Put what holds for all robust tests of a run into the suite's own properties; nothing without any."""
     writing = _writing(state.config)
-    if writing is None or not state.reports:
+    reports = SessionResults.of(state.config).reports
+    if writing is None or not reports:
         return
     from pytest_promptfuzz.reporting.document import version
 
-    tests = list(state.reports.values())
+    tests = list(reports.values())
     verdicts: dict[str, int] = {}
     for each in tests:
         verdicts[each["verdict"]] = verdicts.get(each["verdict"], 0) + 1

@@ -1,0 +1,1 @@
+"""How a robust test runs: its engine, what it declares, and the calls that are made before its turn."""

@@ -1,0 +1,150 @@
+"""Recordings and pytest's items: which session an item runs in, when its recording is complete, when it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_promptfuzz.errors import ConfigurationError, StoreError, unstopped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.wire.recordings import Recordings
+
+
+SPOOLS = "recording"
+"""The folder, in that of stored answers, of what a recording run has been answered so far."""
+
+
+@dataclass(slots=True)
+class ItemSessions:
+    """Gives each item a session with a recording of its own.
+
+    Attributes:
+        session: What all items share.
+        recordings: The project's; ``None`` where none are used.
+    """
+
+    session: Session
+    recordings: Recordings | None
+
+    def of(self, item: pytest.Item) -> Session:
+        """The session of an item, the same until its test is over.
+
+        Raises:
+            ConfigurationError: This run records, and cannot write.
+        """
+        if self.recordings is None:
+            return self.session
+        found = item.stash.get(SESSION, None)
+        if found is None:
+            test = item.nodeid.partition("::")[2] or item.name
+            try:
+                if self.recordings.records:
+                    from pytest_promptfuzz.files import check_inside
+                    from pytest_promptfuzz.storage.recordings.files import recording_of
+
+                    check_inside(recording_of(item.path), item.config.rootpath)
+                tape = self.recordings.tape(item.path, test, item.nodeid)
+            except StoreError as error:
+                item.stash[UNWRITTEN] = True
+                raise ConfigurationError(f"{item.nodeid} cannot be recorded: {error}") from None
+            found = item.stash[SESSION] = replace(self.session, tape=tape)
+        return found
+
+
+@dataclass(slots=True)
+class RecordingSummary:
+    """What a recording run has to say at its end.
+
+    Attributes:
+        done: A sentence for each recording that was written.
+        incomplete: Why a test is not recorded, by test.
+        cut_short: Whether the run did not come to its end, or could not write all that was answered. The answers of
+            the tests that it recorded are then kept for the next recording run, which goes on with it.
+    """
+
+    done: list[str] = field(default_factory=list)
+    incomplete: dict[str, str] = field(default_factory=dict)
+    cut_short: bool = False
+    _ended: set[str] = field(default_factory=set)
+    _seen: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> RecordingSummary:
+        """The run's."""
+        return config.stash.setdefault(_SUMMARY, cls())
+
+    def see(self, report: pytest.TestReport) -> None:
+        """A phase of a test is over."""
+        self._seen.add(report.nodeid)
+        self._ended.update(filter(None, [getattr(report, "promptfuzz_recorded", "")]))
+        if hasattr(report, "promptfuzz_unwritten"):
+            self.cut_short = True
+        if hasattr(report, "promptfuzz_unrecorded"):
+            self.incomplete[report.nodeid] = report.promptfuzz_unrecorded
+        elif report.when == "call":
+            self.incomplete.pop(report.nodeid, None)
+
+    def write(
+        self, session: pytest.Session, folder: Path, warn: Callable[[str], None], *, whole: bool
+    ) -> None:
+        """The session of the process that prints is over: put what is recorded into its files.
+
+        Args:
+            session: The session.
+            folder: That of stored answers.
+            warn: Called with each sentence on what is wrong.
+            whole: Whether pytest came to its end; one that was told to stop after its last test did.
+        """
+        from pytest_promptfuzz.wire.recordings import write_finished
+
+        stopped = session.shouldfail or session.shouldstop
+        items = getattr(session, "items", None) or []  # the process that starts workers has none
+        left = bool(stopped) and not (items and all(each.nodeid in self._seen for each in items))
+        over = set() if self.cut_short or left or not whole else self._ended
+        self.done.extend(write_finished(folder / SPOOLS, warn, over=over))
+        if self._ended and not over:
+            self.done.append(
+                "the recording run did not come to its end: record again to go on; what was answered is kept, and is "
+                "not asked for again"
+            )
+
+    def lines(self) -> list[str]:
+        """What the summary shows."""
+        missing = [f"not recorded: {test}: {why}" for test, why in self.incomplete.items()]
+        return [*self.done, *missing]
+
+
+def end_recording(item: pytest.Item, report: pytest.TestReport) -> None:
+    """An item's call is over: close its recording, or say on its report why it is not complete."""
+    if item.stash.get(UNWRITTEN, False):
+        report.promptfuzz_unwritten = True  # type: ignore[attr-defined]  # plain data survives xdist
+    session = item.stash.get(SESSION, None)
+    if session is None:
+        return
+    del item.stash[SESSION]
+    tape = session.tape
+    if tape is None:
+        return
+    why = tape.end()
+    if why:
+        rest = "" if tape.barred else " What was answered is kept; record again to go on."
+        report.promptfuzz_unrecorded = session.redaction.text(f"{unstopped(why)}.{rest}")  # type: ignore[attr-defined]  # for the summary
+    if tape.unwritten:
+        report.promptfuzz_unwritten = True  # type: ignore[attr-defined]  # as above
+    report.promptfuzz_recorded = tape.complete  # type: ignore[attr-defined]  # as above
+
+
+SESSION = pytest.StashKey["Session"]()
+"""The session of an item, until its test is over."""
+
+
+UNWRITTEN = pytest.StashKey[bool]()
+"""Whether the recording of an item could not be begun."""
+_SUMMARY = pytest.StashKey[RecordingSummary]()
