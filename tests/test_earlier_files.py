@@ -133,6 +133,14 @@ def test_a_recording_of_the_simulated_model_passes_the_check(project) -> None:
     assert (checked["recorded"], checked["problems"]) == (6, [])
 
 
+def test_a_recording_of_an_earlier_simulated_model_is_replayed(pytester, project) -> None:
+    """Its answers are those of then; this version of the model would be asked under another key."""
+    project("simulated")
+    done = pytester.runpytest("--promptfuzz-mode=replay", "-p", "no:cacheprovider")
+    done.assert_outcomes(passed=1)
+    done.stdout.fnmatch_lines(["*0 calls to the simulated model; 6 answers from the store*"])
+
+
 def test_an_interrupted_recording_goes_on_and_asks_nothing_again(pytester, project) -> None:
     folder = project("interrupted")
     move_spool(

@@ -203,7 +203,7 @@ def plan_only(item: pytest.Item) -> None:
         pytest.skip("dry run")
     state = State.of(item.config)
     engine = Engine(item, ItemProgress(item))
-    target = state.target(merged(item)[1].get("target"))
+    target = state.target_of(item, merged(item)[1].get("target"))
     arguments = {name: item.funcargs[name] for name in item.funcargs}
     contract = engine.job.contract
     before = max(engine.job.session.baseline_runs, contract.plan.baseline_runs)

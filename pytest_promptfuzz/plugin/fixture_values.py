@@ -42,7 +42,7 @@ class _Caller:
             ConfigurationError: None is configured, or it is a function of the application.
         """
         keys = merged(self._item)[1] if is_robust(self._item) else {}
-        target = self._state.target(keys.get("target"))
+        target = self._state.target_of(self._item, keys.get("target"))
         if target is None:
             raise ConfigurationError(f"{self._item.nodeid}: `llm` was called, and {NO_TARGET}")
         if isinstance(target, CallableTarget):
@@ -157,7 +157,7 @@ class Promptfuzz:
         )
 
     def _target(self, target: Any) -> Any:
-        found = self._state.target(target)
+        found = self._state.target_of(self._item, target)
         if found is None:
             raise ConfigurationError(f"{self._item.nodeid}: {NO_TARGET}")
         return found

@@ -279,6 +279,15 @@ class State:
         if self._items is not None:
             self._items.session.crew.stop()
 
+    def target_of(self, item: pytest.Item, named: Any) -> Target | CallableTarget | None:
+        """As :meth:`target`. Where an item is replayed, the simulated model goes by the version that was recorded."""
+        from pytest_promptfuzz.evaluating.session import simulated_of
+
+        target = self.target(named)
+        simulated = simulated_of(target) if self.settings["mode"] == "replay" else None
+        tape = self.session_of(item).tape if simulated is not None else None
+        return target if simulated is None or tape is None else simulated.as_version(tape.simulated_version)
+
     def target(self, named: Any) -> Target | CallableTarget | None:
         """The target of a test: what its mark names, else the run's; ``None`` where neither names one."""
         from pytest_promptfuzz.targets.resolution import resolve

@@ -75,7 +75,7 @@ def unmutated_call(item: pytest.Item) -> Iterator[None]:
     original = getattr(item, "obj", None)
     state = State.of(item.config)
     keys = merged(item)[1]
-    target = state.target(keys.get("target"))
+    target = state.target_of(item, keys.get("target"))
     session, simulated = state.session_of(item), simulated_of(target)
     watches = session.test(session.network(simulated=simulated is not None))
     watches.done()

@@ -91,7 +91,7 @@ class Engine:
         keys = self.marks[1]
         self.mutate = keys.get("mutate", "prompt")
         self.fixtures = _check_fixtures(keys.get("fixtures", "shared"), item)
-        target = self.state.target(keys.get("target"))
+        target = self.state.target_of(item, keys.get("target"))
         self.declarative = declarative_test(item, keys, target)
         (self.expected,) = read_expected(
             None if self.declarative is not None else keys.get("expected"), None, self.where

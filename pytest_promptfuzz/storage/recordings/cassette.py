@@ -83,6 +83,12 @@ class Cassette:
         return max((each.rules for each in self._answers.values()), default=RULES.version)
 
     @property
+    def simulated_version(self) -> str:
+        """The version of the simulated model that answered; empty where another did."""
+        backends = (each.backend for each in self._answers.values() if each.backend.startswith("simulated/"))
+        return next(backends, "").removeprefix("simulated/").partition("?")[0]
+
+    @property
     def samples(self) -> int:
         """How many answers to the unmutated prompt are recorded, of one input at least."""
         places = (entry.place for entry in self._recorded.entries)

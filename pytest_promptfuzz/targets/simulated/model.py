@@ -51,6 +51,7 @@ class SimulatedModel:
     Args:
         seed: Seed of the noise; without noise it changes nothing.
         noise: Share of samples that get another plausible answer (another label, other sentences), 0 to 1.
+        version: What it calls itself. It answers as this version does, whatever the name.
 
     Raises:
         UsageError: A seed that is no integer, noise outside 0 to 1.
@@ -61,15 +62,14 @@ class SimulatedModel:
     'positive'
     """
 
-    version = VERSION
-
-    def __init__(self, *, seed: int = 0, noise: float = 0.0) -> None:
+    def __init__(self, *, seed: int = 0, noise: float = 0.0, version: str = VERSION) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise UsageError(f"simulated model: seed={seed!r} is not an integer.")
         if isinstance(noise, bool) or not isinstance(noise, int | float) or not 0 <= noise <= 1:
             raise UsageError(f"simulated model: noise={noise!r} is not a number from 0 to 1.")
         self.seed = seed
         self.noise = float(noise)
+        self.version = version
 
     def answer(self, request: Request, *, sample: int = 0) -> Response:
         """The answer to a request.

@@ -33,6 +33,14 @@ class SimulatedTarget:
         self._asked: Counter[str] = Counter()
         self._lock = threading.Lock()
 
+    def as_version(self, version: str) -> SimulatedTarget:
+        """This target under the name of another version: recordings of that version have answers to what it asks."""
+        if version in {"", self.model.version}:
+            return self
+        other = SimulatedTarget()
+        other.model = SimulatedModel(seed=self.model.seed, noise=self.model.noise, version=version)
+        return other
+
     @classmethod
     def parse_name(cls, name: str) -> SimulatedTarget:
         """The target written as an option: ``simulated``, ``simulated?noise=0.2&seed=3``.
