@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.embedding.tiny_entailment import make_tiny
+from tests.judging.tiny_entailment import make_tiny
 
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.evaluating.session import installed_embedder, installed_entailment

@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from tests.embedding.tiny_entailment import make_tiny, tiny_tokenizer
+from tests.judging.tiny_entailment import make_tiny, tiny_tokenizer
 
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.comparing.meaning import LABELS, nine_cases

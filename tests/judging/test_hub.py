@@ -9,7 +9,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from tests.embedding.tiny_entailment import make_tiny
+from tests.judging.tiny_entailment import make_tiny
 
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.errors import ConfigurationError

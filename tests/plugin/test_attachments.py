@@ -219,4 +219,3 @@ def test_nothing_is_loaded_where_no_such_report_is_written(project_process, pyte
         assert not {
             each for each in loaded if each.partition(".")[0] in {"allure", "allure_commons", "pytest_html"}
         }
-        assert "pytest_promptfuzz.plugin.output.pytest_reports" not in loaded

@@ -393,7 +393,7 @@ def test_a_process_killed_while_it_mends_leaves_no_trace(store: ResponseStore) -
     fill(store)
     flip(store.path, 100, 4096)
     program = (
-        "import os, signal\nfrom pytest_promptfuzz.wire import store as module\n"
+        "import os, signal\nfrom pytest_promptfuzz.storage import disk_store as module\n"
         "def salvage(database):\n    yield 'k0', b'0'\n    os.kill(os.getpid(), signal.SIGKILL)\n"
         "module.salvage = salvage\n"
         f"module.ResponseStore({str(store.directory)!r}).get('k0')"
