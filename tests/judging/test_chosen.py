@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.judging.tiny_entailment import make_tiny
 
 from pytest_promptfuzz.errors import ConfigurationError
 from pytest_promptfuzz.evaluating.session import installed_embedder, installed_entailment
@@ -15,6 +14,7 @@ from pytest_promptfuzz.judging.encoders import (
     default_entailment,
 )
 from pytest_promptfuzz.judging.models import Configured, configure, configured
+from tests.judging.tiny_entailment import make_tiny
 
 
 @pytest.fixture(autouse=True)

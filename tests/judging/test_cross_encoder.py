@@ -6,7 +6,6 @@ import json
 import shutil
 
 import pytest
-from tests.judging.tiny_entailment import make_tiny, tiny_tokenizer
 
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.comparing.meaning import LABELS, nine_cases
@@ -16,6 +15,7 @@ from pytest_promptfuzz.judging.encoders import OnnxCrossEncoder, TorchCrossEncod
 from pytest_promptfuzz.judging.installation import install_entailment
 from pytest_promptfuzz.judging.meaning import check_entailment, claim_pairs
 from pytest_promptfuzz.judging.models import find_entailment, label_order
+from tests.judging.tiny_entailment import make_tiny, tiny_tokenizer
 
 HUB_ORDER = ("contradiction", "entailment", "neutral")
 PAIRS = [(each.first, each.second) for each in claim_pairs()]

@@ -9,7 +9,6 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from tests.judging.tiny_entailment import make_tiny
 
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.errors import ConfigurationError
@@ -17,6 +16,7 @@ from pytest_promptfuzz.judging import installation
 from pytest_promptfuzz.judging.encoders import entailment_of
 from pytest_promptfuzz.judging.installation import HUB_MODELS, download, look_up
 from pytest_promptfuzz.judging.models import find_entailment
+from tests.judging.tiny_entailment import make_tiny
 
 REVISION = "b95119ce93d3e065de6214e38cd4a97b0f2f2c6d"
 LARGE = 10_000

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.judging.tiny_entailment import make_tiny
 
 from pytest_promptfuzz.judging.models import configured
+from tests.judging.tiny_entailment import make_tiny
 
 BODY = """
 from pytest_promptfuzz.judging.encoders import chosen_embedder, chosen_entailment
