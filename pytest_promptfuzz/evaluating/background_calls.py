@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.evaluation import Evaluation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.providers.requests import Response
-    from pytest_promptfuzz.running.run import Pipeline, Step, Work
+    from pytest_promptfuzz.running.pipeline import Pipeline, Work
+    from pytest_promptfuzz.running.run import Step
     from pytest_promptfuzz.storage.answers import AnswerStore
     from pytest_promptfuzz.wire.watch import Watch
 
@@ -114,7 +115,7 @@ class BackgroundCaller:
             if key in self._keys:
                 return None
             self._keys.add(key)
-        from pytest_promptfuzz.running.run import Work
+        from pytest_promptfuzz.running.pipeline import Work
 
         return BackgroundCall(watch, sent, Work(order, lambda: aask(target, request, watch)))
 
@@ -187,7 +188,7 @@ class BackgroundCaller:
 
     def _running(self) -> Pipeline:
         if self._pipeline is None:
-            from pytest_promptfuzz.running.run import Pipeline
+            from pytest_promptfuzz.running.pipeline import Pipeline
             from pytest_promptfuzz.wire.transports import intercepting
 
             # The calls of one test may be under way when its own block has ended.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.session import TestWatches
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.results.counterexamples import Counterexample, KnownCounterexample, Replayed
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.stats.repeats import RepeatEvidence, RepeatRequest
     from pytest_promptfuzz.stats.verdict import Judgement
@@ -198,6 +199,35 @@ class Findings:
     def asked(self) -> list[CaseAnswers]:
         """The answers of each case that has some and is over."""
         return [each.asked for each in self.ended if each.asked is not None]
+
+    @property
+    def breaks(self) -> bool:
+        """Whether there is anything to make smaller."""
+        return any(each.outcome in {"deviation", "minor"} for each in self.trials)
+
+
+@dataclass(slots=True)
+class KnownCounterexamples:
+    """The counterexamples of a test that were known before.
+
+    Attributes:
+        known: As they were kept.
+        replayed: What became of those that were asked.
+        decide: Whether one that still breaks is a find, so that it has to break twice.
+    """
+
+    known: Sequence[KnownCounterexample] = ()
+    replayed: list[Replayed] = field(default_factory=list)
+    decide: bool = False
+
+    def has(self, name: str | None) -> bool:
+        """Whether one has this ID."""
+        return any(each.id == name for each in self.known)
+
+    @property
+    def breaking(self) -> list[Counterexample]:
+        """Those that still break the answer, as they are today: a search for what breaks it needs no more."""
+        return [each.now for each in self.replayed if each.status == "breaks" and each.now is not None]
 
 
 # The answers of one case, by number, and what every two of them are to each other.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import NotRecordedError
-from pytest_promptfuzz.evaluating.cases import Case, CaseAnswers, Findings, RunLedger
+from pytest_promptfuzz.evaluating.cases import Case, CaseAnswers, Findings, KnownCounterexamples, RunLedger
 from pytest_promptfuzz.evaluating.judge import spent_by
 from pytest_promptfuzz.evaluating.phases.baseline import (
     BaselineFailed,
@@ -30,8 +30,6 @@ from pytest_promptfuzz.evaluating.phases.plan import (
     planned,
     refuse_too_few,
 )
-from pytest_promptfuzz.evaluating.phases.replays import KnownCounterexamples, replaying, with_replayed
-from pytest_promptfuzz.evaluating.phases.shrinking import breaks, shrinking
 from pytest_promptfuzz.evaluating.phases.verdict import (
     NOTHING,
     Before,
@@ -192,7 +190,7 @@ class Evaluation:
     def begin(self, asked: CaseAnswers) -> Epoch:
         """What is asked once the baseline holds: known counterexamples, then the plan, or the first part of it."""
         settings, only = self.settings, self.settings.only
-        known = yield from replaying(asked, self.pins, self.ledger)
+        known = yield from self._replayed(asked)
         if self.pins.has(only):
             return known
         plan = asked.case.planned or ()
@@ -204,6 +202,14 @@ class Evaluation:
         if settings.order.whole or settings.session.mode == "record":
             trials += yield from self._controlled(asked, trials)
         return trials
+
+    def _replayed(self, asked: CaseAnswers) -> Epoch:
+        """The counterexamples that are known of the case."""
+        if not self.pins.known:
+            return []
+        from pytest_promptfuzz.evaluating.phases.replays import replaying
+
+        return (yield from replaying(asked, self.pins, self.ledger))
 
     def _controlled(self, asked: CaseAnswers, trials: Sequence[Trial]) -> Epoch:
         """The controls that the test does not name, of the first case."""
@@ -233,7 +239,9 @@ class Evaluation:
             findings.trials += yield from self._controlled(asked, [*findings.trials])
         yield from drifting(findings, settings, self.accepted, ledger)
         queries = settings.contract.plan.shrink if settings.only is None else 0
-        if queries and breaks(findings.trials) and self.judged().verdict == "brittle":
+        if queries and findings.breaks and self.judged().verdict == "brittle":
+            from pytest_promptfuzz.evaluating.phases.shrinking import shrinking
+
             self.told = True
             yield from shrinking(findings, queries, self.pins, ledger, self.counterexamples)
 
@@ -251,7 +259,10 @@ class Evaluation:
         result = concluded(ruled(findings, settings, self.before), findings, settings, ledger)
         result = with_gold(result, findings.ended)
         result = replace(result, counterexamples=tuple(self.counterexamples))
-        result = with_replayed(result, self.pins, settings)
+        if self.pins.replayed:
+            from pytest_promptfuzz.evaluating.phases.replays import with_replayed
+
+            result = with_replayed(result, self.pins, settings)
         result = with_drift(result, findings, settings, self.accepted)
         result = with_judging(result, findings.cases, settings.contract.comparison)
         for case in findings.ended:

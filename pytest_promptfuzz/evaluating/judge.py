@@ -30,7 +30,6 @@ from pytest_promptfuzz.evaluating.role_prompts import not_found
 from pytest_promptfuzz.evaluating.session import refuse
 from pytest_promptfuzz.judging.compare import compare
 from pytest_promptfuzz.judging.meaning import CachedEmbedder, TextCollector
-from pytest_promptfuzz.judging.model_judge import rated
 from pytest_promptfuzz.judging.ratings import JudgedPair, Rating, by_judge, open_to_judge
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.providers.formats import is_paid
@@ -577,6 +576,8 @@ class Bench:
         return text_of(without(plain(value), self.ignore))
 
     def _ask(self, pairs: Iterable[JudgedPair]) -> None:
+        from pytest_promptfuzz.judging.model_judge import rated
+
         asked = [pair for pair in pairs if pair not in self.said]
         tasks: list[Task] = [lambda pair=pair: rated(self.judge, pair) for pair in asked]  # type: ignore[misc]  # bound now
         self.said.update(zip(asked, self._answers(tasks), strict=True))

@@ -7,7 +7,6 @@ import hashlib
 import json
 import math
 import shutil
-import sqlite3
 import sys
 import threading
 import zlib
@@ -30,6 +29,7 @@ from pytest_promptfuzz.errors import StoreError, unstopped
 from pytest_promptfuzz.files import make_directory
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
@@ -107,11 +107,15 @@ class VectorFile:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
+        import sqlite3
+
         with contextlib.closing(sqlite3.connect(_file(self.directory), timeout=_BUSY_SECONDS)) as connection:
             yield connection
 
     @contextlib.contextmanager
     def _announcing(self) -> Iterator[None]:
+        import sqlite3
+
         try:
             yield
         except (sqlite3.Error, OSError) as error:

@@ -15,7 +15,6 @@ import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError
 from pytest_promptfuzz.evaluating.forecast import Forecast, Rehearsal, forecast, unknown
-from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.plugin.execution.declarative_tests import is_declarative
 from pytest_promptfuzz.plugin.execution.engine import Engine
 from pytest_promptfuzz.plugin.execution.mutated_places import find
@@ -207,7 +206,7 @@ def plan_only(item: pytest.Item) -> None:
     arguments = {name: item.funcargs[name] for name in item.funcargs}
     contract = engine.job.contract
     before = max(engine.job.session.baseline_runs, contract.plan.baseline_runs)
-    queries = engine.job.budget if isinstance(engine.job, SearchedTest) else 0
+    queries = engine.search.budget if engine.search is not None else 0
     shows_later = unknown(
         item.nodeid,
         queries or before + contract.plan.mutations * contract.plan.samples + contract.plan.controls,
@@ -395,7 +394,7 @@ def rehearsed(item: pytest.Item, planned: Planned) -> Iterator[None]:
         if not isinstance(item, pytest.Function):
             raise UsageError("it is no Python test function")
         engine = _RehearsingEngine(item, ItemProgress(item))
-        if isinstance(engine.job, SearchedTest):
+        if engine.searches:
             raise UsageError(A_SEARCH)
         engine.job = rehearsal = Rehearsal.of(engine.job)
         with engine.installed():

@@ -5,19 +5,19 @@ They are no part of the sample: they were chosen for failing, so that score, int
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.phases.resampling import confirming
 from pytest_promptfuzz.prompts.prompt import Prompt
-from pytest_promptfuzz.results.counterexamples import Counterexample, Replayed, said_of, told
-from pytest_promptfuzz.searching.failures import in_one_line, kind_of, reanchored, same_failure
+from pytest_promptfuzz.results.counterexamples import Replayed, said_of, told
+from pytest_promptfuzz.searching.failures import in_one_line, kind_of, reanchored
 from pytest_promptfuzz.wire.calls import NOT_RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from pytest_promptfuzz.evaluating.cases import CaseAnswers, Epoch, RunLedger
+    from pytest_promptfuzz.evaluating.cases import CaseAnswers, Epoch, KnownCounterexamples, RunLedger
     from pytest_promptfuzz.evaluating.contract import EvaluationSettings
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.results.counterexamples import KnownCounterexample
@@ -27,35 +27,6 @@ if TYPE_CHECKING:
 
 
 _UNANSWERED = "the recording has no answer for it; record the test again"
-
-
-@dataclass(slots=True)
-class KnownCounterexamples:
-    """The counterexamples of a test that were known before.
-
-    Attributes:
-        known: As they were kept.
-        replayed: What became of those that were asked.
-        decide: Whether one that still breaks is a find, so that it has to break twice.
-    """
-
-    known: Sequence[KnownCounterexample] = ()
-    replayed: list[Replayed] = field(default_factory=list)
-    decide: bool = False
-
-    def has(self, name: str | None) -> bool:
-        """Whether one has this ID."""
-        return any(each.id == name for each in self.known)
-
-    @property
-    def breaking(self) -> list[Counterexample]:
-        """Those that still break the answer, as they are today: a search for what breaks it needs no more."""
-        return [each.now for each in self.replayed if each.status == "breaks" and each.now is not None]
-
-    def explain(self, trials: Sequence[Trial]) -> bool:
-        """Whether one breaks in the way of these trials, so that nothing is to be made smaller."""
-        broke = [each.trial for each in self.replayed if each.status == "breaks" and each.trial is not None]
-        return any(same_failure(one, trials[0]) for one in broke)
 
 
 def replaying(

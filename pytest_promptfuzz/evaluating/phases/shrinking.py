@@ -22,8 +22,13 @@ from pytest_promptfuzz.wire.calls import NOT_RECORDED
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
-    from pytest_promptfuzz.evaluating.cases import CaseAnswers, Findings, RunLedger, Steps
-    from pytest_promptfuzz.evaluating.phases.replays import KnownCounterexamples
+    from pytest_promptfuzz.evaluating.cases import (
+        CaseAnswers,
+        Findings,
+        KnownCounterexamples,
+        RunLedger,
+        Steps,
+    )
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.running.run import Run, Step
@@ -41,11 +46,6 @@ _UNRECORDED = "not shrunk: the recording has no answers for it; record the test 
 
 class _Broken(BudgetSpent):
     """Nothing more can be asked, however many queries are left."""
-
-
-def breaks(trials: Sequence[Trial]) -> bool:
-    """Whether there is anything to make smaller."""
-    return any(each.outcome in {"deviation", "minor"} for each in trials)
 
 
 def shrinking(
@@ -69,7 +69,7 @@ def shrinking(
         each for each in findings.trials if each.mutation.relation == "invariance" and each.case in asked
     ]
     kinds = by_kind([each for each in trials if each.outcome == "deviation"]) or by_kind(trials)
-    kinds = [each for each in kinds if not pins.explain(each)][:MOST_KINDS]
+    kinds = [each for each in kinds if not _explained(each, pins)][:MOST_KINDS]
     share, rest = divmod(queries, len(kinds) or 1)
     purse = _Purse(queries, rest)
     floor = None if findings.evidence.floor is None else float(findings.evidence.floor)
@@ -81,6 +81,12 @@ def shrinking(
     finally:
         found += [each.found for each in searches if each.found is not None]
         ledger.notes += dict.fromkeys(each.why for each in searches if each.why)
+
+
+def _explained(trials: Sequence[Trial], pins: KnownCounterexamples) -> bool:
+    """Whether a known counterexample breaks in the way of these trials, so that nothing is to be made smaller."""
+    broke = [each.trial for each in pins.replayed if each.status == "breaks" and each.trial is not None]
+    return any(same_failure(one, trials[0]) for one in broke)
 
 
 @dataclass(slots=True)

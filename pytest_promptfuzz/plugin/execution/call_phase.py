@@ -14,7 +14,6 @@ from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
 from pytest_promptfuzz.evaluating.session import simulated_backend, simulated_of
 from pytest_promptfuzz.plugin.execution.declarative_tests import baselines_of, is_declarative
 from pytest_promptfuzz.plugin.execution.engine import Engine
-from pytest_promptfuzz.plugin.execution.lookahead import LookAhead
 from pytest_promptfuzz.plugin.marks import merged
 from pytest_promptfuzz.plugin.output.progress import ItemProgress
 from pytest_promptfuzz.plugin.output.results import UNMUTATED
@@ -39,9 +38,7 @@ def robust_call(item: pytest.Item) -> Iterator[None]:
         raise UsageError(
             f"{item.nodeid}: @robust is for Python test functions, not for {type(item).__name__}."
         )
-    engine = (
-        LookAhead.of(item.config).engine(item) if is_declarative(item) else Engine(item, ItemProgress(item))
-    )
+    engine = _engine_of(item)
     try:
         with engine.installed():
             yield
@@ -64,6 +61,14 @@ def robust_call(item: pytest.Item) -> Iterator[None]:
     finally:
         engine.progress.clear()
     engine.finish()
+
+
+def _engine_of(item: pytest.Function) -> Engine:
+    if not is_declarative(item):
+        return Engine(item, ItemProgress(item))
+    from pytest_promptfuzz.plugin.execution.lookahead import LookAhead
+
+    return LookAhead.of(item.config).engine(item)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -20,7 +20,6 @@ from pytest_promptfuzz.evaluating.evaluate import speculating
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.phases.gold import read_expected
 from pytest_promptfuzz.evaluating.role_prompts import OnWire
-from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, RUN_KEYS
 from pytest_promptfuzz.plugin.counterexamples import pin
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_promptfuzz.evaluating.background_calls import Calls
+    from pytest_promptfuzz.evaluating.search_tests import SearchedTest
     from pytest_promptfuzz.plugin.execution.declarative_tests import DeclarativeTest
     from pytest_promptfuzz.plugin.output.progress import ItemProgress
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -108,16 +108,18 @@ class Engine:
         contract = laid_over(run, {key: keys[key] for key in CONTRACT_KEYS if key in keys})
         overrides, only = state.overrides, state.trial
         kind: Callable[[EvaluationSettings], Evaluation] = Evaluation
-        searches = is_search(self.item, keys)
-        if searches:
+        self.searches = is_search(self.item, keys)
+        if self.searches:
             contract, overrides = as_search(contract, keys, self.where), without_unused(overrides)
         overridden = {key: value for key, value in overrides.items() if contract.get(key) != value}
         if "task" in overridden:
             contract["profile"] = None
         settled = Contract.of(laid_over(contract, overridden), where=self.where, profiles=state.profiles)
-        if state.config.getoption("promptfuzz_update") and not searches:
+        if state.config.getoption("promptfuzz_update") and not self.searches:
             settled = contract_of_update(settled, session)
-        if searches:
+        if self.searches:
+            from pytest_promptfuzz.evaluating.search_tests import SearchedTest
+
             search_settings, only = search_settings_of(keys, settled, settings["queries"], self.where), None
             kind = functools.partial(SearchedTest, search_settings=search_settings)
         body = BodyTraits(
@@ -148,6 +150,11 @@ class Engine:
         )
         return job
 
+    @property
+    def search(self) -> SearchedTest | None:
+        """The test as a search; ``None`` where it tries a plan of mutations."""
+        return cast("SearchedTest", self.job) if self.searches else None
+
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Have the item's body run under this engine while the block lasts."""
@@ -158,7 +165,7 @@ class Engine:
                 item,
                 self.job,
                 self.state.settings["max_runs"],
-                searches=isinstance(self.job, SearchedTest),
+                searches=self.searches,
             ) as (inner, install),
         ):
             if inner is not None:
@@ -241,7 +248,8 @@ class Engine:
         assert self.begin_calls is not None
         calls = self.begin_calls(self, declarative, arguments)
         try:
-            share_budget(self.job, calls.cases)
+            if self.search is not None:
+                share_budget(self.search, calls.cases)
         except UsageError:
             calls.close()
             raise
@@ -249,7 +257,7 @@ class Engine:
 
     def _ran(self) -> None:
         """One more run of the body."""
-        self.progress.ran(self.job)
+        self.progress.ran(self.job, self.search)
 
     @property
     def examples(self) -> bool:
@@ -322,12 +330,14 @@ class Engine:
 
     def knows_verdict(self) -> bool:
         """Whether the verdict is known, though the run ends; what a search knows that found nothing yet is kept."""
-        job = self.job
-        if isinstance(job, SearchedTest) and job.runners and not job.told:
-            job.told = job.has_found
-            if not job.told:
-                SessionResults.of(self.item.config).interrupted[self.where] = self._reported(job.conclude())
-        return job.told
+        search = self.search
+        if search is not None and search.runners and not search.told:
+            search.told = search.has_found
+            if not search.told:
+                SessionResults.of(self.item.config).interrupted[self.where] = self._reported(
+                    search.conclude()
+                )
+        return self.job.told
 
     def _reported(self, result: Robustness) -> TestReport:
         """The report, without secrets."""

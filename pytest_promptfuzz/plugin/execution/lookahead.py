@@ -11,7 +11,6 @@ import pytest
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.evaluating.background_calls import BASELINES, MUTATIONS, NOW, BackgroundCaller, Calls
 from pytest_promptfuzz.evaluating.evaluate import TargetAsker
-from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.plugin.execution.declarative_tests import is_declarative
 from pytest_promptfuzz.plugin.execution.engine import Engine
 from pytest_promptfuzz.plugin.marks import merged
@@ -98,7 +97,7 @@ class LookAhead:
         if calls is None:
             line = None if target is None else self.line
             calls = engine.calls = Calls(
-                engine.job, cases, TargetAsker(target or declarative.target), line, in_turn=_in_turn(engine)
+                engine.job, cases, TargetAsker(target or declarative.target), line, in_turn=engine.searches
             )
             if self._window and engine.job.settings.only is None:
                 # Before the first call: to load all operators takes the processor that calls under way need.
@@ -165,14 +164,10 @@ class LookAhead:
             return None  # said when its turn comes
         if own is None:
             return None
-        engine.calls = Calls(engine.job, cases, TargetAsker(own), self.line, in_turn=_in_turn(engine))
+        engine.calls = Calls(engine.job, cases, TargetAsker(own), self.line, in_turn=engine.searches)
         self._engines[item] = engine
         engine.calls.ask_baselines(BASELINES, place)
         return engine.calls
-
-
-def _in_turn(engine: Engine) -> bool:
-    return isinstance(engine.job, SearchedTest)
 
 
 def _ask_mutations(calls: Calls, place: int) -> None:

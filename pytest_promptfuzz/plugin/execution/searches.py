@@ -6,19 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.evaluating.search_settings import SearchSettings
-from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.evaluating.settings import SEARCH_KEYS
 from pytest_promptfuzz.mutations.engine.selection import PlanRequest
 from pytest_promptfuzz.plugin.marks import MARK
-from pytest_promptfuzz.searching.methods import DEFAULT
 
 if TYPE_CHECKING:
     import pytest
 
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.evaluate import Cases
-    from pytest_promptfuzz.evaluating.evaluation import Evaluation
+    from pytest_promptfuzz.evaluating.search_settings import SearchSettings
+    from pytest_promptfuzz.evaluating.search_tests import SearchedTest
     from pytest_promptfuzz.results.robustness import Robustness
 
 
@@ -109,6 +107,9 @@ def search_settings_of(
     Raises:
         UsageError: An unknown method, objective or setting, or a value that is out of range.
     """
+    from pytest_promptfuzz.evaluating.search_settings import SearchSettings
+    from pytest_promptfuzz.searching.methods import DEFAULT
+
     chosen = keys["search"]
     rare: Mapping[str, Any] = chosen if isinstance(chosen, Mapping) else {}
     for name in rare:
@@ -143,16 +144,15 @@ def _operators(contract: Contract) -> Any:
     return [*dict.fromkeys(each for each in drawn if each.relation == "invariance")] or None
 
 
-def share_budget(job: Evaluation, cases: Cases) -> None:
+def share_budget(search: SearchedTest, cases: Cases) -> None:
     """Have a search know how many inputs share its budget.
 
     Raises:
         UsageError: It holds no changed prompt for each of them.
     """
-    if isinstance(job, SearchedTest):
-        assert job.search_settings is not None
-        job.inputs = len(cases.inputs)
-        _refuse_too_few(job.search_settings, job.inputs, job.settings.where)
+    assert search.search_settings is not None
+    search.inputs = len(cases.inputs)
+    _refuse_too_few(search.search_settings, search.inputs, search.settings.where)
 
 
 def _refuse_too_few(search_settings: SearchSettings, inputs: int, where: str) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 from pytest_promptfuzz.reporting.terminal.progress import Progress
 
 if TYPE_CHECKING:
     import pytest
 
     from pytest_promptfuzz.evaluating.evaluation import Evaluation
+    from pytest_promptfuzz.evaluating.search_tests import SearchedTest
 
 
 class ItemProgress:
@@ -28,12 +28,16 @@ class ItemProgress:
         screen = Screen(reporter, item.config.pluginmanager.getplugin("capturemanager"))
         self._progress = Progress(screen.write, enabled=enabled, width=screen.width, column=screen.column)
 
-    def ran(self, job: Evaluation) -> None:
-        """One more run of the body."""
-        if isinstance(job, SearchedTest):
-            cost = job.spent.cost or 0.0
+    def ran(self, job: Evaluation, search: SearchedTest | None) -> None:
+        """One more run of the body, of a plan or of a search."""
+        if search is not None:
             self._progress.search(
-                self._test, job.asked, job.budget, best=job.best, reached=job.best >= 1, cost=cost
+                self._test,
+                search.asked,
+                search.budget,
+                best=search.best,
+                reached=search.best >= 1,
+                cost=search.spent.cost or 0.0,
             )
             return
         self._ran += 1

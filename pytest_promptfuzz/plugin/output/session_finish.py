@@ -168,8 +168,6 @@ class Earlier:
         self, runs: Runs, session: pytest.Session, state: State, *, whole: bool
     ) -> ChangesReport | None:
         from pytest_promptfuzz.history.bases import last
-        from pytest_promptfuzz.history.changes import met
-        from pytest_promptfuzz.history.run_comparison import changes
 
         conditions = state.settings["fail_on"] or ()
         path = self._writing.path if self._writing is not None else None
@@ -184,6 +182,9 @@ class Earlier:
                     (f"{_option(state)}: there is no earlier run of these tests to compare with yet", False)
                 )
             return None
+        from pytest_promptfuzz.history.changes import met
+        from pytest_promptfuzz.history.run_comparison import changes
+
         gone = self._gone(base, session.config) if self.base is not None and whole else ()
         found = changes(base.report, base.tests, self.entries, gone=gone, semantic=_embedder(state))
         found["conditions"] = met(conditions, found, self.entries)
