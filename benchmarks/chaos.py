@@ -37,7 +37,7 @@ from pytest_promptfuzz.providers.requests import Request, Response
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.recordings.checks import check
 from pytest_promptfuzz.storage.recordings.entries import answer_of_json, unsealed
-from pytest_promptfuzz.storage.recordings.files import recording_of
+from pytest_promptfuzz.storage.recordings.places import recording_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

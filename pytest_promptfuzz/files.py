@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import gzip
 import json
 import os
 import stat
@@ -119,6 +118,8 @@ def unpacked_file(path: Path, limit: int = MAX_FILE) -> bytes:
     """
     pieces: list[bytes] = []
     size = 0
+    import gzip
+
     with open_file(path) as packed, gzip.open(packed) as file:
         while piece := file.read(_PIECE):
             size += len(piece)

@@ -14,7 +14,8 @@ from pytest_promptfuzz.errors import UsageError, unstopped
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line
 from pytest_promptfuzz.storage.recordings.checks import RecordingChange, answers_in, difference
 from pytest_promptfuzz.storage.recordings.entries import HEADER
-from pytest_promptfuzz.storage.recordings.files import RecordingFile, is_recording
+from pytest_promptfuzz.storage.recordings.files import RecordingFile
+from pytest_promptfuzz.storage.recordings.places import is_recording
 
 if TYPE_CHECKING:
     import argparse

@@ -38,7 +38,8 @@ from pytest_promptfuzz.judging import meaning
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line
 from pytest_promptfuzz.storage import disk_store
 from pytest_promptfuzz.storage.disk_store import StoredEntry, kept_answers, remove
-from pytest_promptfuzz.storage.recordings.files import RecordingFile, module_of, recording_of, without_tests
+from pytest_promptfuzz.storage.recordings.files import RecordingFile, without_tests
+from pytest_promptfuzz.storage.recordings.places import module_of, recording_of
 
 if TYPE_CHECKING:
     import argparse
@@ -119,7 +120,7 @@ def folders_in(paths: Sequence[str]) -> list[Path]:
 
 def without_snapshots_alone(paths: Sequence[str]) -> list[str]:
     """The paths but for modules that have snapshots and no recording: of those there is none to be asked for."""
-    from pytest_promptfuzz.storage.recordings.files import recordings_below
+    from pytest_promptfuzz.storage.recordings.places import recordings_below
 
     return [
         each

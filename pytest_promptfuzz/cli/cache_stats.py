@@ -16,7 +16,8 @@ from pytest_promptfuzz.providers.formats import host_of
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, named
 from pytest_promptfuzz.storage.disk_store import kept_answers
 from pytest_promptfuzz.storage.recordings.entries import waiting
-from pytest_promptfuzz.storage.recordings.files import RecordingFile, is_recording, recordings_below
+from pytest_promptfuzz.storage.recordings.files import RecordingFile
+from pytest_promptfuzz.storage.recordings.places import is_recording, recordings_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,7 +15,8 @@ from pytest_promptfuzz.providers.formats import host_of
 from pytest_promptfuzz.storage.disk_store import ResponseStore, kept_answers
 from pytest_promptfuzz.storage.recordings.checks import check, secrets_of, why_not
 from pytest_promptfuzz.storage.recordings.entries import answer_of_json, answer_to_json, sealed, unsealed
-from pytest_promptfuzz.storage.recordings.files import Problem, RecordingFile, is_recording, write_whole
+from pytest_promptfuzz.storage.recordings.files import Problem, RecordingFile, write_whole
+from pytest_promptfuzz.storage.recordings.places import is_recording
 
 if TYPE_CHECKING:
     import argparse

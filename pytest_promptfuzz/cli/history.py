@@ -1,4 +1,4 @@
-"""``promptfuzz history``: list the runs that are kept on this machine, the newest first."""
+"""The runs kept on this machine: ``promptfuzz history`` lists them, ``trend`` draws a score, ``gc`` deletes them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.cache_stats import sized
 from pytest_promptfuzz.cli.options import add_output_options
-from pytest_promptfuzz.errors import PromptfuzzError, UsageError, nearest
-from pytest_promptfuzz.history.bases import Places, find, last
-from pytest_promptfuzz.history.changes import met, read_conditions
-from pytest_promptfuzz.history.run_comparison import changes
-from pytest_promptfuzz.history.runs import FOLDER, KEEP, LAST, MOST, Runs, trends
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.history.bases import Places
+from pytest_promptfuzz.history.runs import FOLDER, KEEP, MOST, Runs, trends
 from pytest_promptfuzz.reporting.report_files import read_document
 from pytest_promptfuzz.reporting.terminal.changes import (
-    base_text,
-    change_lines,
-    condition_lines,
     runs_lines,
     trend_lines,
 )
@@ -29,10 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from pytest_promptfuzz.cli.options import Output
-    from pytest_promptfuzz.history.changes import ChangesReport, Condition
-    from pytest_promptfuzz.history.entries import HistoryEntry
     from pytest_promptfuzz.history.runs import KeptRun
-    from pytest_promptfuzz.reporting.document import Document
     from pytest_promptfuzz.reporting.terminal.changes import RunRow
 
 
@@ -267,247 +259,3 @@ def execute_gc(options: argparse.Namespace, output: Output) -> int:
         verb = "would be deleted" if options.dry_run else "deleted"
         output.say(f"{count(len(gone), 'run')} {verb} ({sized(size)}).")
     return 0
-
-
-# ``promptfuzz compare``: compare two runs: which tests got worse or better by more than noise, and which did not.
-
-
-_AS_HOPED, _AGAINST = 0, 1
-_NAMED = "a saved run's name, a run's ID or its beginning, a report or history file, or a git commit"
-
-
-def add_compare_parser(commands: argparse._SubParsersAction[Any]) -> None:
-    """The command's arguments."""
-    parser = commands.add_parser(
-        "compare",
-        help="compare two runs: which tests got worse by more than noise",
-        description=(
-            "promptfuzz compare: compare two runs: which tests got worse or better by more than "
-            "noise, and which did not. It runs no test."
-        ),
-        epilog="exit codes: 0: passed, 1: a condition of --fail-on is met (without any: a test is worse by more than "
-        "noise), 2: wrong usage or environment",
-        allow_abbrev=False,
-    )
-    parser.add_argument("base", metavar="BASE", help=f"{_NAMED}, or last (the previous run of each test)")
-    parser.add_argument("now", nargs="?", metavar="NOW", help=f"{_NAMED} (the newest run)")
-    parser.add_argument(
-        "--fail-on",
-        action="append",
-        default=[],
-        metavar="EXPR",
-        help="conditions that make the exit code 1, as for --promptfuzz-fail-on: such as 'score drop > 0.05' or 'any "
-        "new deviation'",
-    )
-    add_store(parser)
-    add_output_options(parser)
-    parser.set_defaults(execute=execute_compare)
-
-
-def execute_compare(options: argparse.Namespace, output: Output) -> int:
-    """Compare two runs; returns the exit code.
-
-    Raises:
-        PromptfuzzError: One of them is not there or cannot be read, they share no test, or a condition cannot be read.
-    """
-    conditions = _conditions(options.fail_on)
-    places = places_of(options)
-    now, used, notes = _now(options.now, places)
-    files = [each.path for each in used]
-    base = (
-        last(
-            now.keys(),
-            places.runs,
-            before=min(files, default=None),
-            targets={test: entry["target"] for test, entry in now.items()},
-        )
-        if options.base == LAST
-        else find(options.base, places, besides=files)
-    )
-    if options.now is None and [each.path for each in base.runs] == files:
-        raise UsageError(f"{base_text(base.report)} is the run that is compared itself. Name another one.")
-    if not base.tests and base.notes:
-        raise UsageError(f"{base.notes[0]}. Name a run or a report.")
-    if not any(test in base.tests for test in now):
-        raise UsageError(f"{base_text(base.report)} has none of the tests of the run.")
-    gone = () if options.base == LAST else base.tests.keys()
-    found = changes(base.report, base.tests, now, gone=gone)
-    found["conditions"] = met(conditions, found, now)
-    for note in [*notes, *base.notes]:
-        output.error(f"promptfuzz compare: {note}")
-    warn_of_damage(places.runs, output, "compare")
-    if options.json:
-        output.json(found)
-    else:
-        operators = {test: entry["operators"] for test, entry in now.items()}
-        lines = change_lines(found, operators, most=len(found["tests"]))
-        output.lines(lines or [[(_unchanged(found, base_text(base.report)), "good")]])
-        for sentence in condition_lines(found["conditions"], "--fail-on"):
-            output.lines([[(sentence, "bad")]])
-    worse = any(each["status"] == "worse" for each in found["tests"])
-    return _AGAINST if found["conditions"] or (worse and not conditions) else _AS_HOPED
-
-
-def _unchanged(found: ChangesReport, base: str) -> str:
-    new = sum(each["status"] == "new" for each in found["tests"])
-    same = count(len(found["tests"]) - new, "test")
-    return f"{same} as in {base}" + (f", {new} new." if new else ".")
-
-
-def _conditions(written: list[str]) -> list[Condition]:
-    try:
-        return [each for text in written for each in read_conditions(text)]
-    except UsageError as error:
-        raise UsageError(f"--fail-on: {error}") from None
-
-
-def _now(named: str | None, places: Places) -> tuple[dict[str, HistoryEntry], list[KeptRun], list[str]]:
-    """The tests of the run that is compared, the runs of this machine that they are of, and what is to be said."""
-    if named is None or named == LAST:
-        run = newest(places.runs)
-        notes = [] if run.complete else [f"the newest run, {run.id}, ended before its last test"]
-        return run.tests(), [run], notes
-    try:
-        found = find(named, places)
-    except PromptfuzzError as error:
-        raise UsageError(f"NOW: {error}") from None
-    ids = {found.report["run"], *(each.id for each in found.runs)}
-    return found.tests, [each for each in places.runs.every() if each.id in ids], found.notes
-
-
-# ``promptfuzz report``: show a finished run again, write its report in any format, or merge reports.
-
-
-_TO = "FORMAT:PATH,…"
-
-
-def add_report_parser(commands: argparse._SubParsersAction[Any]) -> None:
-    """The command's arguments."""
-    parser = commands.add_parser(
-        "report",
-        help="show the last run again, write its report in any format, or merge reports",
-        description=(
-            "promptfuzz report: show a finished run again, write its report in any format, or merge "
-            "reports. Without --to, it shows the run as pytest did."
-        ),
-        epilog="exit codes: 0: done, 2: wrong usage or environment",
-        allow_abbrev=False,
-    )
-    _add_source(parser)
-    _add_to(parser)
-    add_output_options(parser)
-    parser.set_defaults(execute=execute_report)
-    actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    merge = actions.add_parser(
-        "merge",
-        help="make one report of several: of the parts of a suite, or of several models",
-        description="Make one report of several: of the parts of a suite that ran separately, or of runs with several "
-        "models. If several runs have the same test with the same target, the last run counts.",
-        allow_abbrev=False,
-    )
-    merge.add_argument(
-        "files", nargs="+", metavar="FILE", help="a JSON report (--promptfuzz-report=json:FILE)"
-    )
-    _add_to(merge, required=True)
-    add_output_options(merge)
-    merge.set_defaults(execute=execute_merge)
-    schema = actions.add_parser(
-        "schema",
-        help="print the JSON Schema of a JSON report",
-        description="The JSON Schema (2020-12) of what --promptfuzz-report=json:PATH writes.",
-        allow_abbrev=False,
-    )
-    add_output_options(schema)
-    schema.set_defaults(execute=execute_schema)
-
-
-def _add_source(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--from",
-        dest="source",
-        metavar="FILE",
-        help="a JSON report, or a file of .promptfuzz/report (the last run here)",
-    )
-    add_store(parser)
-
-
-def _add_to(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
-    parser.add_argument(
-        "--to",
-        metavar=_TO,
-        required=required,
-        help="the reports to write, such as html:report.html,md:report.md,github",
-    )
-
-
-def execute_report(options: argparse.Namespace, output: Output) -> int:
-    """Show the report of a run, or write it; returns the exit code.
-
-    Raises:
-        PromptfuzzError: There is none, it cannot be read, or a report cannot be written.
-    """
-    from pytest_promptfuzz.reporting.report_files import read_document
-
-    found = read_document(_source(options))
-    if options.to:
-        _write(found, options.to, output)
-    elif options.json:
-        from pytest_promptfuzz.reporting.report_files import json_report
-
-        output.text(json_report(found).rstrip())
-    else:
-        from pytest_promptfuzz.reporting.terminal.summary import document_lines
-
-        output.lines(document_lines(found, width=output.width))
-    return 0
-
-
-def execute_merge(options: argparse.Namespace, output: Output) -> int:
-    """Merge reports; returns the exit code.
-
-    Raises:
-        PromptfuzzError: One cannot be read, or the whole cannot be written.
-    """
-    from pytest_promptfuzz.reporting.document import merged
-    from pytest_promptfuzz.reporting.report_files import read_document
-
-    whole = merged([read_document(Path(each)) for each in options.files])
-    for warning in whole["warnings"]:
-        output.error(f"promptfuzz report merge: {warning}")
-    _write(whole, options.to, output)
-    return 0
-
-
-def execute_schema(options: argparse.Namespace, output: Output) -> int:
-    """Print the schema; returns the exit code."""
-    from pytest_promptfuzz.reporting.schema import report_schema
-
-    del options
-    output.json(report_schema())
-    return 0
-
-
-def _source(options: argparse.Namespace) -> Path:
-    from pytest_promptfuzz.reporting.report_files import latest
-
-    if options.source is not None:
-        return Path(options.source)
-    here = Path.cwd()
-    for each in (here, *here.parents):
-        found = latest(each / options.cache_dir)
-        if found is not None:
-            return found
-    raise UsageError(
-        f"no run has left a report in {options.cache_dir} here or above: run pytest first, or name a JSON report with "
-        "--from FILE."
-    )
-
-
-def _write(found: Document, to: str, output: Output) -> None:
-    from pytest_promptfuzz.reporting.report_files import check, publish, read_wanted
-
-    wanted = read_wanted(to)
-    for each in wanted:
-        check(each.format, Path(each.path))
-    for each in wanted:
-        output.say(publish(found, each.format, Path(each.path), shown=each.path, log=output.text))

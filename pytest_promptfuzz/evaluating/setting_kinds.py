@@ -117,17 +117,22 @@ def _read_share(text: str) -> float:
     return number
 
 
-def _given_share(name: str, value: Any, where: str) -> float | Fraction:
+def _is_fraction(value: Any) -> bool:
     from fractions import Fraction
 
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+    return isinstance(value, Fraction)
+
+
+def _given_share(name: str, value: Any, where: str) -> float | Fraction:
+    if isinstance(value, bool) or not (isinstance(value, int | float) or _is_fraction(value)):
         raise UsageError(
             f"{where}: {name}={value!r} must be a number from 0 to 1, not {type(value).__name__}."
         )
     if not 0 <= value <= 1:  # NaN fails this too
         hint = f" Did you mean {value / 100:g}?" if 10 <= value <= 100 else ""  # 2 is hardly a percentage
         raise UsageError(f"{where}: {name}={value} is out of range; write a number from 0 to 1.{hint}")
-    return value
+    share: float | Fraction = value
+    return share
 
 
 def _check_share(name: str, value: Any, where: str) -> float:

@@ -17,7 +17,7 @@ from pytest_promptfuzz.history.changes import BaseReport
 from pytest_promptfuzz.history.entries import HistoryEntry, digest, entry, kept_answer, whole
 from pytest_promptfuzz.history.runs import LAST, KeptRun, Runs, read_run
 from pytest_promptfuzz.history.snapshots import ENDING, module_of_snapshots, parsed
-from pytest_promptfuzz.storage.recordings.files import FOLDER
+from pytest_promptfuzz.storage.recordings.places import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

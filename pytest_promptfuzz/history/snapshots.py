@@ -15,7 +15,8 @@ from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.files import check_inside, encoded, read_text
 from pytest_promptfuzz.history.entries import Letters, are_letters
 from pytest_promptfuzz.results.counterexamples import KnownCounterexample
-from pytest_promptfuzz.storage.recordings.files import FOLDER, write_whole
+from pytest_promptfuzz.storage.recordings.files import write_whole
+from pytest_promptfuzz.storage.recordings.places import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

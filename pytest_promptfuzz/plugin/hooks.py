@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "the test's prompt and hold the robustness of its answers against the threshold (pytest-promptfuzz).",
     )
     if getattr(config.option, "htmlpath", None):
-        from pytest_promptfuzz.plugin.output.pytest_reports import register
+        from pytest_promptfuzz.plugin.output.attachments import register
 
         register(config)
     state = State.of(config)
@@ -161,7 +161,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if call.when == "call":
         end_recording(item, report)
     if call.when != "teardown" and is_robust(item):
-        from pytest_promptfuzz.plugin.output.pytest_reports import translate, translate_unmutated
+        from pytest_promptfuzz.plugin.output.pytest_reports import (
+            allure_listens,
+            translate,
+            translate_unmutated,
+        )
 
         state = State.of(item.config)
         if state.dry and call.when == "call":
@@ -171,8 +175,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 report.promptfuzz_forecast = item.stash[DRY]  # type: ignore[attr-defined]  # plain data survives xdist
         if state.enabled:
             translate(item, call, report, state.settings)
-            if hasattr(report, "promptfuzz"):
-                from pytest_promptfuzz.plugin.output.pytest_reports import restate
+            if hasattr(report, "promptfuzz") and allure_listens(item.config):
+                from pytest_promptfuzz.plugin.output.attachments import restate
 
                 restate(item, report)
         else:
@@ -207,7 +211,7 @@ class ReportCollector:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Complete the JUnit report, which pytest writes as the session ends."""
-        from pytest_promptfuzz.plugin.output.pytest_reports import tell_suite
+        from pytest_promptfuzz.plugin.output.junit import tell_suite
 
         tell_suite(self._state)
 
@@ -236,7 +240,7 @@ class ReportCollector:
         self._recorded.see(report)
         yield
         if hasattr(report, "promptfuzz") or hasattr(report, "promptfuzz_message"):
-            from pytest_promptfuzz.plugin.output.pytest_reports import name_phase
+            from pytest_promptfuzz.plugin.output.junit import name_phase
 
             name_phase(report, self._state.config)
         if hasattr(report, "promptfuzz_snapshot"):

@@ -369,7 +369,7 @@ def check_shared(config: pytest.Config, store: str | None) -> None:
 
 
 def _has_recordings(config: pytest.Config) -> bool:
-    from pytest_promptfuzz.storage.recordings.files import recordings_below
+    from pytest_promptfuzz.storage.recordings.places import recordings_below
 
     roots = [config.invocation_params.dir / argument.partition("::")[0] for argument in config.args]
     return bool(recordings_below(map(Path, roots), config.getini("norecursedirs")))

@@ -47,7 +47,7 @@ class ItemSessions:
             try:
                 if self.recordings.records:
                     from pytest_promptfuzz.files import check_inside
-                    from pytest_promptfuzz.storage.recordings.files import recording_of
+                    from pytest_promptfuzz.storage.recordings.places import recording_of
 
                     check_inside(recording_of(item.path), item.config.rootpath)
                 tape = self.recordings.tape(item.path, test, item.nodeid)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import threading
-from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -33,6 +32,7 @@ from pytest_promptfuzz.wire.watch import adopt, watching
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from concurrent.futures import Future
     from types import ModuleType
 
     from pytest_promptfuzz.storage.answers import StoredAnswer
@@ -474,6 +474,8 @@ class Early:
         for _ in range(nth):
             watch.reserve(digest)
         self._exchange: Exchange | None = None
+        from concurrent.futures import Future
+
         self._done: Future[Any] = Future()
         self._once = threading.Lock()
 
@@ -562,6 +564,8 @@ class Early:
         Raises:
             Exception: What making the call raised.
         """
+        from concurrent.futures import wait
+
         if library is not self._way.library:
             return None
         exchange.sending()

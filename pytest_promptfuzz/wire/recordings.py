@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.storage.recordings.entries import to_time
-from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile, recording_of
+from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile
+from pytest_promptfuzz.storage.recordings.places import recording_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container

@@ -9,7 +9,8 @@ from pytest_promptfuzz.providers.requests import WireRequest
 from pytest_promptfuzz.storage.answers import StoredAnswer, exchange_key, request_digest
 from pytest_promptfuzz.storage.disk_store import ResponseStore
 from pytest_promptfuzz.storage.recordings.entries import CallPlace, PlanEntry, RecordedExchange
-from pytest_promptfuzz.storage.recordings.files import merge, ordered, recording_of
+from pytest_promptfuzz.storage.recordings.files import merge, ordered
+from pytest_promptfuzz.storage.recordings.places import recording_of
 
 if TYPE_CHECKING:
     from pathlib import Path

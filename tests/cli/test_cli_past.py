@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.cli.history import _unchanged
+from pytest_promptfuzz.cli.compare import _unchanged
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.history.runs import Runs
 from tests.history.past import entry_of, kept

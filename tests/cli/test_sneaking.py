@@ -11,7 +11,7 @@ import pytest
 
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.storage.recordings.entries import sealed, unsealed
-from pytest_promptfuzz.storage.recordings.files import recording_of
+from pytest_promptfuzz.storage.recordings.places import recording_of
 from tests.in_process import Done, run_pytest
 
 if TYPE_CHECKING:

@@ -46,6 +46,21 @@ NOT_WHEN_WARM = {
     "torch",
     "transformers",
 }
+NOT_FOR_A_PLAN = {
+    "asyncio",
+    "pytest_promptfuzz.evaluating.background_calls",
+    "pytest_promptfuzz.evaluating.phases.replays",
+    "pytest_promptfuzz.evaluating.phases.shrinking",
+    "pytest_promptfuzz.evaluating.search_settings",
+    "pytest_promptfuzz.history.run_comparison",
+    "pytest_promptfuzz.judging.model_judge",
+    "pytest_promptfuzz.plugin.output.attachments",
+    "pytest_promptfuzz.searching",
+}
+MOST = 255
+"""The most modules of ours that a run of one robust test loads."""
+FEW = 30
+"""The most modules of ours that a run without robust tests loads, besides those that are named."""
 CONFTEST = """
 import json
 import sys
@@ -113,15 +128,22 @@ def test_a_run_without_robust_tests_loads_our_own_modules_only(
     ours = {name for name in loaded if name.partition(".")[0] == "pytest_promptfuzz"}
     assert loaded - without - ours == set()
     # In CI it has to know whether there are recordings; that is one small module.
-    looking = {f"pytest_promptfuzz.wire{rest}" for rest in ("", ".recordings", ".recordings.places")}
-    # What may be set of limits and prices, and where it stands.
-    setting = {f"pytest_promptfuzz.running{rest}" for rest in ("", ".limits", ".limits.given", ".tables")}
+    looking = {f"pytest_promptfuzz.storage{rest}" for rest in ("", ".recordings", ".recordings.places")}
     # What notices connections of conftest.py files and of modules begins before they are loaded.
-    noticing = {f"pytest_promptfuzz.wire{rest}" for rest in ("", ".audit", ".network")}
-    ours -= setting | noticing | (looking if in_ci else set())
+    noticing = {f"pytest_promptfuzz.wire{rest}" for rest in ("", ".network")}
+    # What may be set, and where it stands.
+    setting = {
+        f"pytest_promptfuzz.evaluating{rest}" for rest in ("", ".settings", ".setting_kinds", ".pyproject")
+    }
+    # Which models `compare` is to use, and what the header is written with.
+    named = {f"pytest_promptfuzz.judging{rest}" for rest in ("", ".models")}
+    shown = {f"pytest_promptfuzz.text{rest}" for rest in ("", ".expressions", ".safe_text")} | {
+        f"pytest_promptfuzz.reporting{rest}" for rest in ("", ".terminal", ".terminal.styled_text")
+    }
+    ours -= noticing | setting | named | shown | (looking if in_ci else set())
     rooms = {name.split(".")[1] for name in ours if "." in name}
-    small = {"errors", "expressions", "files"}  # a module each
-    assert rooms <= small | {"embedding", "evaluating", "plugin", "reporting", "testing"}
+    assert rooms <= {"errors", "files", "moved", "plugin", "server"}
+    assert len(ours) <= FEW
 
 
 def test_our_modules_are_loaded_as_installed_and_the_users_as_ever(pytester, monkeypatch):
@@ -193,4 +215,5 @@ def test_a_simulated_run_loads_no_sdk_and_no_model(pytester, modules, tmp_path):
     for calls, hits in ((5, 0), (0, 5)):
         said, loaded = modules(*arguments)
         assert f"{calls} calls to the simulated model; {hits} answers" in " ".join(said.split())
-        assert not loaded & NOT_WHEN_WARM
+        assert not loaded & (NOT_WHEN_WARM | NOT_FOR_A_PLAN)
+        assert sum(name.partition(".")[0] == "pytest_promptfuzz" for name in loaded) <= MOST

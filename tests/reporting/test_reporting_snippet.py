@@ -10,7 +10,7 @@ import pytest
 from hostile_texts import HOSTILE, with_text
 from made_documents import made
 
-from pytest_promptfuzz.plugin.output.pytest_reports import html_snippet
+from pytest_promptfuzz.plugin.output.attachments import html_snippet
 
 
 class Tags(HTMLParser):

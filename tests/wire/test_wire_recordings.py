@@ -25,14 +25,8 @@ from pytest_promptfuzz.storage.recordings.entries import (
     waiting,
     written,
 )
-from pytest_promptfuzz.storage.recordings.files import (
-    RecordingFile,
-    merge,
-    ordered,
-    recording_of,
-    recordings_below,
-    write_whole,
-)
+from pytest_promptfuzz.storage.recordings.files import RecordingFile, merge, ordered, write_whole
+from pytest_promptfuzz.storage.recordings.places import recording_of, recordings_below
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -41,8 +41,9 @@ from pytest_promptfuzz.plugin.execution.searches import (
     without_unused,
 )
 from pytest_promptfuzz.plugin.marks import laid_over, merged, refuse_unused_prompt
+from pytest_promptfuzz.plugin.output.junit import tell
 from pytest_promptfuzz.plugin.output.outcome import BehaviourDrift, BrittlePrompt, UntrustedVerdict
-from pytest_promptfuzz.plugin.output.pytest_reports import attach, tell
+from pytest_promptfuzz.plugin.output.pytest_reports import allure_listens
 from pytest_promptfuzz.plugin.output.redaction import redaction_of
 from pytest_promptfuzz.plugin.output.results import REPORT, SNAPSHOT, SessionResults
 from pytest_promptfuzz.plugin.snapshots import accept, contract_of_update, drift_fails, snapshot_taker
@@ -315,7 +316,10 @@ class Engine:
         self.item.stash[REPORT] = report
         self.item.stash[SNAPSHOT] = keep(result)
         tell(self.item, report)
-        attach(self.item, report)
+        if allure_listens(self.item.config):
+            from pytest_promptfuzz.plugin.output.attachments import attach
+
+            attach(report)
         if drift_fails(report, self.state.settings):
             raise BehaviourDrift(one_line(report), report)
         if result.verdict == "pass":

@@ -215,10 +215,10 @@ class Earlier:
 
     def lines(self) -> Iterator[tuple[str, bool]]:
         """What the summary says below the table, and whether it is a warning."""
-        from pytest_promptfuzz.reporting.terminal.changes import condition_lines
-
         yield from self._said
         if self.changes is not None:
+            from pytest_promptfuzz.reporting.terminal.changes import condition_lines
+
             yield from ((each, True) for each in condition_lines(self.changes["conditions"], FAIL_ON))
 
 

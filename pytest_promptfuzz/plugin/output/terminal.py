@@ -296,7 +296,7 @@ def recording_lines(root: Path, tests: Iterable[str]) -> list[str]:
         root: pytest's root.
         tests: Node IDs of the robust tests that ran, judged or not.
     """
-    from pytest_promptfuzz.storage.recordings.files import recording_of
+    from pytest_promptfuzz.storage.recordings.places import recording_of
 
     modules = {test.partition("::")[0]: None for test in tests}
     places = [recording_of(root / module) for module in modules]

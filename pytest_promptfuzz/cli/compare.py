@@ -1,0 +1,131 @@
+"""``promptfuzz compare``: compare two runs: which tests got worse or better by more than noise, and which did not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_promptfuzz.cli.history import add_store, newest, places_of, warn_of_damage
+from pytest_promptfuzz.cli.options import add_output_options
+from pytest_promptfuzz.errors import PromptfuzzError, UsageError
+from pytest_promptfuzz.history.bases import Places, find, last
+from pytest_promptfuzz.history.changes import met, read_conditions
+from pytest_promptfuzz.history.run_comparison import changes
+from pytest_promptfuzz.history.runs import LAST
+from pytest_promptfuzz.reporting.terminal.changes import (
+    base_text,
+    change_lines,
+    condition_lines,
+)
+from pytest_promptfuzz.reporting.wording.words import count
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_promptfuzz.cli.options import Output
+    from pytest_promptfuzz.history.changes import ChangesReport, Condition
+    from pytest_promptfuzz.history.entries import HistoryEntry
+    from pytest_promptfuzz.history.runs import KeptRun
+
+_AS_HOPED, _AGAINST = 0, 1
+
+
+_NAMED = "a saved run's name, a run's ID or its beginning, a report or history file, or a git commit"
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """The command's arguments."""
+    parser = commands.add_parser(
+        "compare",
+        help="compare two runs: which tests got worse by more than noise",
+        description=(
+            "promptfuzz compare: compare two runs: which tests got worse or better by more than "
+            "noise, and which did not. It runs no test."
+        ),
+        epilog="exit codes: 0: passed, 1: a condition of --fail-on is met (without any: a test is worse by more than "
+        "noise), 2: wrong usage or environment",
+        allow_abbrev=False,
+    )
+    parser.add_argument("base", metavar="BASE", help=f"{_NAMED}, or last (the previous run of each test)")
+    parser.add_argument("now", nargs="?", metavar="NOW", help=f"{_NAMED} (the newest run)")
+    parser.add_argument(
+        "--fail-on",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help="conditions that make the exit code 1, as for --promptfuzz-fail-on: such as 'score drop > 0.05' or 'any "
+        "new deviation'",
+    )
+    add_store(parser)
+    add_output_options(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace, output: Output) -> int:
+    """Compare two runs; returns the exit code.
+
+    Raises:
+        PromptfuzzError: One of them is not there or cannot be read, they share no test, or a condition cannot be read.
+    """
+    conditions = _conditions(options.fail_on)
+    places = places_of(options)
+    now, used, notes = _now(options.now, places)
+    files = [each.path for each in used]
+    base = (
+        last(
+            now.keys(),
+            places.runs,
+            before=min(files, default=None),
+            targets={test: entry["target"] for test, entry in now.items()},
+        )
+        if options.base == LAST
+        else find(options.base, places, besides=files)
+    )
+    if options.now is None and [each.path for each in base.runs] == files:
+        raise UsageError(f"{base_text(base.report)} is the run that is compared itself. Name another one.")
+    if not base.tests and base.notes:
+        raise UsageError(f"{base.notes[0]}. Name a run or a report.")
+    if not any(test in base.tests for test in now):
+        raise UsageError(f"{base_text(base.report)} has none of the tests of the run.")
+    gone = () if options.base == LAST else base.tests.keys()
+    found = changes(base.report, base.tests, now, gone=gone)
+    found["conditions"] = met(conditions, found, now)
+    for note in [*notes, *base.notes]:
+        output.error(f"promptfuzz compare: {note}")
+    warn_of_damage(places.runs, output, "compare")
+    if options.json:
+        output.json(found)
+    else:
+        operators = {test: entry["operators"] for test, entry in now.items()}
+        lines = change_lines(found, operators, most=len(found["tests"]))
+        output.lines(lines or [[(_unchanged(found, base_text(base.report)), "good")]])
+        for sentence in condition_lines(found["conditions"], "--fail-on"):
+            output.lines([[(sentence, "bad")]])
+    worse = any(each["status"] == "worse" for each in found["tests"])
+    return _AGAINST if found["conditions"] or (worse and not conditions) else _AS_HOPED
+
+
+def _unchanged(found: ChangesReport, base: str) -> str:
+    new = sum(each["status"] == "new" for each in found["tests"])
+    same = count(len(found["tests"]) - new, "test")
+    return f"{same} as in {base}" + (f", {new} new." if new else ".")
+
+
+def _conditions(written: list[str]) -> list[Condition]:
+    try:
+        return [each for text in written for each in read_conditions(text)]
+    except UsageError as error:
+        raise UsageError(f"--fail-on: {error}") from None
+
+
+def _now(named: str | None, places: Places) -> tuple[dict[str, HistoryEntry], list[KeptRun], list[str]]:
+    """The tests of the run that is compared, the runs of this machine that they are of, and what is to be said."""
+    if named is None or named == LAST:
+        run = newest(places.runs)
+        notes = [] if run.complete else [f"the newest run, {run.id}, ended before its last test"]
+        return run.tests(), [run], notes
+    try:
+        found = find(named, places)
+    except PromptfuzzError as error:
+        raise UsageError(f"NOW: {error}") from None
+    ids = {found.report["run"], *(each.id for each in found.runs)}
+    return found.tests, [each for each in places.runs.every() if each.id in ids], found.notes
