@@ -1,4 +1,4 @@
-"""The time as it is, for what waits: a test may freeze its application's clock, and the plugin goes on.
+"""The real time, for what waits: a test may freeze its application's clock, and the plugin goes on.
 
 freezegun puts its own functions into every module that holds one of Python's, and in front of ``time`` itself;
 time-machine changes what Python's functions for the time of day return; a test may replace ``time.sleep``. So the clock

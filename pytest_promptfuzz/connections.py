@@ -1,4 +1,4 @@
-"""Which connections are ours, or followed: the network guard leaves them alone."""
+"""Connections that the network guard lets pass: the plugin's own, and those that are followed."""
 
 from __future__ import annotations
 

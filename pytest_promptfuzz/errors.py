@@ -1,4 +1,4 @@
-"""Every exception this package raises on purpose.
+"""Every exception and warning that this package raises on purpose, and the hint "Did you mean …?".
 
 A message says what happened, to what (test, file, value), and what to write instead.
 """

@@ -1,4 +1,4 @@
-"""Files that somebody else may have put there: no pipe is waited for, no link leads out of a project, all is shown."""
+"""Files, read and written with care: no pipe is waited for, no link leads out of a project, sizes are bounded."""
 
 from __future__ import annotations
 

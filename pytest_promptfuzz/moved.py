@@ -1,4 +1,4 @@
-"""Modules under the names that documentation once gave them: importing an old place gives the module itself."""
+"""Old names of modules: importing a place that documentation once named gives the module of today."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random integers that are the same on every machine, process and Python.
+"""Seeded random numbers that are the same on every machine, process and version of Python.
 
 A counter-based generator: block ``i`` of 256 bits is sha256(key, i), and numbers are read off a block by division.
 """

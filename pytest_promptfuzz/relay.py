@@ -1,4 +1,4 @@
-"""Generators that ask: the questions of one, each answered by a generator that may have questions of its own."""
+"""A helper for generators that yield questions: another generator answers each question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutations with help from outside: a model that rewords, a wordnet that knows more words."""
+"""Mutations with help from outside: a model that rewords, a WordNet that knows more words."""
 
 from pytest_promptfuzz.assistance.lexicons import wordnet
 from pytest_promptfuzz.assistance.operators import (

@@ -1,4 +1,4 @@
-"""Whether a model's rewording of a prompt may be used: the reasons why not, each as a clause about the answer."""
+"""Whether a model's rewording of a prompt may be used; marks that keep protected text out of the model's hands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WordNets as lexicons of the operators that replace words."""
+"""WordNets as lexicons for synonyms: installed, listed and read (``promptfuzz lexicon``)."""
 
 from __future__ import annotations
 

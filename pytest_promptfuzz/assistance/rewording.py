@@ -1,4 +1,4 @@
-"""Proposals from a model's rewordings: asked for, read, checked, tried again, and given up with a warning."""
+"""Rewordings by a model: what it is asked, how its answer is read and checked, and the edits that make it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``promptfuzz cache prune``: delete recordings and snapshots of tests that are gone, or old answers."""
+"""``promptfuzz cache prune`` and ``cache clear``: delete recordings, snapshots and stored answers."""
 
 from __future__ import annotations
 

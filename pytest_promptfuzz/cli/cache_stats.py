@@ -1,4 +1,4 @@
-"""What the actions of ``promptfuzz cache`` share: which files they mean, and how sizes and ages are written."""
+"""``promptfuzz cache stats``: what is stored, how much, how old; what all ``cache`` commands share."""
 
 from __future__ import annotations
 

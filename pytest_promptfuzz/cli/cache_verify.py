@@ -1,4 +1,4 @@
-"""``promptfuzz cache verify``: check that stored answers are unchanged and hold no credentials."""
+"""``promptfuzz cache verify``: stored answers are unchanged and hold no credentials; ``--live`` asks again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``promptfuzz``: the command line. One module a command; here they are named, chosen, and their errors shown."""
+"""``promptfuzz``: the command line. Each command has a module; here they are named, chosen, and their errors shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``promptfuzz model``: show, fetch, export, install or check the models that compare answers by meaning."""
+"""``promptfuzz model`` and ``promptfuzz lexicon``: models of meaning and lexicons, installed and checked."""
 
 from __future__ import annotations
 

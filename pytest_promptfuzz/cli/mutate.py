@@ -1,4 +1,4 @@
-"""``promptfuzz mutate``: show the mutations of a prompt. It calls no model."""
+"""``promptfuzz mutate`` and ``operators``: show the mutations of a prompt, or the operators. No model is called."""
 
 from __future__ import annotations
 

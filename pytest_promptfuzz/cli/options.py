@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share; where a command writes: colour, width, JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prompt as a command is given it: a file, standard input or text, its slots filled by ``--set`` or ``--inputs``."""
+"""The prompt that a command is given: a file, standard input or text, its slots filled by ``--set`` or ``--inputs``."""
 
 from __future__ import annotations
 

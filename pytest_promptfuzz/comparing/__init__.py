@@ -1,1 +1,1 @@
-"""Comparing a response with its baseline: similarity tiers, guards, task profiles."""
+"""Comparing a response with its baseline by rules: tiers, guards, formats, claims, task profiles."""

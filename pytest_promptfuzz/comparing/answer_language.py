@@ -1,4 +1,4 @@
-"""Answers in different languages: the language checked, and compared what does not hang on one.
+"""Answers in different languages: the language is checked, and numbers, labels and keys are compared.
 
 Numbers, labels, keys and yes or no are the same in every language; sentences are not, and no installed tier reads two
 languages, so that they are undecided.

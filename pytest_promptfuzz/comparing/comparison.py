@@ -1,4 +1,4 @@
-"""The result of comparing a response with its baseline."""
+"""`Comparison` and `Tier`: the result of comparing two answers; relations other than "says the same"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tiers and guards of one's own, asked."""
+"""Tiers and guards that users write: ``@tier``, ``@guard``, their protocols and registry, and how they are asked."""
 
 from __future__ import annotations
 

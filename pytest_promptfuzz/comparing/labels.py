@@ -1,4 +1,4 @@
-"""Labels: short answers that name a class, however they are dressed."""
+"""Labels: the class that a short answer names, however it is worded, and whether two answers name the same."""
 
 from __future__ import annotations
 

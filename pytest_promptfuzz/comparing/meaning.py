@@ -1,4 +1,4 @@
-"""What a comparison asks of a model of meaning: vectors of texts, and whether one text follows from another."""
+"""`Embedder` and `Entailment`: what a comparison asks of a model of meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of likeness by name, for a profile's ``tiers``."""
+"""Metrics of likeness by name (BLEU, chrF, ROUGE-L, Indel, entity F1), and the comparison of Quirx."""
 
 from __future__ import annotations
 

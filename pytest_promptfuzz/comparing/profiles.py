@@ -1,4 +1,4 @@
-"""Task profiles: what counts as the same answer depends on what was asked for."""
+"""Task profiles (``task=``, ``profile=``): what counts as the same answer; profiles that a project names."""
 
 from __future__ import annotations
 

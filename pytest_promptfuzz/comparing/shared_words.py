@@ -1,4 +1,4 @@
-"""What words can tell of two texts, and what is said where they cannot."""
+"""What words alone tell of two texts: how much they share, what one says beyond the other, what stays open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts compared: the tiers in order of cost, the guards before meaning."""
+"""`compare_texts`: cheap tiers first, guards before meaning; refusals, "none", yes and no."""
 
 from __future__ import annotations
 

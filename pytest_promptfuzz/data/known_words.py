@@ -1,4 +1,4 @@
-"""English words that are known: a typo must not turn one into another (form for from, trail for trial)."""
+"""Known English words: a typo must not turn one into another (form for from, trail for trial)."""
 
 from __future__ import annotations
 

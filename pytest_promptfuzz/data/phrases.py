@@ -1,4 +1,4 @@
-"""Phrases of instructions and what says the same, in several languages; how prompts speak of the form of a text."""
+"""Other ways to say the phrases of instructions, in several languages; how prompts speak of the form of a text."""
 
 from __future__ import annotations
 

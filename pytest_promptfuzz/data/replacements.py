@@ -1,4 +1,4 @@
-"""Words of prompts that the lexicon replaces: how they are inflected, and adjectives besides."""
+"""How the words that the lexicon replaces are inflected: irregular verbs and plurals, nouns without a plural."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How words are written otherwise: contractions, British and American, misspellings, abbreviations, keyboards."""
+"""Other spellings of words: contractions, British and American, misspellings, abbreviations, keyboard slips."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One robustness evaluation from plan to verdict, for a test, a function or a model."""
+"""One robustness evaluation from settings to verdict; the runner of a search."""

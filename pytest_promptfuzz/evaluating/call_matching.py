@@ -1,4 +1,4 @@
-"""The answers of a run that returns nothing: of its last call, or of several, matched by what they ask.
+"""Which answers of a run are compared where its body returns nothing: the last one, or several, matched.
 
 The calls of the body's own thread or task are made one after the other, and the last one's answer is what they come
 to. Calls of other threads and tasks finish in any order, which says nothing: each of them is compared with the call

@@ -1,4 +1,4 @@
-"""What the phases of an evaluation share: what its runs took, what is known of a case, and what all came to so far."""
+"""What the phases of an evaluation share: `Case`, `CaseAnswers`, `RunLedger`, `Findings`, `Refusals`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one test asks for: the validated settings of a marker or of ``evaluate``, and what they are given to."""
+"""`Contract`: the checked settings of one test; `EvaluationSettings`: these with session, target and body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``evaluate`` and ``aevaluate``: the robustness of a prompt on a target, without pytest."""
+"""`evaluate` and `aevaluate`: the robustness of a prompt on a target, without pytest; the inputs of a prompt."""
 
 from __future__ import annotations
 

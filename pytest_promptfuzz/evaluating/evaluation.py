@@ -1,4 +1,4 @@
-"""One robustness evaluation, from settings to verdict, as generators of steps that make no call of their own.
+"""`Evaluation`: one evaluation, from settings to verdict, as generators of steps that make no call of their own.
 
 A driver (``running.run.drive``) makes the runs, sync or async; the evaluation says which, and judges them.
 """

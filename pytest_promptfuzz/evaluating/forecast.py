@@ -1,4 +1,4 @@
-"""What a test would ask and cost, told without asking."""
+"""What a test would ask and cost, told without asking (``--promptfuzz-dry-run``, ``promptfuzz prefill``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a run to a trial: the worst of what oracle and comparison say, or the error that kept it from counting."""
+"""`TrialJudge`: makes a trial of a run: the test's own checks, the comparison, or an error that does not count."""
 
 from __future__ import annotations
 

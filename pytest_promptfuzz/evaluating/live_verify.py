@@ -1,4 +1,4 @@
-"""Ask the provider again what is recorded, and compare: does the model still answer as it did?"""
+"""``cache verify --live``: asks the provider again what is recorded, and compares the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``mutate="role:system"``: the text to mutate is found in the baseline's requests, and replaced in the trials'."""
+"""``mutate="role:system"``: finds the text in the baseline's requests; errors where no model call was seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``search`` and ``asearch``: the worst that a harmless change does to a prompt, without pytest."""
+"""`search`, `asearch` and `transfer`: the worst that harmless changes do to a prompt, without pytest; fluency."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search at work on one test: its queries become runs, and what the runs show becomes losses."""
+"""`SearchRunner`: a search at work on one test: its queries become runs, and what runs show becomes losses."""
 
 from __future__ import annotations
 

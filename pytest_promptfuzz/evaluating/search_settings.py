@@ -1,4 +1,4 @@
-"""What a search was asked for: its settings, read and checked."""
+"""Settings of a search: objectives, limits, checks; the log of what was tried."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class Confidence:
 
 @dataclass(frozen=True, slots=True)
 class Unlike:
-    """The answer is less like a reference than a bound, by one of the measures of ``comparing.tiers``.
+    """The answer is less like a reference than a bound, by one of the measures of ``comparing.metrics``.
 
     Attributes:
         tier: The measure's name.

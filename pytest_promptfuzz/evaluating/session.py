@@ -1,4 +1,4 @@
-"""What the evaluations of one session share: the store, the embedder, how many runs at once."""
+"""`Session`: what evaluations share: the store, the embedder, limits, the mode; a watch for each run."""
 
 from __future__ import annotations
 

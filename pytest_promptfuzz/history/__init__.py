@@ -1,1 +1,1 @@
-"""What behaviour was: snapshots that were accepted, in git beside the tests; counterexamples that are known."""
+"""Earlier behaviour: accepted snapshots, earlier runs and how a run compares with them, counterexamples, git."""

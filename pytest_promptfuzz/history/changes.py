@@ -1,4 +1,4 @@
-"""What a comparison of two runs comes to, and earlier runs, as plain data: reports hold it and compute nothing."""
+"""What a comparison of two runs comes to, as plain data for reports; the conditions of ``--promptfuzz-fail-on``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What is kept of one test of a run: enough to hold a later run against it, trial by trial.
+"""`HistoryEntry`: what is kept of one test of a run, enough to compare a later run with it, trial by trial.
 
 ``trials`` has, for each input by its name (by its number where it has none), the outcome of each trial by its ID, a
-letter for each sample, as ``history.outcomes`` has them; ``baselines`` the answer to the unmutated prompt of each.
+letter for each sample, as ``letters_of`` writes them; ``baselines`` the answer to the unmutated prompt of each.
 """
 
 from __future__ import annotations

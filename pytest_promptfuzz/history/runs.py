@@ -1,4 +1,4 @@
-"""Every run with robust tests, a file each in ``.promptfuzz/history/``, out of git.
+"""The history: every run with robust tests, as a file in ``.promptfuzz/history/`` that is not in git; trends.
 
 A file is written while its run goes on, a line for each test that has ended, so that a run that is killed leaves what
 was known by then. It is called by the time at which it began and by the run's ID; the last line has the run as it

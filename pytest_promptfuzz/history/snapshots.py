@@ -1,4 +1,4 @@
-"""A snapshot: what a test's behaviour was when it was accepted, as JSON both ways.
+"""`Snapshot`: what a test's behaviour was when it was accepted; its JSON, and its file beside the test module.
 
 Nothing in it changes from run to run without meaning, so that the same behaviour is the same bytes.
 """
@@ -126,7 +126,7 @@ class Snapshot:
         inputs: In order.
         compared: How answers are compared: names and versions, by what they are of.
         operators: By operator (``name@version``) how many trials came to which outcome.
-        trials: What each trial came to, by input and ID: see ``history.outcomes``.
+        trials: What each trial came to, by input and ID: see ``history.entries.letters_of``.
         counterexamples: Those that are pinned.
     """
 

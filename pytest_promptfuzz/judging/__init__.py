@@ -1,1 +1,1 @@
-"""Judges: models, and parts of one's own, that rate answers where nothing cheaper can tell."""
+"""Comparing with models: embeddings, entailment, judges, and ``compare()``, which puts all tiers together."""

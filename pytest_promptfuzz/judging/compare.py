@@ -1,4 +1,4 @@
-"""Compare a response with its baseline."""
+"""`compare`: a response with its baseline, by profile, format, words, meaning, tiers and guards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this process compares meaning with: the models that its run, its environment or its machine has."""
+"""The embedder and the entailment model of this process: which one is used, and running it by ONNX or torch."""
 
 from __future__ import annotations
 

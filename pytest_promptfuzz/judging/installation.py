@@ -1,4 +1,4 @@
-"""Putting models where every run finds them: ``promptfuzz model install``."""
+"""``promptfuzz model``: models of meaning downloaded, checked, exported to ONNX and installed."""
 
 from __future__ import annotations
 

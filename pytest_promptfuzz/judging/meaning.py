@@ -1,4 +1,4 @@
-"""What turns texts into vectors, the likeness of two vectors, and an embedder that embeds each text once."""
+"""Embeddings and entailment, asked once for each text or pair; vectors kept on disk; checks of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge that is a model: alignment of two answers, which is better, quality of one."""
+"""A model as a judge: what it is asked, how its answer is read, repeats, measures of quality; ``@judge``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which embedding model this machine has, told from the disk: the header of every run asks, so nothing is loaded."""
+"""Which models of meaning this machine has, told from the disk: the header of a run asks, so nothing is loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embeddings of a provider, through the same wire as all calls of a test: stored, recorded, limited, paid for."""
+"""`ProviderEmbedder`: a provider's embeddings, asked through the wire: stored, recorded, limited and paid for."""
 
 from __future__ import annotations
 

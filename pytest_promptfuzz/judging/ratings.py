@@ -1,4 +1,4 @@
-"""What a judge is shown and what it says; the protocols of judges."""
+"""What a judge is shown and what it says: `JudgedPair`, `Rating`, and the protocols of judges."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class JudgedPair:
         baseline: What was answered to the unchanged prompt.
         response: What was answered to the changed one.
         prompt: What was asked, unchanged; empty where nobody knows.
-        relation: What must hold between the answers, as in ``comparing.relations``.
+        relation: What must hold between the answers, as in ``comparing.comparison``.
     """
 
     baseline: str

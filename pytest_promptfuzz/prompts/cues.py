@@ -1,4 +1,4 @@
-"""The words that detectors of protected text look for; one pass over a text finds them for all."""
+"""The words of a prompt, found once for all detectors of protected text; negations; JSON inside prose."""
 
 from __future__ import annotations
 

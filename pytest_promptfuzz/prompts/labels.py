@@ -1,4 +1,4 @@
-"""The labels a prompt asks to choose from, and where they stand.
+"""The labels that a prompt asks to choose from, and where they stand.
 
 Lists are known by what announces them: a cue (``one of``, ``either``, ``Classify … as``, ``Labels:``, ``answer with``)
 before an enumeration or above bullets. Enumerations of capitals or of quoted words need no cue

@@ -1,4 +1,4 @@
-"""Chat messages: their validation, and where their texts stand in a prompt's text."""
+"""Chat messages: validation and the texts in them; ``part=``, what of a prompt may change; files of prompts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slots of template syntaxes, and filling them.
+"""Slots of template syntaxes such as ``{x}`` and ``{{ x }}``: finding them, and filling them with values.
 
 ``{x}`` (with ``.attribute``, ``[index]``, ``!r`` and a format specification, as `str.format`), ``{{ x }}`` (Jinja,
 Handlebars; also dotted), ``${x}`` and ``%(x)s`` are slots by themselves. ``<x>`` and ``$x`` are filled only if a value

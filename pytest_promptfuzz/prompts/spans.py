@@ -1,7 +1,7 @@
-"""Protected spans: what no operator may touch unless it is built to.
+"""Protected spans: numbers, names, code, quotes, tables and formulas of a prompt, which no operator may touch.
 
-Each family of things to protect has a module of its own that finds ``(start, end, kind)``; here they are brought
-together. All detectors are linear in the length of the text, whatever it holds.
+Each kind of thing to protect has a detector that finds ``(start, end, kind)``; ``protected_spans`` joins them.
+All detectors are linear in the length of the text, whatever it holds.
 """
 
 from __future__ import annotations

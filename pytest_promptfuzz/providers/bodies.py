@@ -1,4 +1,4 @@
-"""What the readers of all formats share: hostile values in, plain text or one clear error out."""
+"""What the wire formats share: strict readers of JSON and events, writers of messages, errors for bad requests."""
 
 from __future__ import annotations
 

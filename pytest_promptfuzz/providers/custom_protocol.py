@@ -1,4 +1,4 @@
-"""Model endpoints of a protocol of their own: which URLs they have, and where text and answer stand in their JSON."""
+"""``promptfuzz_endpoints``: models with a protocol of their own, and where their JSON holds prompt and answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which wire format a request speaks, and what follows from it. Each format has a module of its own in this room."""
+"""`FORMATS`: which wire format a URL or body is in, what was answered, and the texts that a request holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Request and Response: what goes to a model and what comes back, whoever speaks to it."""
+"""`Request`, `Response`, `Usage`, `ToolCall` and the `Target` protocol; errors of SDKs as errors of this package."""
 
 from __future__ import annotations
 

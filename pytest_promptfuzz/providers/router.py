@@ -1,4 +1,4 @@
-"""From an HTTP request to a model's HTTP answer, as the provider whose path it is would give it."""
+"""Answers an HTTP request from a model, in the format of the provider whose path it is."""
 
 from __future__ import annotations
 

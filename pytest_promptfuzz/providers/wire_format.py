@@ -1,4 +1,4 @@
-"""What a wire format has to tell about itself; what most providers do alike is the default."""
+"""`WireFormat`: what one provider's protocol says of itself. The defaults are those of most providers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Running trials: what a trial saw, in what order trials run, and what counts as an infrastructure error."""
+"""Runs of a test's body: how they are driven, the limits of live calls, calls made early, batches."""

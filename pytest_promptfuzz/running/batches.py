@@ -1,4 +1,4 @@
-"""Submitting what is wanted, waiting for it, and storing what comes: nothing is submitted twice."""
+"""Batch interfaces of OpenAI and Anthropic (``promptfuzz prefill``): submit once, wait, store the answers."""
 
 from __future__ import annotations
 

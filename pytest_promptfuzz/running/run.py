@@ -1,4 +1,4 @@
-"""One run of a body: what it returned or raised, and what was seen of it on the wire."""
+"""`Step` and `Run`: one run of a body; its drivers, sync and async; whether the mutation reached the model."""
 
 from __future__ import annotations
 

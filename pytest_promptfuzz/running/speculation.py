@@ -1,4 +1,4 @@
-"""The calls of a sync body, made before it asks: after the baseline and one mutation, those of all others at once.
+"""Speculation: calls of a sync body made early, once the baseline and one mutation show what it will ask.
 
 The bodies still run one after the other and make every call that was not foretold themselves. A foretold call that its
 body does not ask for ends it: nothing more is foretold.

@@ -1,1 +1,1 @@
-"""The worst case, and the smallest edit that breaks a prompt."""
+"""Searches without I/O: the space of changes, methods, the loop, the shrinker."""

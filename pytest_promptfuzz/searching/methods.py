@@ -1,4 +1,4 @@
-"""How searches go about it, by name."""
+"""Search methods by name: beam, ranked, PWWS, TextFooler, beam annealing, random, sweep."""
 
 from __future__ import annotations
 

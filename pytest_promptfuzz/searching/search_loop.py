@@ -1,4 +1,4 @@
-"""The way of every search: what a method wants to know is asked within the budget, remembered, and the best is kept.
+"""The loop of every search: it asks what a method wants to know, within the budget, and prunes what was found.
 
 Nothing is asked here: a generator yields texts and is sent what came of each.
 """

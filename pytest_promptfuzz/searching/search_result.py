@@ -1,4 +1,4 @@
-"""``Search``: what came of looking for the worst a harmless change can do."""
+"""`Search`: what a search found; metrics over several searches; `Transfer`: finds asked of another target."""
 
 from __future__ import annotations
 

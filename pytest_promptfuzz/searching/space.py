@@ -1,4 +1,4 @@
-"""What a search may change: places of a prompt, what may stand at each, and the states that choosing makes."""
+"""`Space`: what a search may change: places of a prompt, what may stand at each, and limits."""
 
 from __future__ import annotations
 

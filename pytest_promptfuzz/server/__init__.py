@@ -1,1 +1,1 @@
-"""What we and our users need to test with: the local model server, its faults, the recording proxy."""
+"""What tests are run against: the local model server, its faults, the recording proxy."""

@@ -1,4 +1,4 @@
-"""The providers' batch interfaces on the model server: files, batches, results, as far as clients use them."""
+"""The providers' batch interfaces on the local model server: files, batches, results, as far as clients use them."""
 
 from __future__ import annotations
 

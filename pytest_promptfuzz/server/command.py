@@ -1,4 +1,4 @@
-"""``promptfuzz serve``: the local model server as a command."""
+"""``promptfuzz serve``: the local model server, or a recording proxy, as a command."""
 
 from __future__ import annotations
 

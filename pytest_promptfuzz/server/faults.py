@@ -1,4 +1,4 @@
-"""What can go wrong between an application and a model, for the local server to play.
+"""Faults that the local server can play: error statuses, rate limits, broken streams, wrong encodings.
 
 Every fault is plain data. It applies to the first ``times`` requests that match ``when``; ``every=3`` lets it hit
 only each third of them.

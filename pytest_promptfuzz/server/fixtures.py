@@ -1,4 +1,4 @@
-"""Fixtures for the tests of applications that call models."""
+"""The fixtures ``promptfuzz_server`` and ``promptfuzz_proxy``, for tests of applications that call models."""
 
 from __future__ import annotations
 

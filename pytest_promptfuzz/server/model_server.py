@@ -1,4 +1,4 @@
-"""A model server on this machine that speaks the OpenAI and Anthropic protocols.
+"""`ModelServer`: a model server on this machine that speaks the protocols of OpenAI and Anthropic.
 
 One event loop in a thread of its own, bound to 127.0.0.1: fifty open connections cost no fifty threads, and
 latency is a timer. The model answers within that loop, so it should be quick; let ``latency`` be slow instead.

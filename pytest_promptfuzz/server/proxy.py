@@ -1,4 +1,4 @@
-"""A recording proxy on this machine, for applications whose HTTP is not seen: any language, any library.
+"""`Proxy`: a recording proxy on this machine, for applications in any language or with any library.
 
 It sends what it is sent to the provider through httpx2 or httpx, and so through the interceptor: stored answers,
 mutations on the wire, faults and limits are those of calls made in the test's own process.

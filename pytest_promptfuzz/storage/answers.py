@@ -1,4 +1,4 @@
-"""Stored answers, and what may keep them."""
+"""`StoredAnswer` and the `AnswerStore` protocol; the canonical key, by which the answer to a request is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims on answers in flight: of all that would ask the same at once, one asks, and the others wait for its answer."""
+"""Claims on answers: of all that would ask the same at once, one asks and the others wait (file locks, Redis)."""
 
 from __future__ import annotations
 

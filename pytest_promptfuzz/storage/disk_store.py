@@ -1,4 +1,4 @@
-"""The response store on disk: diskcache, without its pickle, and without trust in what lies in the file.
+"""The store of answers on disk: diskcache without its pickle, and without trust in what lies in the file.
 
 diskcache unpickles values and keys of rows marked so (CVE-2025-69872), reads the file a row names, and
 deletes the file a replaced row names. A cache directory may come from another machine, so our ``Disk`` does

@@ -1,4 +1,4 @@
-"""What must never be stored, shown or hashed: credentials in headers, URLs, bodies and messages."""
+"""Redaction: credentials are hidden in headers, URLs, bodies, streams and messages before anything is kept."""
 
 from __future__ import annotations
 

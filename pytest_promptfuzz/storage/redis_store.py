@@ -1,4 +1,4 @@
-"""Answers in Redis, for machines that share what was paid for. What Redis holds is not trusted, and never executed."""
+"""The store of answers in Redis, for several machines. What Redis holds is not trusted, and never executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a credential looks like: one list, for what is hidden before anything is written and for what a check refuses.
+"""What a secret looks like: one list, for what is hidden before anything is written and for what checks refuse.
 
 The list has a version, since keys of requests are computed after hiding. A recording is replayed under the version that
 wrote it; version 1 is kept as data for that.

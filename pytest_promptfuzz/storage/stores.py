@@ -1,4 +1,4 @@
-"""Which store a setting means: the local one, or one that is shared, with the local one before it."""
+"""``--promptfuzz-store``: which store a URL means; a shared store has the local one before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the name of a target, or anything that can be one, to the target."""
+"""``target=``: from a name such as ``openai:gpt-5-mini``, or from a function or object, to a target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What targets behind an SDK have in common: prepare without it, ask through it."""
+"""`SdkTarget`: what targets behind a provider's SDK share: clients, base URLs, headers, calls without the SDK."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Clients:
 
 # A call below the SDK: its request, through the HTTP library that it stands on, without loading the SDK.
 #
-# What the SDK raises is raised here under the same names, so that ``failures.failure`` reads both alike.
+# What the SDK raises is raised here under the same names, so that ``providers.requests.failure`` reads both alike.
 
 
 # As the SDKs have them.

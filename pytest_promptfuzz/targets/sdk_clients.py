@@ -1,4 +1,4 @@
-"""OpenAI through its SDK: chat completions and Responses."""
+"""The targets behind SDKs: OpenAI, OpenAI Responses, compatible servers, embeddings, Anthropic; their keys."""
 
 from __future__ import annotations
 

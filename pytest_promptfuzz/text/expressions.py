@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled when they are first used; upper case, lower case and case folding.
 
 The package holds some five hundred of them, and a run over one prompt uses less than a fifth: compiling them all as
 their modules are loaded takes as long as making the mutations of ten prompts.

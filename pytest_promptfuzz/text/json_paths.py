@@ -1,4 +1,4 @@
-"""JSON paths: where two values differ, and what is left out of a key or a comparison."""
+"""JSON paths: reading them, leaving out what they name (``ignore=``), and where two JSON values differ."""
 
 from __future__ import annotations
 

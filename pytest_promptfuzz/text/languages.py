@@ -1,4 +1,4 @@
-"""Which language a text is written in, as far as operators and comparisons must know.
+"""Which language a text is written in, as far as operators and comparisons must know; names of languages.
 
 Counts the function words of each language; enough to tell an English prompt from one that is not, and whether an answer
 came in the language it was asked for in.

@@ -1,4 +1,4 @@
-"""Model output is hostile: make a text harmless for terminals and CI logs, and keep it visible."""
+"""Text that a model wrote, made harmless for terminals and CI logs; invisible characters are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two sequences share, as difflib finds it, within a bounded number of steps."""
+"""Differences of two texts by words, as difflib finds them, within a bounded number of steps."""
 
 from __future__ import annotations
 

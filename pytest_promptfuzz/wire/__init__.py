@@ -1,1 +1,1 @@
-"""HTTP seen from below the SDKs: interception, the canonical key, the store, redaction."""
+"""HTTP below the SDKs: transports that are followed, calls, streams, recordings in use, the network guard."""

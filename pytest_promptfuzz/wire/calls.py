@@ -1,4 +1,4 @@
-"""What a trial saw of the wire: calls that were answered, and faults."""
+"""What a run saw on the wire: `Call` and `WireFault`, errors in words; `CallGate`, which calls out wait for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A test's recording during a run: which runs were made with it, and whether it holds all of the test then."""
+"""`Tape`: one test's recording during a run: which runs used it, and whether it then holds all of the test."""
 
 from __future__ import annotations
 

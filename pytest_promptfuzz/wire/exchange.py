@@ -1,4 +1,4 @@
-"""One model call on the wire: looked up, answered, recorded, stored. Knows no HTTP library."""
+"""`Exchange`: one model call on the wire: looked up, answered, recorded, stored. It knows no HTTP library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutation in flight: what a run's requests say in one role, and other words put in their place."""
+"""`InFlight` (``mutate="role:…"``): puts a mutation into a run's requests, in the place of one role's text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making one model call: it is sent through its gate, and its answer is accounted for when it ends."""
+"""A live model call: sent through its gate, tried again, accounted for when its answer ends; calls made early."""
 
 from __future__ import annotations
 

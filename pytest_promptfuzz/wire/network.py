@@ -1,4 +1,4 @@
-"""What a test may reach on the network beside its model calls, and what it reached that nobody follows."""
+"""`Network`: what a test may reach besides models (``promptfuzz_allow_hosts``), and what it reached unfollowed."""
 
 from __future__ import annotations
 

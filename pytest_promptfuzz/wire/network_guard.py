@@ -1,4 +1,4 @@
-"""The network guard: what leaves the process by a way that nobody follows is noticed, and refused where it must stay.
+"""The network guard: connections and processes that nobody follows are noticed, and refused where none may be.
 
 Connections and child processes are seen by an audit hook of Python's, which lasts as long as the process and so looks
 at one variable first. Requests that use a connection that was open before are seen by patches of the libraries.

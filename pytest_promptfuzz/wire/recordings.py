@@ -1,4 +1,4 @@
-"""The recordings of a project: opened when a test needs them, and written when a recording run is over."""
+"""`Recordings`: the recordings of a project, opened when a test needs them, written when a recording run is over."""
 
 from __future__ import annotations
 

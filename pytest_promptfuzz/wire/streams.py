@@ -1,4 +1,4 @@
-"""Byte streams and responses of whichever HTTP library is in use, httpx2 or httpx, which we never import."""
+"""Streamed answers: byte streams and responses of httpx2 or httpx, neither of which is imported here."""
 
 from __future__ import annotations
 

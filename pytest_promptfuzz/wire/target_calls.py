@@ -1,4 +1,4 @@
-"""Asking a target: from the store if it can, else through the target, watched either way."""
+"""``ask``: one call of a target, answered from the store or by the target, and watched either way."""
 
 from __future__ import annotations
 

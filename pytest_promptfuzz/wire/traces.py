@@ -1,4 +1,4 @@
-"""The requests of a run in order and the ways they went, kept open while calls of ours may go the same way."""
+"""`Trace`: the requests of a run in order, and the transports they used, kept open for calls made early."""
 
 from __future__ import annotations
 

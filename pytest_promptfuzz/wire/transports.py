@@ -1,4 +1,4 @@
-"""The patched transports: what happens to one HTTP request while a trial is watched."""
+"""The interceptor: patches HTTP transports under the SDKs, and says what becomes of one request of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run on the wire: what it is told, how its calls go out, and what it saw."""
+"""`Watch`: one run on the wire: what it is told, how its calls go out, and the log of what it saw."""
 
 from __future__ import annotations
 

@@ -6,7 +6,15 @@ from importlib import import_module
 import pytest
 
 
-@pytest.mark.parametrize("name", ["reporting.wording.diffs", "text.safe_text", "reporting.terminal.styled_text", "reporting.wording.words"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "reporting.wording.diffs",
+        "text.safe_text",
+        "reporting.terminal.styled_text",
+        "reporting.wording.words",
+    ],
+)
 def test_the_examples_of_the_docstrings_are_true(name: str) -> None:
     found = doctest.testmod(import_module(f"pytest_promptfuzz.{name}"))
     assert found.attempted

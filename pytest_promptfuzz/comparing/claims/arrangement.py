@@ -1,4 +1,4 @@
-"""The same words in another arrangement: who changed places with whom, and which moves tell nothing.
+"""The same words in another order: who changed places with whom, and which moves mean nothing.
 
 What both answers say in the same order is cut into blocks, the longest first; the response is a permutation of the
 baseline's blocks. Two blocks changed places where a frame stands between them in both answers ("X pays Y") and each

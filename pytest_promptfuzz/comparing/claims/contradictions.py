@@ -1,4 +1,4 @@
-"""Words that exclude each other, each said of the same thing: "full refund", "half of the refund"."""
+"""Contradictions in prose: words that exclude each other, denials on one side, statements that were edited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of the baseline that the response replaces or leaves out."""
+"""Facts that the response changes, leaves out or adds: figures, names, words of meaning, cells of tables."""
 
 from __future__ import annotations
 

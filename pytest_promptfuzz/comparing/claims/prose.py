@@ -1,4 +1,4 @@
-"""Two answers in prose, compared claim by claim."""
+"""Two answers in prose, compared claim by claim; what words leave open is settled by a model of entailment."""
 
 from __future__ import annotations
 

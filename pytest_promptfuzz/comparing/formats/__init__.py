@@ -1,1 +1,1 @@
-"""Answers in a format that programs read: code and SQL, and which format an answer has."""
+"""Answers in a format that programs read: JSON, YAML, XML, code, SQL; which format an answer has."""

@@ -1,4 +1,4 @@
-"""Two values from different formats brought into one shape, so that only what they say is left to compare.
+"""Two values from different formats in one shape, so that only what they say is left to compare.
 
 Formats lose what others tell apart: XML knows no numbers and no lists of one item, Markdown writes ``Order number``
 for ``order_number`` and ``Yes`` for ``true``. What is lost is given back where the other side has it; what is said

@@ -1,4 +1,4 @@
-"""The formats of answers: which one an answer has, whether it is the one asked for, and what it holds."""
+"""Which format an answer has (JSON, YAML, XML, HTML, Markdown), whether it is the one asked for, what it holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON and YAML in answers: found in text, read, held to a schema, and what any value is as JSON."""
+"""JSON and YAML in answers: found in text, read, checked against ``schema=``; any value as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON compared by value."""
+"""JSON compared by value: keys aligned, tolerances for numbers, dates and order, JSONRouge."""
 
 from __future__ import annotations
 

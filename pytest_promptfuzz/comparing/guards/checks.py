@@ -1,4 +1,4 @@
-"""Guards: exact checks for what similarity cannot see; each names what it found."""
+"""All guards in the order in which they are asked; the guards for words of meaning and for fields."""
 
 from __future__ import annotations
 

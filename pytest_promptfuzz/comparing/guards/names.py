@@ -1,4 +1,4 @@
-"""Named things: a person, place or product that another one took the place of."""
+"""Guards for names and roles: another person, place or product, or two parties that changed places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Negation and opposites: the same thing affirmed in one text and denied in the other.
+"""Guards for negation and opposites: the same thing affirmed in one text and denied in the other.
 
 Each statement is read as concepts with a sign. A negator turns the sign of the next word that carries meaning;
 the negative pole of a pair of opposites is its positive pole with the sign turned, so that "not approved" and

@@ -1,4 +1,4 @@
-"""Order and completeness: steps that changed places, an answer that stops before its end."""
+"""Guards for order and completeness: steps that changed places, an answer that stops before its end."""
 
 from __future__ import annotations
 

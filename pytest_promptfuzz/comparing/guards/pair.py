@@ -1,4 +1,4 @@
-"""Two texts side by side, and what a guard says of them."""
+"""`Pair`: two texts side by side, as guards read them; `Finding`: what a guard found."""
 
 from __future__ import annotations
 

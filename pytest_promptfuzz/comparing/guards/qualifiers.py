@@ -1,4 +1,4 @@
-"""Force: what must be done, what may be, what is certain and what is only possible."""
+"""Guards for words that qualify: must and may, conditions, exceptions, words that exclude each other."""
 
 from __future__ import annotations
 

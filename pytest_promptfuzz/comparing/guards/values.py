@@ -1,4 +1,4 @@
-"""Numbers, times, dates and their units: 14 that became 41, kilograms that became pounds."""
+"""Guards for numbers, dates, units, addresses, versions and quoted text: 14 that became 41, kilograms, pounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer read once: its statements, and what each of their tokens is."""
+"""`Answer`: an answer read once into statements (sentences, items, cells) and their tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A text made ready for comparison, its costlier features worked out when first asked for."""
+"""`Text`: an answer cleaned and made ready for comparison; of very long texts, the parts in which they differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words in canonical form: what two texts have in common when spelling, inflection and synonyms are set aside."""
+"""Words in canonical form: spelling, inflection and synonyms set aside, numbers and units rewritten."""
 
 from __future__ import annotations
 

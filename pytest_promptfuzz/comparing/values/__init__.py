@@ -1,1 +1,1 @@
-"""Figures: numbers with units, money, dates and times of day."""
+"""Values: amounts with units, dates, names and formulas that two answers write otherwise."""

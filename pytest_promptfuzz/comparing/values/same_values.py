@@ -1,4 +1,4 @@
-"""Values that two answers write otherwise: 500 ml and half a litre, 25 % and a quarter, digits in groups."""
+"""Amounts and dates that two answers write otherwise: 500 ml and half a litre, "4 July 2025" and 2025-07-04."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The unmutated prompt asked: the run that everything is compared with, or why there is none."""
+"""The baseline: the unmutated prompt is asked; the run that everything is compared with, or why there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test answers today beside its snapshot: the runs that tell drift from noise, and what is said of it.
+"""Drift: what a test answers today beside its snapshot, and the runs that tell drift from noise.
 
 It is no part of the verdict, which is over mutations.
 """

@@ -1,4 +1,4 @@
-"""Gold answers (``expected=``): read for each input, and held against what was answered."""
+"""Gold answers (``expected=``): read for each input, and compared with what was answered."""
 
 from __future__ import annotations
 

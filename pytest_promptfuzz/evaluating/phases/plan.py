@@ -1,4 +1,4 @@
-"""The mutations of a test: those that its recording answers, or a plan made anew."""
+"""The plan: the mutations of a test, recorded or made anew; gates that so few mutations cannot pass."""
 
 from __future__ import annotations
 

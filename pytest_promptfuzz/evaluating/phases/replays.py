@@ -1,4 +1,4 @@
-"""Counterexamples that are known of a test, asked before its plan.
+"""Known counterexamples of a test, asked before its plan.
 
 They are no part of the sample: they were chosen for failing, so that score, interval and tests leave them out.
 """

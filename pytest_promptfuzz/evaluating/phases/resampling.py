@@ -1,4 +1,4 @@
-"""Asking again before a test fails: the runs that ``stats.repeats`` wants, and what came of them."""
+"""Resampling: a test that is about to fail is asked again, to tell noise from change."""
 
 from __future__ import annotations
 

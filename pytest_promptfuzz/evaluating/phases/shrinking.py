@@ -1,4 +1,4 @@
-"""What breaks a brittle test, made as small as it can be: one counterexample for each way in which it breaks.
+"""Shrinking: what breaks a brittle test, made as small as it can be, one counterexample for each way it breaks.
 
 The verdict is told by then, and stays what it is, whatever comes of this.
 """

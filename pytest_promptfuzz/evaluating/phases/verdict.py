@@ -1,4 +1,4 @@
-"""From trials to a result: the score over the trials of one relation, its groups, the verdict."""
+"""The verdict: from trials to the `Robustness` of a test: score, groups, gates, notes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a prompt says of its answer that leaves no room for another format, or for another language.
+"""What a prompt says about the format of its answer, and where a sentence may be added to its instructions.
 
-"The letter and nothing else" is no JSON, and SQL has no French. What may say so is taken to say so: a prompt that is
-left alone costs less than one that contradicts itself.
+"The letter and nothing else" is no JSON, and SQL has no French. A prompt that may rule out another format or language
+counts as one that does: a prompt that is left alone costs less than one that contradicts itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What operators see of a prompt: its text with the protected parts blanked, its words and its layout.
+"""`Draft`: a prompt as operators see it: free and protected text, words, lines, paragraphs and sentences.
 
 Everything is found once, when the first operator asks for it, and shared by all of them.
 """

@@ -1,4 +1,4 @@
-"""Which lines of a prompt instruct, and which may be the data that is to be worked on."""
+"""Which lines of a prompt are instructions, and which may be data; the tasks that a prompt sets."""
 
 from __future__ import annotations
 

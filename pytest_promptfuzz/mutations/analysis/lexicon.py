@@ -1,4 +1,4 @@
-"""What a lexicon is to the operators that replace words: ours by default, any other when it is named."""
+"""The English lexicon: synonyms, wider and narrower words, their inflected forms; the protocol of other lexicons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may change places: sentences and list items whose order carries no meaning.
+"""Which sentences and list items may change places: those whose order carries no meaning.
 
 A sentence that leans on the one before it (``It ...``, ``Otherwise ...``) moves with it; one that points at a place
 in the prompt (``above``, ``the following``) stays; where order is told by ordinals or steps, nothing moves. The words

@@ -1,4 +1,4 @@
-"""Phrases put in another register, wherever they stand in a draft."""
+"""Phrases of a prompt that can be said in another register or in other words, in English and six more languages."""
 
 from __future__ import annotations
 

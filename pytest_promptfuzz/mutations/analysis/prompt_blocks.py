@@ -1,4 +1,4 @@
-"""What a prompt says about the form of the answer, and where in the prompt it could stand instead.
+"""Blocks of a prompt that may move: instructions about the form of the answer, and documents side by side.
 
 A unit is a sentence (with those that lean on it), the lines under a lead (``Answer in this format:``), or a section
 under a heading (``# Output format``). What may be data is none: text in tags, after ``Email:`` or under ``# Letter``.

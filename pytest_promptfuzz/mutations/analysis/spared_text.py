@@ -1,4 +1,4 @@
-"""What a prompt wants back letter by letter, although nothing marks it: templates, labels, names of keys, data.
+"""What noise and rewording leave alone: templates, labels, names of keys, data, and words that bind the answer.
 
 An operator that changes how words look (their case, the space around them) leaves these parts alone: an answer copies
 ``Score: <1-5>`` from the prompt, a program looks for the key ``title``, and data is what the answer is made of. Nothing

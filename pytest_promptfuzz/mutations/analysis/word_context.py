@@ -1,4 +1,4 @@
-"""Whether a word in its place can have only one reading, told by the words around it.
+"""Which part of speech an English word is, told by the words around it: whether a synonym may stand there.
 
 English marks hardly any word for its part of speech, so each rule asks for company that leaves one reading: a noun
 after a determiner or an adjective and before what ends a noun phrase, a verb where an instruction stands and before an

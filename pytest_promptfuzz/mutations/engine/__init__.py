@@ -1,1 +1,1 @@
-"""Edits, mutations, operators, the planner."""
+"""What a mutation is and how it is made: edits, operators, their registry, and the planner."""

@@ -1,4 +1,4 @@
-"""Edits over an original text: the one representation of a change.
+"""Edits over an original text: applied, checked, composed, written as JSON, and shown as a diff by words.
 
 An edit replaces the span ``[start, end)`` of the original by *parts*: literal strings and references
 to spans of the original. A plain replacement is one literal; a reordering refers to the segments it moves,

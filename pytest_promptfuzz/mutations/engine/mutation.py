@@ -1,4 +1,4 @@
-"""What a mutation is: edits over an original, and what is claimed of them."""
+"""`Mutation`: edits over an original text, with operators, severity, ID, and the relation that must hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator is: a described, versioned, pure function that proposes edits."""
+"""`Operator` and ``@operator``: a versioned, pure function that proposes edits; how much it does (``:3``, ``:20%``)."""
 
 from __future__ import annotations
 

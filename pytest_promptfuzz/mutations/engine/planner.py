@@ -1,4 +1,4 @@
-"""Which mutations a prompt gets: stratified, seeded, distinct, exactly as many as asked or a clear statement."""
+"""The planner: which mutations a prompt gets, seeded and distinct, and notes on those that it does not allow."""
 
 from __future__ import annotations
 

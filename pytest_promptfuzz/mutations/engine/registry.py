@@ -1,4 +1,4 @@
-"""Which operators there are: the built-in ones, those added by hand, and those of installed packages."""
+"""Operators by name: built-in ones, added ones, those of installed packages, and several joined by ``+``."""
 
 from __future__ import annotations
 

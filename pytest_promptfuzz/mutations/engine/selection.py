@@ -1,4 +1,4 @@
-"""How many mutations and of what: the ``mutations=`` argument, in Python and as it is written on a command line."""
+"""``mutations=`` and ``operators=``: how many mutations and of what, in Python and as a command line writes it."""
 
 from __future__ import annotations
 

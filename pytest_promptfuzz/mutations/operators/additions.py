@@ -1,4 +1,4 @@
-"""Text put beside the task: a persona, an appeal, context that explains or does no harm.
+"""Operators that add text: a persona, an appeal, context, worked examples, quotes and spaces around a prompt.
 
 No sentence here asks for anything, names a number, a person or a label, or speaks of the form of the answer.
 """

@@ -1,4 +1,4 @@
-"""Operators on upper and lower case."""
+"""Operators that change upper and lower case."""
 
 from __future__ import annotations
 

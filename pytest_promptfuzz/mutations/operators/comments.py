@@ -1,4 +1,4 @@
-"""Code in a prompt with other comments and other space, which means the same."""
+"""Operators on code in a prompt that means the same: comments changed or removed, other spaces and blank lines."""
 
 from __future__ import annotations
 

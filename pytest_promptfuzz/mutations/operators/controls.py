@@ -1,4 +1,4 @@
-"""Changes that must change the answer: they prove that a test can fail."""
+"""Control operators: changes that must change the answer. They prove that a test can fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the parts of a prompt are set apart: headings, rules and tags."""
+"""Operators on headings, rules and tags, which set the parts of a prompt apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code in a prompt with other names, which means the same."""
+"""The operator that renames variables and functions in Python and JavaScript code of a prompt."""
 
 from __future__ import annotations
 

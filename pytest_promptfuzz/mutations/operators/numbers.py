@@ -1,4 +1,4 @@
-"""The same numbers written otherwise."""
+"""Operators that write the same number or equation otherwise: 3 and three, 12000 and 12,000, 2+3 and 2 + 3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same answer asked for in another format.
+"""Operators that ask for the same answer in another format: JSON, YAML, XML, HTML, Markdown or text.
 
 A format that the prompt asks for is replaced where a closed set of phrasings asks for it; where it asks for none, a
 sentence is added after the instructions. A prompt that may end up asking for two formats is left alone.

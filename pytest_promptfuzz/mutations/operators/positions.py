@@ -1,4 +1,4 @@
-"""Blocks of a prompt, instructions and the text they speak of, in another order."""
+"""Operators that move parts of a prompt: instructions, the text they speak of, documents, output instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences of a paragraph in another order, as a list, or in paragraphs of another length."""
+"""Operators on sentences, paragraphs and lists: another order, bullets for numbers, paragraphs split or merged."""
 
 from __future__ import annotations
 

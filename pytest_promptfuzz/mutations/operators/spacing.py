@@ -1,4 +1,4 @@
-"""Operators on white space."""
+"""Operators on white space, and on punctuation that carries no meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words replaced by others that ask for the same."""
+"""Operators that replace words by synonyms, or by words that mean nearly the same, more or less."""
 
 from __future__ import annotations
 

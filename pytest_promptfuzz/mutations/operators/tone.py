@@ -1,4 +1,4 @@
-"""The same request in another tone: politeness, register, a question for an imperative."""
+"""Operators on tone and voice: politeness, register, questions, the passive, instructions paraphrased by rules."""
 
 from __future__ import annotations
 

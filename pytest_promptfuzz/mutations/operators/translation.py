@@ -1,4 +1,4 @@
-"""The prompt, or what it asks for, in another language."""
+"""Operators that put the prompt, or the answer it asks for, into another language (translations are given in files)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slips of the fingers that never make another word."""
+"""Operators that make typing errors: slips, misspellings, misread letters (OCR), homoglyphs, leetspeak."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words split, merged, dropped and abbreviated."""
+"""Operators that split, merge, drop, abbreviate or contract words, or spell them the British or American way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The budget of a session: what was spent, what is reserved for calls on their way, what may still be asked."""
+"""Budget and prices: what a session spent and reserved, what calls cost, and the ledger that workers share."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class Budget:
         return TargetError(f"The budget is spent: {what}", kind="budget")
 
 
-# Where lanes and budget are kept; `shared.py` has the ledger that several processes share.
+# Where lanes and budget are kept, for one process or for several that share a ledger.
 
 
 class Books(NamedTuple):

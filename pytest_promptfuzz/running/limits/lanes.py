@@ -1,4 +1,4 @@
-"""One host and model: how many calls may be on their way, and when the next may leave.
+"""`Lane`, one host and model: calls on their way, rate limits read from answers' headers, how long to wait.
 
 Plain data and arithmetic: no clock, no lock, no file. Times are seconds of one monotonic clock, which all processes of
 a machine share.

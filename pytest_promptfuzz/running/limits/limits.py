@@ -1,4 +1,4 @@
-"""The gate of a session: every live call waits here for its turn, and is tried again from here."""
+"""`SessionLimits`: every live call waits here for its turn, is tried again, and may be refused for the budget."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Queue:
 
 
 class Ticket:
-    """The passage of one call: see ``wire.gate.Passage``."""
+    """The passage of one call: see ``wire.calls.Passage``."""
 
     def __init__(
         self, limits: SessionLimits, queue: Queue, lane: str, outgoing: Outgoing, number: int

@@ -1,4 +1,4 @@
-"""What is recorded of one test: it serves a run, takes what is answered, and tells why it does not hold a request."""
+"""`Cassette`: what is recorded of one test. It serves a run, keeps new answers, and says why it has no answer."""
 
 from __future__ import annotations
 

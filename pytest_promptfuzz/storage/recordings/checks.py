@@ -1,4 +1,4 @@
-"""Is a recording what was recorded? Every line is read, every key computed anew, and no credential may stand in it."""
+"""Recordings checked (``cache verify``: keys, checksums, credentials) and compared (``cache diff``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line of a recording: an exchange or a plan, as JSON that a person can review."""
+"""One line of a recording, an exchange or a plan, as JSON with a checksum; the spool of a recording run."""
 
 from __future__ import annotations
 

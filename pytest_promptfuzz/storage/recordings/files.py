@@ -1,4 +1,4 @@
-"""Reading a recording: whatever is wrong with a line is said with its number, and the other lines are used."""
+"""Recording files: where they lie, how they are read, written and merged, and how tests are taken out."""
 
 from __future__ import annotations
 
