@@ -422,7 +422,7 @@ class ModelJudge:
         return self._not_worse(pair) if pair.relation == "not-worse" else self._aligned(pair)
 
     def grade(self, measure: str, prompt: str, answer: str) -> int:
-        """How good an answer is by one measure of ``wording.MEASURES``: 3 (good), 2 or 1 (poor).
+        """How good an answer is by one measure of ``judging.model_judge.MEASURES``: 3 (good), 2 or 1 (poor).
 
         Raises:
             UsageError: There is no such measure.

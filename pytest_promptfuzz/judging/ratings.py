@@ -79,7 +79,7 @@ class Grader(Protocol):
         ...
 
     def grade(self, measure: str, prompt: str, answer: str) -> int:
-        """1 (poor) to 3 (good) of an answer to a prompt, by a measure of ``wording.MEASURES``."""
+        """1 (poor) to 3 (good) of an answer to a prompt, by a measure of ``judging.model_judge.MEASURES``."""
         ...
 
 
