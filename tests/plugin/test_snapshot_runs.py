@@ -291,8 +291,8 @@ def test_a_shifted_id_keeps_its_snapshot_and_an_unused_one_is_named(project, pyt
     named = """
 import pytest
 
-FIRST = "Name the team for this support ticket, please: {ticket}"
-SECOND = "Which team is the right one for the following ticket? {ticket}"
+FIRST = "Classify this support ticket as billing or technical: {ticket}"
+SECOND = "Which team is the right one, sales or support? Answer with the team only. {ticket}"
 
 @pytest.mark.parametrize("text", [pytest.param(FIRST, id="a-0"), pytest.param(SECOND, id="b-0")])
 @robust(mutations=2, mutate="text")
