@@ -163,11 +163,8 @@ def instructs(sentence: str) -> bool:
     found = words(lower)
     if not first or first in cues("verb", "reply", "opener") or "sql" in found or _ROLE.match(lower):
         return True
-    if (
-        len(found) <= 8
-        and {"only", "just", "please", "word"} & set(found)
-        and {*map(cue, found)} & cues("limited")
-    ):
+    terse = len(found) <= 8 and {"only", "just", "please", "word"} & set(found)
+    if terse and {*map(cue, found)} & cues("limited"):
         return True
     return names_task(sentence) + _refers(sentence) + bool(_QUESTION.match(lower)) > 1
 
@@ -175,9 +172,8 @@ def instructs(sentence: str) -> bool:
 def _refers(sentence: str) -> bool:
     """Whether a sentence points at the text to work on: *the following review*, *this text*, *below*."""
     found = [cue(word) for word in words(sentence)]
-    pointed = {
-        word for before, word in itertools.pairwise(found) if before in {"the", "this", "that", "each"}
-    }
+    pairs = itertools.pairwise(found)
+    pointed = {word for before, word in pairs if before in {"the", "this", "that", "each"}}
     return bool({"following", "below", "above", "given"} & set(found) or pointed & cues("material"))
 
 
@@ -214,12 +210,8 @@ def _headed(text: str) -> Iterator[_PromptStretch]:
     for line in text.split("\n"):
         found = _HEADER.match(line) or _TITLE.match(line)
         opens = _opened(found["head"]) if found else ""
-        if (
-            found
-            and kind == "data"
-            and opens == "data"
-            and not {"question", "request"} & set(words(found["head"]))
-        ):
+        asks = found and {"question", "request"} & set(words(found["head"]))
+        if kind == opens == "data" and not asks:
             # A form's or a dialogue's own line, "Customer: …", stands right below another.
             opens = opens if lines[1:] and not lines[-1].strip() else ""
         if not found or not opens:
