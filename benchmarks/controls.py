@@ -19,7 +19,7 @@ from pytest_promptfuzz import evaluate
 from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
 from pytest_promptfuzz.providers.requests import Request
-from pytest_promptfuzz.targets.simulated.model import SimulatedModel
+from pytest_promptfuzz.targets.simulated.target import SimulatedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable

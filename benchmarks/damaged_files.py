@@ -29,7 +29,7 @@ from pytest_promptfuzz import Prompt
 from pytest_promptfuzz.cli.main import main as promptfuzz
 from pytest_promptfuzz.comparing.formats.data_text import read_schema
 from pytest_promptfuzz.errors import PromptfuzzError
-from pytest_promptfuzz.evaluating.pyproject import read_tool
+from pytest_promptfuzz.evaluating.settings import read_tool
 from pytest_promptfuzz.history.counterexamples import LocalCounterexamples
 from pytest_promptfuzz.history.runs import read_run
 from pytest_promptfuzz.history.snapshots import read as read_snapshot

@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from pytest_promptfuzz.evaluating.pyproject import PROJECT_TABLES
 from pytest_promptfuzz.evaluating.settings import (
     INI_ONLY,
     MARK_KEYS,
     OVERRIDABLE,
+    PROJECT_TABLES,
     PYPROJECT_KEYS,
     SETTINGS,
     Place,

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from pytest_promptfuzz.comparing.meaning import cosine
-from pytest_promptfuzz.data.known_words import FREQUENT
+from pytest_promptfuzz.data.english_words import FREQUENT
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzWarning, UsageError, nearest, unstopped
 from pytest_promptfuzz.files import copy_unpacked
 

@@ -13,8 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.pyproject import PROFILES, read_tool
-from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, LIMITS, RUN_SETTINGS, SEARCH_KEYS
+from pytest_promptfuzz.evaluating.settings import (
+    CONTRACT_KEYS,
+    LIMITS,
+    PROFILES,
+    RUN_SETTINGS,
+    SEARCH_KEYS,
+    read_tool,
+)
 from pytest_promptfuzz.mutations.engine.selection import as_operator, read_mutations, read_operators
 from pytest_promptfuzz.reporting.terminal.styled_text import MIN_WIDTH
 from pytest_promptfuzz.reporting.terminal.summary import render

@@ -217,7 +217,7 @@ def _sign(text: str) -> int:
 
 def _fixed(first: str, second: str) -> bool:
     """Whether a label is the same in every language: a code, or an English word that stayed English and changed."""
-    from pytest_promptfuzz.data.known_words import FREQUENT
+    from pytest_promptfuzz.data.english_words import FREQUENT
 
     one, two = labels.bare(analyse(first)), labels.bare(analyse(second))
     if _CODE.match(first.strip(" .*\"'`")):

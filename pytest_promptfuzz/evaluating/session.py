@@ -279,7 +279,7 @@ def installed_embedder(
     """
     vectors = None if folder is None else VectorFile(folder, warn)
     if provider is not None:
-        from pytest_promptfuzz.judging.provider_embeddings import ProviderEmbedder
+        from pytest_promptfuzz.judging.encoders import ProviderEmbedder
 
         return ProviderEmbedder(provider, vectors)
     found = find_model(model)

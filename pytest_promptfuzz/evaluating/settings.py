@@ -6,14 +6,20 @@ keys of ``robust``. The order is that of ``pytest --help``.
 
 from __future__ import annotations
 
+import importlib
+import sys
 from dataclasses import dataclass
 from enum import Flag, auto
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating import setting_kinds as kinds
 from pytest_promptfuzz.evaluating.setting_kinds import choice, whole
+from pytest_promptfuzz.files import read_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_promptfuzz.evaluating.setting_kinds import SettingKind
 
 
@@ -874,3 +880,48 @@ LIMITS = _named(Place.RUN, "limits")
 """What calls and their cost are limited by, in pytest and in the commands."""
 PYPROJECT_KEYS = _named(Place.PYPROJECT)
 """What may stand in ``[tool.promptfuzz]`` beside its tables."""
+
+
+# ``[tool.promptfuzz]`` of a project's pyproject.toml.
+
+
+PROJECT_TABLES = ("limits", "prices", "profiles")
+"""What it may hold beside settings."""
+PROFILES = "[tool.promptfuzz.profiles]"
+"""How messages name the table of profiles."""
+
+
+def read_tool(root: Path) -> dict[str, Any]:
+    """What stands there; empty where nothing does.
+
+    Raises:
+        UsageError: The file cannot be read, a key is unknown, or limits and prices are wrong.
+    """
+    file = root / "pyproject.toml"
+    try:
+        text = read_text(file)
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: {error}") from None
+    if "promptfuzz" not in text:
+        return {}
+    # pytest itself reads pyproject.toml by one or the other.
+    tomllib: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        tool = tomllib.loads(text).get("tool", {}).get("promptfuzz", {})
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file}: {error}") from None
+    if not isinstance(tool, dict):
+        raise UsageError(f"{file}: tool.promptfuzz = {tool!r:.80} is no table; write [tool.promptfuzz].")
+    known = (*PYPROJECT_KEYS, *PROJECT_TABLES)
+    for key in tool:
+        if key not in known:
+            raise UsageError(
+                f"[tool.promptfuzz] in pyproject.toml: unknown key {key!r}. {nearest(key, known)}"
+            )
+    if tool.keys() & {"limits", "prices"}:
+        from pytest_promptfuzz.running.limits.limits import rules_and_prices
+
+        rules_and_prices(tool)
+    return tool

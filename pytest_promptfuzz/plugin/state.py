@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.pyproject import PROFILES, read_tool
+from pytest_promptfuzz.evaluating.settings import PROFILES, read_tool
 from pytest_promptfuzz.judging.models import Configured
 from pytest_promptfuzz.judging.models import configure as configure_models
 from pytest_promptfuzz.plugin.limits import RUN_OF_WORKERS, forget_run, make_limits

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_promptfuzz.comparing.reading.asides import substance
-from pytest_promptfuzz.comparing.reading.notation import plainly
+from pytest_promptfuzz.comparing.reading.words import plainly
 from pytest_promptfuzz.judging.compare import compare
 
 DATA = Path(__file__).parent / "data"

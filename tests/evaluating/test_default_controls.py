@@ -10,7 +10,7 @@ from pytest_promptfuzz import Prompt, Session, evaluate
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.storage.answers import MemoryStore
-from pytest_promptfuzz.targets.simulated.model import SimulatedModel
+from pytest_promptfuzz.targets.simulated.target import SimulatedModel
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.results.robustness import Robustness

@@ -18,7 +18,6 @@ from pytest_promptfuzz.evaluating.contract import (
     PlanSettings,
     VerdictSettings,
 )
-from pytest_promptfuzz.evaluating.pyproject import PROJECT_TABLES, read_tool
 from pytest_promptfuzz.evaluating.search_settings import ChangeLimits, SearchSettings
 from pytest_promptfuzz.evaluating.setting_kinds import SettingKind, whole
 from pytest_promptfuzz.evaluating.settings import (
@@ -26,6 +25,7 @@ from pytest_promptfuzz.evaluating.settings import (
     CONTRACT_KEYS,
     LIMITS,
     OVERRIDABLE,
+    PROJECT_TABLES,
     PYPROJECT_KEYS,
     RUN_KEYS,
     RUN_SETTINGS,
@@ -33,6 +33,7 @@ from pytest_promptfuzz.evaluating.settings import (
     SETTINGS,
     Place,
     Setting,
+    read_tool,
 )
 from pytest_promptfuzz.plugin.options import read_settings
 from pytest_promptfuzz.running.limits.limits import Settings

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, TargetError, UsageError
 from pytest_promptfuzz.judging.compare import compare
+from pytest_promptfuzz.judging.encoders import ProviderEmbedder
 from pytest_promptfuzz.judging.meaning import VectorFile
-from pytest_promptfuzz.judging.provider_embeddings import ProviderEmbedder
 from pytest_promptfuzz.providers.openai_embeddings import embed, vectors_in
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.server.faults import BadRequest, Malformed, ServerError, Unauthorized
@@ -89,7 +89,7 @@ def test_answers_are_stored_and_vectors_kept_by_text(server, tmp_path) -> None:
 
 
 def test_many_texts_are_asked_in_parts(server, monkeypatch) -> None:
-    monkeypatch.setattr("pytest_promptfuzz.judging.provider_embeddings._MOST", 2)
+    monkeypatch.setattr("pytest_promptfuzz.judging.encoders._MOST_IN_REQUEST", 2)
     vectors = ProviderEmbedder(NAME).embed([f"text {number}" for number in range(5)])
     assert [len(each) for each in asked(server)] == [2, 2, 1]
     assert vectors[4] == pytest.approx(embed("text 4"), abs=1e-7)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from mutation_samples import PROMPTS, TEXTS, TRIAGE, draft_of
 
-from pytest_promptfuzz.data.spellings import ABBREVIATED, UNABBREVIATED
+from pytest_promptfuzz.data.english_words import ABBREVIATED, UNABBREVIATED
 from pytest_promptfuzz.mutations.analysis.draft import Draft
 from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
 from pytest_promptfuzz.mutations.engine.registry import builtin

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from mutation_samples import TEXTS, draft_of
 
-from pytest_promptfuzz.data import replacements, tables
-from pytest_promptfuzz.data.word_classes import CLASSES
+from pytest_promptfuzz.data import english_words, tables
+from pytest_promptfuzz.data.english_words import CLASSES
 from pytest_promptfuzz.mutations.analysis import lexicon
 from pytest_promptfuzz.mutations.analysis.lexicon import (
     KINDS,
@@ -136,7 +136,7 @@ def test_every_verb_off_the_rules_is_known() -> None:
     special = {
         each for each in found if each in IRREGULAR or each in STRESSED_AT_THE_END or DOUBLING.fullmatch(each)
     }
-    assert sorted(special - set(replacements.IRREGULAR)) == []
+    assert sorted(special - set(english_words.IRREGULAR)) == []
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_no_noun_has_a_plural_that_the_rules_miss() -> None:
         if pos == "noun" and not {"u", "s"} & set(entry.flags)
         for each in (entry.head, *entry.alternatives)
     }
-    assert sorted((used & missed) - set(replacements.IRREGULAR_PLURALS)) == []
+    assert sorted((used & missed) - set(english_words.IRREGULAR_PLURALS)) == []
 
 
 @pytest.mark.parametrize(

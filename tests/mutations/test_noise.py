@@ -13,8 +13,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from mutation_samples import PROMPTS, TEXTS, draft_of
 
-from pytest_promptfuzz.data.known_words import FREQUENT, NEAR, PROMPT_WORDS
-from pytest_promptfuzz.data.spellings import AZERTY, HOMOPHONES, MISSPELLINGS, QWERTY, QWERTZ
+from pytest_promptfuzz.data.english_words import (
+    AZERTY,
+    FREQUENT,
+    HOMOPHONES,
+    MISSPELLINGS,
+    NEAR,
+    PROMPT_WORDS,
+    QWERTY,
+    QWERTZ,
+)
 from pytest_promptfuzz.mutations.engine.edits import apply_edits, check_edits
 from pytest_promptfuzz.mutations.engine.registry import builtin
 from pytest_promptfuzz.prompts.spans import logic_spans

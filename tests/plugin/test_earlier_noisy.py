@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_promptfuzz.history.runs import Runs
 from pytest_promptfuzz.server.model_server import ModelServer
-from pytest_promptfuzz.targets.simulated.model import SimulatedModel
+from pytest_promptfuzz.targets.simulated.target import SimulatedModel
 
 TESTS = """
 import openai

@@ -58,7 +58,7 @@ import app
 
 def seen(monkeypatch):
     '''Every system text that reaches the model.'''
-    from pytest_promptfuzz.targets.simulated.model import SimulatedModel
+    from pytest_promptfuzz.targets.simulated.target import SimulatedModel
     texts, answer = [], SimulatedModel.answer
     def note(self, request, **more):
         texts.append([m["content"] for m in request.messages if m["role"] == "system"])
@@ -173,7 +173,7 @@ def test_the_application_sees_nothing_of_it_and_brittle_words_are_found(applicat
 
         @robust(mutate="role:system", operators=["drop-terminal-punctuation", "double-space"], mutations=2)
         def test_moody(monkeypatch):
-            from pytest_promptfuzz.targets.simulated.model import SimulatedModel
+            from pytest_promptfuzz.targets.simulated.target import SimulatedModel
             from dataclasses import replace
             answer = SimulatedModel.answer
             def moody(self, request, **more):

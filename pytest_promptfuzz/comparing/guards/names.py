@@ -212,7 +212,7 @@ def _uncommon(text: Text, other: Text, name: str, new: str) -> bool:
     """Whether words where any word has a capital are names: a subject or a value, and no frequent word."""
     if len(text.token_set & _ENGLISH) < 2 or not (_is_thing(text, name) and _is_thing(other, new)):
         return False
-    from pytest_promptfuzz.data.known_words import FREQUENT
+    from pytest_promptfuzz.data.english_words import FREQUENT
 
     lowered = name.lower(), new.lower()
     return all(

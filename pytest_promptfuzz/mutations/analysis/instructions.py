@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.data.word_classes import IMPERATIVES
+from pytest_promptfuzz.data.english_words import IMPERATIVES
 from pytest_promptfuzz.mutations.analysis.draft import TOKENS, LineIndex, in_sections, tokens_of
 from pytest_promptfuzz.mutations.analysis.spared_text import data_spans, inside
 from pytest_promptfuzz.text.expressions import expression, words

@@ -6,9 +6,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from pytest_promptfuzz.data import tables
-from pytest_promptfuzz.data.replacements import IRREGULAR, IRREGULAR_PLURALS, UNCOUNTED
-from pytest_promptfuzz.data.spellings import AMERICAN_TO_BRITISH
-from pytest_promptfuzz.data.word_classes import CLASSES
+from pytest_promptfuzz.data.english_words import (
+    AMERICAN_TO_BRITISH,
+    CLASSES,
+    IRREGULAR,
+    IRREGULAR_PLURALS,
+    UNCOUNTED,
+)
 from pytest_promptfuzz.prompts.cues import logic_words
 from pytest_promptfuzz.text.expressions import expression
 
@@ -476,7 +480,7 @@ _SHORTEST = 3
 @cache
 def usual_words() -> frozenset[str]:
     """Words frequent enough to stand in a prompt unnoticed: those of our lexicon, and the frequent ones."""
-    from pytest_promptfuzz.data.known_words import FREQUENT
+    from pytest_promptfuzz.data.english_words import FREQUENT
 
     found = set(FREQUENT)
     for table in entries().values():

@@ -10,8 +10,8 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.english_words import IMPERATIVES
 from pytest_promptfuzz.data.tables import words_in
-from pytest_promptfuzz.data.word_classes import IMPERATIVES
 from pytest_promptfuzz.text.expressions import expression, words
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pytest_promptfuzz.data.english_words import BEFORE_VERB, DETERMINERS
 from pytest_promptfuzz.data.phrases import (
     ABOUT,
     ALSO_BRIEF,
@@ -21,7 +22,6 @@ from pytest_promptfuzz.data.phrases import (
     Courtesy,
     Swap,
 )
-from pytest_promptfuzz.data.word_classes import BEFORE_VERB, DETERMINERS
 from pytest_promptfuzz.mutations.analysis.draft import TOKENS, heard
 from pytest_promptfuzz.mutations.analysis.spared_text import data_spans, inside
 from pytest_promptfuzz.mutations.engine.edits import Edit, insert, replace

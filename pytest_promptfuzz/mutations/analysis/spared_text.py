@@ -14,8 +14,8 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.english_words import IMPERATIVES
 from pytest_promptfuzz.data.tables import words_in
-from pytest_promptfuzz.data.word_classes import IMPERATIVES
 from pytest_promptfuzz.mutations.analysis.draft import said
 from pytest_promptfuzz.prompts.spans import logic_spans
 from pytest_promptfuzz.text.expressions import expression, words
@@ -59,7 +59,7 @@ def binds(word: str) -> bool:
 @cache
 def readable_words() -> frozenset[str]:
     """Words so common in prompts that they are recognised when they are damaged, in lower case."""
-    from pytest_promptfuzz.data.known_words import FREQUENT, PROMPT_WORDS
+    from pytest_promptfuzz.data.english_words import FREQUENT, PROMPT_WORDS
 
     return FREQUENT | PROMPT_WORDS | IMPERATIVES
 
@@ -67,7 +67,7 @@ def readable_words() -> frozenset[str]:
 @cache
 def known_words() -> frozenset[str]:
     """Every English word that the tables hold: what damage must not make of another."""
-    from pytest_promptfuzz.data.known_words import NEAR
+    from pytest_promptfuzz.data.english_words import NEAR
 
     return readable_words() | NEAR | _SHORT | _BINDING
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.data.word_classes import (
+from pytest_promptfuzz.data.english_words import (
     ADVERB,
     AFTER_NOUN,
     AUXILIARY,
@@ -57,7 +57,7 @@ _CLOSED = 1 << 20  # nothing adjacent
 @cache
 def qualifiers() -> frozenset[str]:
     """Adjectives that may stand between a determiner and a noun."""
-    from pytest_promptfuzz.data.replacements import OTHERS
+    from pytest_promptfuzz.data.english_words import OTHERS
     from pytest_promptfuzz.mutations.analysis.lexicon import entries
 
     found = set(OTHERS)

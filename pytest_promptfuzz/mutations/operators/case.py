@@ -310,7 +310,7 @@ def sentence_case(draft: Draft, _rng: Rng) -> Iterator[list[Edit]]:
 
 def _resentenced(words: list[Word], opening: set[int], shouted: bool) -> Iterator[Edit]:
     """What gives one sentence its usual case; a capital inside an ordinary sentence is there for a reason."""
-    from pytest_promptfuzz.data.known_words import NAMES
+    from pytest_promptfuzz.data.english_words import NAMES
 
     inner = [word for word in words if word.start not in opening and len(word.form) >= _SHORTEST]
     titled = 4 * sum(word.form[0].isupper() for word in inner) > 3 * len(inner) > 3

@@ -8,8 +8,8 @@ import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.english_words import IMPERATIVES
 from pytest_promptfuzz.data.tables import pairs
-from pytest_promptfuzz.data.word_classes import IMPERATIVES
 from pytest_promptfuzz.mutations.engine.edits import Edit, apply_edits, edits_at, insert, replace
 from pytest_promptfuzz.mutations.engine.operator import operator
 from pytest_promptfuzz.text.expressions import capitalised, expression, lower, words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.data.word_classes import IMPERATIVES
+from pytest_promptfuzz.data.english_words import IMPERATIVES
 from pytest_promptfuzz.mutations.engine.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.engine.operator import operator
 from pytest_promptfuzz.prompts.spans import logic_spans

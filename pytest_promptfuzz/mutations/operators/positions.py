@@ -7,7 +7,7 @@ from bisect import bisect_right
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_promptfuzz.data.word_classes import IMPERATIVES
+from pytest_promptfuzz.data.english_words import IMPERATIVES
 from pytest_promptfuzz.mutations.analysis.draft import heard, in_sections, tokens_of
 from pytest_promptfuzz.mutations.analysis.instructions import titles
 from pytest_promptfuzz.mutations.analysis.order import places, shuffles

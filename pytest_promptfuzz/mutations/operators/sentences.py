@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.data.word_classes import IMPERATIVES
+from pytest_promptfuzz.data.english_words import IMPERATIVES
 from pytest_promptfuzz.mutations.analysis.draft import TOKENS
 from pytest_promptfuzz.mutations.analysis.instructions import kinds_of_lines, line_index, listable, remarkable
 from pytest_promptfuzz.mutations.analysis.order import (

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.data.word_classes import IMPERATIVES
+from pytest_promptfuzz.data.english_words import IMPERATIVES
 from pytest_promptfuzz.mutations.analysis.draft import ends_abbreviation
 from pytest_promptfuzz.mutations.analysis.spared_text import inside, written
 from pytest_promptfuzz.mutations.engine.edits import Edit, edits_at, insert, replace

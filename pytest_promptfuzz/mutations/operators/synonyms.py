@@ -123,7 +123,7 @@ def _counted(found: Sequence[Word], index: int, nouns: tuple[str, ...]) -> tuple
     """Those that take the ``a`` before them, or before the adjective before them ("a brief rationale")."""
     if found[index - 1].lower not in _COUNTING and found[index - 2].lower not in _COUNTING:
         return nouns
-    from pytest_promptfuzz.data.replacements import UNCOUNTED
+    from pytest_promptfuzz.data.english_words import UNCOUNTED
 
     return tuple(each for each in nouns if each not in UNCOUNTED)
 

@@ -7,9 +7,9 @@ from bisect import bisect_left
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.english_words import BEFORE_VERB, DETERMINERS, IMPERATIVES, OPENERS_AFTER
 from pytest_promptfuzz.data.phrases import REMARKS, REWORDINGS, STARTING
 from pytest_promptfuzz.data.tables import words_in
-from pytest_promptfuzz.data.word_classes import BEFORE_VERB, DETERMINERS, IMPERATIVES, OPENERS_AFTER
 from pytest_promptfuzz.mutations.analysis import phrases
 from pytest_promptfuzz.mutations.analysis.draft import heard, tokens_of
 from pytest_promptfuzz.mutations.analysis.phrases import Direction, has_phrases, register_phrases

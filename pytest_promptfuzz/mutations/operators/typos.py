@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_promptfuzz.data.spellings import AZERTY, QWERTY, QWERTZ
+from pytest_promptfuzz.data.english_words import AZERTY, QWERTY, QWERTZ
 from pytest_promptfuzz.mutations.analysis.spared_text import (
     binds,
     hittable,
@@ -193,7 +193,7 @@ _LEET = {"a": "4", "e": "3", "i": "1", "o": "0", "s": "5", "t": "7"}
 
 def _misspelt(draft: Draft) -> tuple[tuple[Word, str], ...]:
     """The words that have a common misspelling, each with it."""
-    from pytest_promptfuzz.data.spellings import MISSPELLINGS
+    from pytest_promptfuzz.data.english_words import MISSPELLINGS
 
     text = draft.text
     own = draft.once(own_words)
@@ -295,7 +295,7 @@ def homoglyph(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
 
 def _sounding(draft: Draft) -> tuple[tuple[Word, str], ...]:
     """The words that have a homophone, each with it."""
-    from pytest_promptfuzz.data.spellings import HOMOPHONES
+    from pytest_promptfuzz.data.english_words import HOMOPHONES
 
     text = draft.text
     named = draft.once(naming_words)

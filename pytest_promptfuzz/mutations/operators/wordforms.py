@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.data.spellings import ABBREVIATED, CONTRACTED, EXPANDED, UNABBREVIATED, VARIANTS
+from pytest_promptfuzz.data.english_words import ABBREVIATED, CONTRACTED, EXPANDED, UNABBREVIATED, VARIANTS
 from pytest_promptfuzz.mutations.analysis import phrases
 from pytest_promptfuzz.mutations.analysis.spared_text import (
     binds,

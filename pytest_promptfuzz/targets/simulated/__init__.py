@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_promptfuzz.targets.simulated.model import SimulatedModel
-from pytest_promptfuzz.targets.simulated.target import SimulatedTarget
+from pytest_promptfuzz.targets.simulated.target import SimulatedModel, SimulatedTarget
 
 __all__ = ["SimulatedModel", "SimulatedTarget"]

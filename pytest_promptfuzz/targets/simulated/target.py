@@ -1,8 +1,10 @@
-"""The simulated model as a target: answers as a provider's API would give them, without a network."""
+"""The simulated model, and the target that asks it: reads a request, does what it understands of it, counts tokens."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -11,10 +13,179 @@ from urllib.parse import parse_qsl, urlencode
 from pytest_promptfuzz.errors import TargetError, UsageError, nearest
 from pytest_promptfuzz.providers.openai_chat import OPENAI_CHAT
 from pytest_promptfuzz.providers.requests import Request, Response, ToolCall, Usage, WireRequest
-from pytest_promptfuzz.targets.simulated.model import SimulatedModel
+from pytest_promptfuzz.targets.simulated import task
+from pytest_promptfuzz.targets.simulated.classification import classified, implied_labels, labels_of
+from pytest_promptfuzz.targets.simulated.extraction import extracted, fields_of, tool_calls
+from pytest_promptfuzz.targets.simulated.overlap import rating, reply, summary
+from pytest_promptfuzz.targets.simulated.prompt import SYSTEM, content_text, read
+from pytest_promptfuzz.targets.simulated.sql import query
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from pytest_promptfuzz.targets.simulated.prompt import Brief
+
+
+VERSION = "simulated-2"
+CHARACTERS = 4
+"""Characters a token; about the mean of English text in the tokenizers of large models."""
+TRIES = 6
+LOST = (
+    "Thanks for your message! I am not quite sure what you would like me to do. Could you tell me a little more?",
+    "Happy to help! Could you tell me what you would like me to do?",
+    "I see. What should I do with this? A little more detail would help me.",
+)
+NO_DATA = "Of course. Please share the text you would like me to work with."
+NO_TRANSLATION = "I am sorry, but I cannot translate. I classify, summarise, extract and write SQL."
+NO_TABLE = "Which table and columns should the query use?"
+_WORD = r"(?:answer|reply|respond) with (?:just |only )?the (?:single )?word [\"'“]?(\w+)"
+# A prompt's last word, which a model that follows instructions obeys whatever else was asked.
+_DICTATED = expression(rf"(?i)\b{_WORD}\W*\Z")
+# The same on a line of its own among the instructions, which sets itself above all others.
+_ABOVE_ALL = expression(
+    rf"(?im)^[ \t]*(?:whatever|no matter what) the text (?:above|below) says, {_WORD}[\"'”]?\.?[ \t]*$"
+)
+
+
+class SimulatedModel:
+    """A small rule-based model; docs/simulated-model.md lists what it can do and where it is brittle.
+
+    The same request, seed and sample give the same answer on every machine. Nothing is learnt and nothing is stored.
+
+    Args:
+        seed: Seed of the noise; without noise it changes nothing.
+        noise: Share of samples that get another plausible answer (another label, other sentences), 0 to 1.
+        version: What it calls itself. It answers as this version does, whatever the name.
+
+    Raises:
+        UsageError: A seed that is no integer, noise outside 0 to 1.
+
+    >>> from pytest_promptfuzz.providers.requests import Request
+    >>> prompt = "Classify the sentiment as positive or negative. Answer with the label only. Text: I love it"
+    >>> SimulatedModel().answer(Request(({"role": "user", "content": prompt},))).text
+    'positive'
+    """
+
+    def __init__(self, *, seed: int = 0, noise: float = 0.0, version: str = VERSION) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise UsageError(f"simulated model: seed={seed!r} is not an integer.")
+        if isinstance(noise, bool) or not isinstance(noise, int | float) or not 0 <= noise <= 1:
+            raise UsageError(f"simulated model: noise={noise!r} is not a number from 0 to 1.")
+        self.seed = seed
+        self.noise = float(noise)
+        self.version = version
+
+    def answer(self, request: Request, *, sample: int = 0) -> Response:
+        """The answer to a request.
+
+        Args:
+            request: Messages in the OpenAI style; of the parameters ``max_tokens`` (also ``max_completion_tokens`` and
+                ``max_output_tokens``), ``stop``, ``tools``, ``tool_choice`` and ``response_format`` matter.
+            sample: Number of the repeat, from 0; it matters only with noise.
+
+        Returns:
+            Text or tool calls, estimated usage (a token for each 4 characters), ``model`` the version, and
+            ``finish_reason`` ``stop``, ``length`` or ``tool_calls``.
+        """
+        variant = self._drawn(request, sample)
+        parameters, messages = request.parameters, request.messages
+        asked = sum(_tokens(content_text(message.get("content"))) for message in messages)
+        last = messages[-1] if messages else {}
+        text, dictated = content_text(last.get("content")), _dictated(messages)
+        if last.get("role") == "tool":
+            return self._cut(f"Here is what I found: {text.strip()}", parameters, asked)
+        tools = parameters.get("tools")
+        if isinstance(tools, list) and last.get("role") == "user" and not dictated and not variant:
+            calls = tool_calls(tools, parameters.get("tool_choice"), text)
+            size = sum(_tokens(call.name) + _tokens(str(call.arguments)) for call in calls)
+            if calls:
+                return Response("", calls, Usage(asked, size), self.version, "tool_calls")
+        return self._cut(_text(request, variant, dictated), parameters, asked)
+
+    def _drawn(self, request: Request, sample: int) -> int:
+        """0 for the model's own answer, else the number (from 1) of the alternative to give instead.
+
+        The share of the others is the noise: a uniform number is made of 53 bits of sha256 over seed, messages, tools
+        and sample.
+        """
+        if self.noise <= 0:
+            return 0
+        asked = {"messages": request.messages, "tools": request.parameters.get("tools")}
+        text = json.dumps([self.seed, sample, asked], sort_keys=True, default=str)
+        digest = hashlib.sha256(text.encode()).digest()
+        uniform = (int.from_bytes(digest[:8], "big") >> 11) / 2**53
+        return 1 + digest[8] % 5 if uniform < self.noise else 0
+
+    def _cut(self, text: str, parameters: Mapping[str, Any], asked: int) -> Response:
+        """The response, its text cut at the request's stops and limits."""
+        reason = "stop"
+        stops = parameters.get("stop")
+        for stop in [stops] if isinstance(stops, str) else stops if isinstance(stops, list) else []:
+            if isinstance(stop, str) and stop:
+                text = text.partition(stop)[0]
+        for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"):
+            limit = parameters.get(name)
+            if isinstance(limit, int) and not isinstance(limit, bool) and 0 < limit < _tokens(text):
+                text, reason = text[: limit * CHARACTERS], "length"
+        return Response(text, (), Usage(asked, _tokens(text)), self.version, reason)
+
+
+def _tokens(text: str) -> int:
+    return math.ceil(len(text) / CHARACTERS)
+
+
+def _dictated(messages: Sequence[Mapping[str, Any]]) -> str:
+    """The word that the instructions demand above all else; empty where they demand none."""
+    if not messages:
+        return ""
+    last = _DICTATED.findall(content_text(messages[-1].get("content")))
+    system = [each for each in messages if each.get("role") in SYSTEM]
+    told = system or [each for each in messages if each.get("role") == "user"]
+    above = [word for each in told for word in _ABOVE_ALL.findall(content_text(each.get("content")))]
+    return next((str(word) for word in (*last, *reversed(above))), "")
+
+
+def _text(request: Request, variant: int, dictated: str) -> str:
+    """The text of the answer; a ``variant`` above 0 gives another that is plausible as well."""
+    rated = rating(request.messages, variant)
+    if rated is not None:
+        return rated
+    brief = read(request.messages, request.parameters.get("response_format"))
+    own = dictated or _done(brief)
+    if not variant:
+        return own
+    # Not every alternative differs: a summary of one sentence has no other.
+    others = (_done(brief, each) for each in range(variant, variant + TRIES))
+    return next((other for other in (*others, *LOST[1:]) if other != own), own)
+
+
+def _done(brief: Brief, variant: int = 0) -> str:
+    """What the prompt asks for, done; a chatty reply where nothing that the model can do is recognised."""
+    form, labels, fields = task.form_of(brief), labels_of(brief), fields_of(brief)
+    named = task.task_of(brief, labels=bool(labels), fields=bool(fields))
+    if named == task.TRANSLATE:
+        return form.say(NO_TRANSLATION)
+    if named == task.SQL:
+        found = query(brief, variant)
+        if found is None or form.bare or not form.asked:
+            return found or form.say(NO_TABLE)
+        return f"{form.say('Here is a query that does this:')}\n\n```sql\n{found}\n```"
+    labels = labels or implied_labels(brief)
+    if named is None or not {task.EXTRACT: fields, task.CLASSIFY: labels}.get(named, True):
+        return form.say(LOST[variant % len(LOST)])
+    if not brief.data:
+        return form.say(NO_DATA)
+    if named == task.CLASSIFY:
+        return classified(brief, form, labels, fields, variant)
+    if named == task.EXTRACT:
+        return extracted(brief, form, fields, variant)
+    key = "summary" if named == task.SUMMARISE else "answer"
+    text = form.say(summary(brief, form, variant) if named == task.SUMMARISE else reply(brief, variant))
+    return json.dumps({key: text}, ensure_ascii=False) if form.json else text
+
+
+# The simulated model as a target: answers as a provider's API would give them, without a network.
 
 
 class SimulatedTarget:
