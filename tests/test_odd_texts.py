@@ -20,9 +20,9 @@ from pytest_promptfuzz.reporting.html.page import html_report
 from pytest_promptfuzz.reporting.markdown import markdown_report
 from pytest_promptfuzz.reporting.terminal.failure import failure_lines
 from pytest_promptfuzz.reporting.terminal.styled_text import render
-from pytest_promptfuzz.reporting.wording.diffs import explain
 from pytest_promptfuzz.storage.redaction import Redaction
 from pytest_promptfuzz.text.safe_text import fit_encoding, safe
+from pytest_promptfuzz.wording.diffs import explain
 from tests.reporting import handmade
 from tests.reporting.hostile_texts import with_text
 from tests.reporting.made_documents import made

@@ -11,12 +11,12 @@ from pytest_promptfuzz.history.bases import Places, find, last
 from pytest_promptfuzz.history.changes import met, read_conditions
 from pytest_promptfuzz.history.run_comparison import changes
 from pytest_promptfuzz.history.runs import LAST
+from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.terminal.changes import (
     base_text,
     change_lines,
     condition_lines,
 )
-from pytest_promptfuzz.reporting.wording.words import count
 
 if TYPE_CHECKING:
     import argparse

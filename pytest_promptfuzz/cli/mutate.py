@@ -14,8 +14,8 @@ from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.messages import layout
 from pytest_promptfuzz.reporting.terminal.styled_text import Line, columns
 from pytest_promptfuzz.reporting.terminal.summary import diff_lines
-from pytest_promptfuzz.reporting.wording.diffs import show_edges
 from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.diffs import show_edges
 
 if TYPE_CHECKING:
     import argparse

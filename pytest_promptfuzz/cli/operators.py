@@ -9,7 +9,7 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.engine.mutation import DIMENSIONS
 from pytest_promptfuzz.mutations.engine.registry import all_operators, find
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, pad
-from pytest_promptfuzz.reporting.wording.diffs import show_edges
+from pytest_promptfuzz.wording.diffs import show_edges
 
 if TYPE_CHECKING:
     import argparse

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
 from pytest_promptfuzz.reporting.model import TestReport
-from pytest_promptfuzz.reporting.wording.words import count, verdicts, worst_first
+from pytest_promptfuzz.reporting.phrases import count, verdicts, worst_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

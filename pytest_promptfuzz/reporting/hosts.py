@@ -24,8 +24,8 @@ from pytest_promptfuzz.reporting.document import (
     with_targets,
 )
 from pytest_promptfuzz.reporting.markdown import LEAST, markdown_report
+from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.terminal.summary import one_line
-from pytest_promptfuzz.reporting.wording.words import count
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:

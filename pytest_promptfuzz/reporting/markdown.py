@@ -19,11 +19,8 @@ from pytest_promptfuzz.reporting.document import (
     overview,
     with_targets,
 )
-from pytest_promptfuzz.reporting.model import scored, search_text
-from pytest_promptfuzz.reporting.terminal.changes import turned
-from pytest_promptfuzz.reporting.terminal.summary import one_line, seconds
-from pytest_promptfuzz.reporting.wording.diffs import Move, ShownChange, answer_pair, explain
-from pytest_promptfuzz.reporting.wording.words import (
+from pytest_promptfuzz.reporting.model import scored
+from pytest_promptfuzz.reporting.phrases import (
     MENDS,
     NEW_ORDER,
     count,
@@ -32,10 +29,14 @@ from pytest_promptfuzz.reporting.wording.words import (
     operator_names,
     real_judges,
     score_text,
+    search_text,
     simulated,
     unfollowed,
 )
+from pytest_promptfuzz.reporting.terminal.changes import turned
+from pytest_promptfuzz.reporting.terminal.summary import one_line, seconds
 from pytest_promptfuzz.text.safe_text import safe, show_white
+from pytest_promptfuzz.wording.diffs import Move, ShownChange, answer_pair, explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.history.changes import ChangeReport
     from pytest_promptfuzz.reporting.document import Document, DocumentTest, Overview, UnjudgedReport
     from pytest_promptfuzz.reporting.model import TrialReport
-    from pytest_promptfuzz.reporting.wording.diffs import Shown
+    from pytest_promptfuzz.wording.diffs import Shown
 
 
 # Texts of others in Markdown: always code, never markup.

@@ -7,25 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style
-from pytest_promptfuzz.reporting.wording.diffs import answer_pair
-from pytest_promptfuzz.reporting.wording.words import (
-    CounterexampleReport,
-    ReplayedReport,
-    VarianceReport,
-    count,
-    counterexample_report,
-    diff_lines,
-    number,
-    replayed_report,
-    row,
-    variance_report,
-)
-from pytest_promptfuzz.text.safe_text import safe
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
+    from pytest_promptfuzz.results.counterexamples import Counterexample, Replayed
     from pytest_promptfuzz.results.robustness import Group, Robustness
     from pytest_promptfuzz.results.trials import Searched, Spent, Trial
     from pytest_promptfuzz.stats.agreement import Gold
@@ -79,28 +64,6 @@ def gold_report(found: Gold | None) -> GoldReport | None:
     )
 
 
-def gold_text(report: TestSummary) -> str:
-    """For a table: ``1.00/0.88``, of the unmutated prompt and under mutation; nothing without gold answers."""
-    gold = report.get("gold")
-    return f"{number(gold['accuracy']) or '?'}/{number(gold['mutated']) or '?'}" if gold else ""
-
-
-def gold_line(report: TestSummary) -> str:
-    """A sentence for a test that does not pass; nothing without gold answers."""
-    gold = report.get("gold")
-    if not gold:
-        return ""
-    if gold["accuracy"] is None:
-        return "No installed comparison can tell whether the answers are as expected."
-    mutated = "" if gold["mutated"] is None else f", under mutation {number(gold['mutated'])}"
-    text = f"Of the answers to the unmutated prompt {number(gold['accuracy'])} are as expected{mutated}"
-    if gold["accuracy"] >= report["threshold"]:
-        return f"{text}."
-    if gold["accuracy"] == 0:
-        return f"{text}: it is wrong without any change."
-    return f"{text}: wrong more often than the threshold {number(report['threshold'])} allows, without any change."
-
-
 # How a test differs from its snapshot, apart from robustness.
 
 
@@ -152,31 +115,6 @@ def undecided(drift: Iterable[DriftReport]) -> bool:
     return bool(failing) and all(each.get("undecided") for each in failing)
 
 
-def drift_lines(drift: Iterable[DriftReport], *, test: str = "") -> list[Line]:
-    """Each that is not ignored as a sentence, with both answers where it is of answers.
-
-    Args:
-        drift: Of one test.
-        test: Its name, where that does not stand above.
-    """
-    lines: list[Line] = []
-    for each in drift:
-        if each["policy"] == "ignore":
-            continue
-        style: Style = "bad" if each["policy"] == "fail" else "warn"
-        named = f"{safe(test)}: " if test else ""
-        message = safe(each["message"]).replace("\n", "⏎")
-        lines.append([("drift ", style), HANG, (f"{named}{message}", "plain")])
-        if each.get("diff"):
-            lines += diff_lines(each["diff"])
-        if each["kind"] != "comparator" and each["case"] is not None and each["before"] != each["after"]:
-            before, after = answer_pair(each["before"], each["after"])
-            lines += [row("then", [(before, "plain")]), row("now", [(after, "plain")])]
-        if each["policy"] == "fail":
-            lines.append(row("", [("--promptfuzz-update accepts it", "plain")]))
-    return lines
-
-
 # Tests that are searches, in reports: what was asked, what was found, how near the search came.
 
 
@@ -225,55 +163,128 @@ def searched_report(found: Searched | None, trial: Callable[[Trial], TrialReport
     )
 
 
-def search_text(report: TestSummary) -> str:
-    """What came of a search, in a few words."""
-    found = report.get("searched")
-    assert found is not None
-    asked = f"{found['queries']:,} of {_queries(found['budget'])}"
-    if report["reason"] == "counterexample-found" and found["known"]:
-        return f"a known counterexample still breaks it, asked again in {_queries(found['queries'])}"
-    if report["reason"] == "counterexample-found":
-        return f"a counterexample by query {found['found_at']:,} of {found['budget']:,} ({found['method']})"
-    if report["reason"] == "none-found":
-        return f"no counterexample in {_queries(found['queries'])} ({found['method']})"
-    return f"not done, {asked} were made ({report['reason']})"
+# Where the variance of a test with several inputs comes from.
 
 
-def searched_line(report: TestReport) -> str:
-    """What was asked, in the place of what a plan's outcomes are."""
-    found = report.get("searched")
-    assert found is not None
-    if found["known"]:
-        before = (
-            f"{count(found['places'], 'place')} of earlier inputs could change" if found["places"] else ""
-        )
-        more = f"nothing more was searched ({before})" if before else "nothing was searched"
-        return f"A known counterexample was asked again, {_queries(found['queries'])} in all; {more}."
-    said = f"Searched for {found['objective']} with {found['method']}: "
-    said += f"{found['queries']:,} of {_queries(found['budget'])}, {count(found['places'], 'place')} of the prompt"
-    said += " could change"
-    if found["errors"]:
-        said += f", {_queries(found['errors'])} got no answer"
-    if found["found"] is None and found["loss"] > 0:
-        said += f"; the nearest came to {found['loss']:.2f}, where 1 is there"
-    return f"{said}."
+class EffectReport(TypedDict):
+    """An operator's mean score less that of the others on the same inputs, with its interval and adjusted p."""
+
+    operator: str
+    mean: float
+    low: float
+    high: float
+    items: int
+    p: float
 
 
-def summed_lines(reports: Sequence[TestSummary]) -> list[Line]:
-    """Below the table: what came of each search, which has no score to show."""
-    return [
-        [("Searched: ", "label"), HANG, (f"{_name(report)}: {search_text(report)}", "plain")]
-        for report in reports
-        if report.get("searched")
-    ]
+class VarianceReport(TypedDict):
+    """Where the credits' variance comes from: at least 0, ``None`` where it cannot be told.
+
+    ``shares`` are the parts of inference, item and perturbation in the whole, which add up to 1; ``share`` is the last
+    of them, with its 95 % interval. ``effects`` are the operators', the most harmful first; ``notes`` say what cannot
+    be told.
+    """
+
+    inference: float | None
+    item: float | None
+    perturbation: float | None
+    shares: tuple[float, float, float] | None
+    share: float | None
+    share_range: tuple[float, float] | None
+    effects: list[EffectReport]
+    notes: list[str]
 
 
-def _name(report: TestSummary) -> str:
-    return safe(report["test"]).replace("\n", "⏎")
+def variance_report(robustness: Robustness) -> VarianceReport | None:
+    """What a test with several inputs says of its variance; ``None`` of any other."""
+    found = robustness.variance
+    if found is None:
+        return None
+    shares = found.shares
+    return VarianceReport(
+        inference=_rounded(found.inference),
+        item=_rounded(found.item),
+        perturbation=_rounded(found.perturbation),
+        shares=shares and (round(shares[0], 4), round(shares[1], 4), round(shares[2], 4)),
+        share=_rounded(found.share),
+        share_range=found.share_range and (round(found.share_range.low, 4), round(found.share_range.high, 4)),
+        effects=[
+            EffectReport(
+                operator=each.operator,
+                mean=round(each.mean, 4),
+                low=round(each.low, 4),
+                high=round(each.high, 4),
+                items=each.items,
+                p=each.p,
+            )
+            for each in robustness.effects
+        ],
+        notes=list(found.notes),
+    )
 
 
-def _queries(amount: int) -> str:
-    return f"{amount:,} query" if amount == 1 else f"{amount:,} queries"
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+# Counterexamples: the smallest change that breaks an answer.
+
+
+class CounterexampleReport(TypedDict):
+    """A counterexample as it is stored (``mutation`` to ``repeats``), with what its mutation comes to.
+
+    ``diff`` is ``[["=", same], ["-", removed], ["+", added], ...]`` over the prompt, ``prompt`` the changed one.
+    """
+
+    id: str
+    mutation: dict[str, Any]
+    trial: str
+    case: int
+    baseline: Any
+    answer: Any
+    failure: str
+    minimal: bool
+    calls: int
+    repeats: list[int]
+    diff: list[list[str]]
+    prompt: str
+
+
+class ReplayedReport(TypedDict):
+    """A counterexample that was known before, asked once more: what became of it, and it as it is today.
+
+    ``status`` is ``breaks``, ``passes``, ``gone``, ``elsewhere``, ``varies`` or ``unanswered``; ``target`` the one that
+    it was last seen to break.
+    """
+
+    id: str
+    status: str
+    why: str
+    target: str
+    now: CounterexampleReport | None
+
+
+def replayed_report(found: Replayed) -> ReplayedReport:
+    """As plain data."""
+    now = None if found.now is None else counterexample_report(found.now)
+    return ReplayedReport(
+        id=found.known.id, status=found.status, why=found.why, target=found.known.target, now=now
+    )
+
+
+def counterexample_report(found: Counterexample) -> CounterexampleReport:
+    """As plain data; ``Counterexample.from_json`` reads it."""
+    mutation = found.mutation
+    made: Any = {
+        **found.to_json(),
+        "id": found.id,
+        "diff": [[kind, text] for kind, text in mutation.diff()],
+        "prompt": mutation.text,
+    }
+    return made  # type: ignore[no-any-return]  # it has the keys of the type
+
+
+# Trials and tests.
 
 
 FORMAT = 1

@@ -20,7 +20,6 @@ from typing import (
 
 from pytest_promptfuzz.history import changes
 from pytest_promptfuzz.reporting import document, model
-from pytest_promptfuzz.reporting.wording import words
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -255,7 +254,7 @@ def _whole(short: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, A
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _ID = f"urn:pytest-promptfuzz:{document.KIND}:{document.FORMAT}"
-_MODULES = (changes, words, document, model)
+_MODULES = (changes, document, model)
 # A key that is left out when it is empty: what stands in a packed test or trial in every case.
 _REQUIRED = {
     "DocumentTest": ("test", "verdict", "score", "threshold", "counts", "trials"),

@@ -5,8 +5,14 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from pytest_promptfuzz.reporting.model import GroupReport, SpentReport, TestReport, TrialReport
-from pytest_promptfuzz.reporting.wording.words import EffectReport, VarianceReport
+from pytest_promptfuzz.reporting.model import (
+    EffectReport,
+    GroupReport,
+    SpentReport,
+    TestReport,
+    TrialReport,
+    VarianceReport,
+)
 
 PROMPT = (
     "Classify the sentiment of the following text as either POSITIVE, NEGATIVE, or NEUTRAL. "

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.reporting.wording.diffs import answer_pair, answer_text
+from pytest_promptfuzz.wording.diffs import answer_pair, answer_text
 
 
 def test_json_is_laid_out_where_it_is_long() -> None:

@@ -10,9 +10,10 @@ from handmade import report
 
 from pytest_promptfuzz import Counterexample, Mutation
 from pytest_promptfuzz.mutations.engine.edits import reorder, replace
+from pytest_promptfuzz.reporting.model import counterexample_report
 from pytest_promptfuzz.reporting.terminal.failure import failure_lines
+from pytest_promptfuzz.reporting.terminal.rows import changed_lines
 from pytest_promptfuzz.reporting.terminal.styled_text import columns, render
-from pytest_promptfuzz.reporting.wording.words import changed_lines, counterexample_report
 
 PROMPT = """You are a helpful assistant for a support desk that answers tickets of customers all over the world, every day.
 Classify the urgency of the ticket as high, medium or low.

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_promptfuzz.reporting.terminal.rows import diff_lines
 from pytest_promptfuzz.reporting.terminal.styled_text import render
-from pytest_promptfuzz.reporting.wording.diffs import Move, Reorder, ShownChange, explain
-from pytest_promptfuzz.reporting.wording.words import diff_lines
+from pytest_promptfuzz.wording.diffs import Move, Reorder, ShownChange, explain
 
 LONG = "Here follows a rather long stretch of text that nobody touched, and that goes on and on. "
 

@@ -9,10 +9,10 @@ import pytest
 @pytest.mark.parametrize(
     "name",
     [
-        "reporting.wording.diffs",
+        "wording.diffs",
         "text.safe_text",
         "reporting.terminal.styled_text",
-        "reporting.wording.words",
+        "reporting.phrases",
     ],
 )
 def test_the_examples_of_the_docstrings_are_true(name: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_promptfuzz import Counterexample, Prompt, UsageError, mutate
-from pytest_promptfuzz.reporting.wording.words import counterexample_report
+from pytest_promptfuzz.reporting.model import counterexample_report
 
 PROMPT = "Rate the urgency of the ticket as high, medium or low. Answer with one word."
 

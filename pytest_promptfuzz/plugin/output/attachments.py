@@ -11,10 +11,11 @@ import pytest
 from pytest_promptfuzz.plugin.output.outcome import PHASE
 from pytest_promptfuzz.plugin.output.pytest_reports import ALLURE
 from pytest_promptfuzz.reporting.model import scored
+from pytest_promptfuzz.reporting.phrases import operator_names
+from pytest_promptfuzz.reporting.terminal.rows import diff_lines
 from pytest_promptfuzz.reporting.terminal.summary import one_line, render
-from pytest_promptfuzz.reporting.wording.diffs import ShownChange, answer_pair, explain
-from pytest_promptfuzz.reporting.wording.words import diff_lines, operator_names
 from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.diffs import ShownChange, answer_pair, explain
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

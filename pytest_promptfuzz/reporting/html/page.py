@@ -30,8 +30,7 @@ from pytest_promptfuzz.reporting.html.parts import (
 )
 from pytest_promptfuzz.reporting.html.table import tests_table
 from pytest_promptfuzz.reporting.html.test_page import details
-from pytest_promptfuzz.reporting.terminal.summary import seconds
-from pytest_promptfuzz.reporting.wording.words import (
+from pytest_promptfuzz.reporting.phrases import (
     count,
     real_judges,
     simulated,
@@ -39,6 +38,7 @@ from pytest_promptfuzz.reporting.wording.words import (
     unfollowed,
     worst_first,
 )
+from pytest_promptfuzz.reporting.terminal.summary import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
-from pytest_promptfuzz.reporting.wording.words import count, interval_text, number, score_text, verdicts
+from pytest_promptfuzz.reporting.phrases import count, interval_text, number, score_text, verdicts
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import visible
 

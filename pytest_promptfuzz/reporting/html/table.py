@@ -17,9 +17,9 @@ from pytest_promptfuzz.reporting.html.parts import (
     text_key,
     titled,
 )
+from pytest_promptfuzz.reporting.phrases import adjusted_text, operator_names, score_text
 from pytest_promptfuzz.reporting.terminal.changes import shade, turned
 from pytest_promptfuzz.reporting.terminal.summary import seconds
-from pytest_promptfuzz.reporting.wording.words import adjusted_text, operator_names, score_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -32,10 +32,11 @@ from pytest_promptfuzz.reporting.html.trials import (
     trials,
     whole,
 )
+from pytest_promptfuzz.reporting.phrases import count, interval_text, number, score_text
 from pytest_promptfuzz.reporting.terminal.changes import counted, shade, turned
 from pytest_promptfuzz.reporting.terminal.failure import verdict_lines
+from pytest_promptfuzz.reporting.terminal.rows import varying_lines
 from pytest_promptfuzz.reporting.terminal.summary import seconds
-from pytest_promptfuzz.reporting.wording.words import count, interval_text, number, score_text, varying_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,8 +51,13 @@ if TYPE_CHECKING:
     )
     from pytest_promptfuzz.reporting.document import DocumentTest
     from pytest_promptfuzz.reporting.html.parts import Node
-    from pytest_promptfuzz.reporting.model import DriftReport, GroupReport, TestReport
-    from pytest_promptfuzz.reporting.wording.words import CounterexampleReport, VarianceReport
+    from pytest_promptfuzz.reporting.model import (
+        CounterexampleReport,
+        DriftReport,
+        GroupReport,
+        TestReport,
+        VarianceReport,
+    )
 
 
 # What a test's verdict rests on: figures, gold answers, a judge, the scores of each kind of change.

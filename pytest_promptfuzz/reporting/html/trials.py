@@ -17,17 +17,17 @@ from pytest_promptfuzz.reporting.html.parts import (
     money,
 )
 from pytest_promptfuzz.reporting.model import scored
-from pytest_promptfuzz.reporting.wording.diffs import Move, Reorder, ShownChange, explain, plain_text, shared
-from pytest_promptfuzz.reporting.wording.words import MENDS, count, grouped, operator_names
+from pytest_promptfuzz.reporting.phrases import MENDS, count, grouped, operator_names
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import show_white
+from pytest_promptfuzz.wording.diffs import Move, Reorder, ShownChange, explain, plain_text, shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_promptfuzz.reporting.html.parts import Node
     from pytest_promptfuzz.reporting.model import TestReport, TrialReport
-    from pytest_promptfuzz.reporting.wording.diffs import Shown
+    from pytest_promptfuzz.wording.diffs import Shown
 
 
 # What a mutation changed in its prompt, as the terminal explains it: words, moves, reorderings.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from pytest_promptfuzz.reporting.phrases import count, number
+from pytest_promptfuzz.reporting.terminal.rows import verdict_style
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, MIN_WIDTH
-from pytest_promptfuzz.reporting.wording.words import count, number, verdict_style
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from pytest_promptfuzz.mutations.engine.edits import Tokens
+from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style, named, shorten_middle
-from pytest_promptfuzz.reporting.wording.words import count
 from pytest_promptfuzz.results.explanations import ALPHA
 
 if TYPE_CHECKING:

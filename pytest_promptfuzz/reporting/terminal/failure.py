@@ -4,39 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from pytest_promptfuzz.reporting.model import (
-    drift_lines,
-    fails,
-    gold_line,
-    report_test,
-    scored,
-    searched_line,
-)
-from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style
-from pytest_promptfuzz.reporting.wording.diffs import answer_pair, answer_rows
-from pytest_promptfuzz.reporting.wording.words import (
-    INDENT,
-    LABEL,
-    LABELLED,
+from pytest_promptfuzz.reporting.model import fails, report_test, scored
+from pytest_promptfuzz.reporting.phrases import (
     MENDS,
     adjusted_text,
-    changed_lines,
     count,
-    counterexample_lines,
-    diff_lines,
+    gold_line,
     grouped,
     interval_text,
     minor_cost,
     number,
     operator_names,
-    row,
+    searched_line,
     simulated,
     simulation,
     unfollowed,
+)
+from pytest_promptfuzz.reporting.terminal.rows import (
+    INDENT,
+    LABEL,
+    LABELLED,
+    changed_lines,
+    counterexample_lines,
+    diff_lines,
+    drift_lines,
+    row,
     varying_lines,
     verdict_style,
 )
+from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style
 from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.diffs import answer_pair, answer_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.clocks import monotonic
+from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.terminal.styled_text import columns, shorten_middle
-from pytest_promptfuzz.reporting.wording.words import count
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.reporting.phrases import count
+from pytest_promptfuzz.reporting.terminal.rows import LABEL, LABELLED, changed_lines, diff_lines, row
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style, columns, pad, shorten_middle
-from pytest_promptfuzz.reporting.wording.diffs import answer_pair, blank_places
-from pytest_promptfuzz.reporting.wording.words import LABEL, LABELLED, changed_lines, count, diff_lines, row
 from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.diffs import answer_pair, blank_places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,9 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.reporting.model import drift_lines, fails, gold_text, scored, search_text, summed_lines
+from pytest_promptfuzz.reporting.model import fails, scored
+from pytest_promptfuzz.reporting.phrases import (
+    adjusted_text,
+    count,
+    gold_text,
+    interval_text,
+    minor_cost,
+    number,
+    operator_names,
+    real_judges,
+    score_text,
+    search_text,
+    simulated,
+    simulation,
+    unfollowed,
+    verdicts,
+    worst_first,
+)
 from pytest_promptfuzz.reporting.terminal.changes import change_lines, condition_lines, operators_of
 from pytest_promptfuzz.reporting.terminal.failure import failure_lines, never_ran
+from pytest_promptfuzz.reporting.terminal.rows import (
+    detail_lines,
+    diff_lines,
+    drift_lines,
+    summed_lines,
+    verdict_style,
+)
 from pytest_promptfuzz.reporting.terminal.styled_text import (
     HANG,
     MIN_WIDTH,
@@ -19,24 +43,6 @@ from pytest_promptfuzz.reporting.terminal.styled_text import (
     pad,
     render,
     shorten_middle,
-)
-from pytest_promptfuzz.reporting.wording.words import (
-    adjusted_text,
-    count,
-    detail_lines,
-    diff_lines,
-    interval_text,
-    minor_cost,
-    number,
-    operator_names,
-    real_judges,
-    score_text,
-    simulated,
-    simulation,
-    unfollowed,
-    verdict_style,
-    verdicts,
-    worst_first,
 )
 from pytest_promptfuzz.stats.agreement import ROBUST_BUT_WRONG
 from pytest_promptfuzz.text.safe_text import fit_encoding, safe

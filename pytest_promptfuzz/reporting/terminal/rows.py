@@ -1,211 +1,28 @@
-"""Words and numbers that every part of the terminal report shares."""
+"""Rows of a report, as the terminal shows them: diffs, counterexamples, drift, what scores vary with."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.reporting.phrases import NEW_ORDER, count, name_of_test, number, search_text
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Piece, Style, columns
-from pytest_promptfuzz.reporting.wording.diffs import Move, Reorder, ShownChange, answer_rows, explain
 from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.diffs import Move, Reorder, ShownChange, answer_pair, answer_rows, explain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_promptfuzz.reporting.model import (
+        CounterexampleReport,
+        DriftReport,
         NoiseReport,
         PairedReport,
         TestReport,
         TestSummary,
-        TrialReport,
+        VarianceReport,
     )
-    from pytest_promptfuzz.reporting.wording.diffs import Shown
-    from pytest_promptfuzz.results.counterexamples import Counterexample, Replayed
-    from pytest_promptfuzz.results.robustness import Robustness
-
-
-T = TypeVar("T")
-
-#: What to do about each kind of error.
-MENDS: dict[str, str] = {
-    "rate-limit": "Run again later, or with fewer calls at a time: stored answers are not asked for twice.",
-    "server": "The provider failed. Run again: stored answers are not asked for twice.",
-    "connection": "Check the network and the base URL, then run again.",
-    "timeout": "Run again, or allow each call more time.",
-    "malformed": "The answer was not what the provider promises. Run again; if it stays, check the base URL.",
-    "authentication": "Check the API key and what it may be used for.",
-    "billing": "Add credit to the account or raise its limit, then run again: stored answers are not asked for twice.",
-    "refused": "Check the base URL, the model and what the account may do.",
-    "not-found": "Check the model's name and the base URL.",
-    "bad-request": "Check the model's name and the parameters of the call.",
-    "tier": "Mend the tier: it returns a number from 0 to 1, or None where it cannot tell.",
-    "guard": "Mend the guard: it returns what contradicts, or None for nothing.",
-    "judge": "Mend the judge: it returns 3, 2 or 1, a Rating, or None where it cannot tell (asked as a model: text).",
-    "judge-answer": "Run with --promptfuzz-mode=live to ask the judge again; if it stays, name another model.",
-    "target-raised": "Make the function answer, or raise an AssertionError where the prompt is to blame.",
-    "not-text": "Make the target return text, a Response or a JSON-able value.",
-    "skipped": "The test skipped itself for the changed prompt only: decide on it before the prompt is used.",
-    "configuration": "Set what the message names, then run again.",
-}
-
-_EARLIER = ("earlier connection", "earlier program")
-_MOST_PLACES = 4  # named of what was not followed
-_ORDER = {"brittle": 0, "noisy": 1, "inconclusive": 2, "pass": 3}
-_STYLES: dict[str, Style] = {"brittle": "bad", "noisy": "warn", "inconclusive": "warn", "pass": "good"}
-
-
-def verdict_style(verdict: str) -> Style:
-    """The style a verdict is shown in."""
-    return _STYLES.get(verdict, "plain")
-
-
-def verdicts(amount: int, verdict: str) -> str:
-    """How many tests came to a verdict, as sentences say it: ``2 brittle``, ``10 passed``."""
-    return f"{amount:,} {'passed' if verdict == 'pass' else verdict}"
-
-
-def worst_first(report: TestSummary) -> tuple[int, float, str]:
-    """A sort key: brittle, noisy, inconclusive, pass; the lowest score first; then by name."""
-    score = report["score"]
-    return _ORDER.get(report["verdict"], -1), -1.0 if score is None else score, report["test"]
-
-
-def number(value: float | None, *, against: float | None = None) -> str:
-    """A score with two digits, or as many as keep it apart from what it is held against; empty for ``None``.
-
-    >>> number(0.849), number(0.849, against=0.85)
-    ('0.85', '0.849')
-    """
-    if value is None:
-        return ""
-    for digits in (2, 3, 4):
-        text = f"{value:.{digits}f}"
-        if against is None or value == against or text != f"{against:.{digits}f}":
-            return text
-    return repr(value)
-
-
-def adjusted_text(report: TestSummary) -> str:
-    """The score adjusted for noise, where it is another than the raw one."""
-    adjusted = report["adjusted_score"]
-    if adjusted is None or adjusted == report["score"]:
-        return ""
-    return number(adjusted, against=report["threshold"])
-
-
-def interval_text(report: TestSummary) -> str:
-    """The score's interval: ``[0.62, 0.93]``; nothing where there is none."""
-    interval = report["interval"]
-    return f"[{interval['low']:.2f}, {interval['high']:.2f}]" if interval else ""
-
-
-def score_text(report: TestSummary) -> str:
-    """The score as tables show it: where errors leave the verdict open, the lowest and highest it can be."""
-    low, high = report["bounds"]
-    if report["verdict"] == "inconclusive" and low < high and any(report["counts"].values()):
-        return f"{number(low)}-{number(high)}"
-    return number(report["score"], against=report["threshold"]) or "-"
-
-
-def minor_cost(report: TestSummary) -> str:
-    """What a minor difference counts, if a brittle test would reach its threshold without any; else nothing."""
-    counts = report["counts"]
-    decided = counts["equivalent"] + counts["minor"] + counts["deviation"]
-    reached = decided - counts["deviation"] >= report["threshold"] * decided
-    if report["reason"] != "score-below-threshold" or report["verdict"] != "brittle":
-        return ""
-    if not counts["minor"] or not reached:
-        return ""
-    from pytest_promptfuzz.stats.scores import EQUIVALENT_CREDIT, MINOR_CREDIT  # a run that passes needs none
-
-    return f"{MINOR_CREDIT / EQUIVALENT_CREDIT:g}"
-
-
-def count(amount: int, noun: str) -> str:
-    """A number with its noun: ``1 error``, ``2 errors``."""
-    return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
-
-
-def operator_names(trial: TrialReport) -> str:
-    """The trial's operators without their versions, in order of application."""
-    return " + ".join(name.partition("@")[0] for name in trial["operators"]) or "unchanged"
-
-
-def simulated(report: TestSummary) -> bool:
-    """Whether the answers came from the simulated model."""
-    return report["target"].partition("?")[0] == "simulated"
-
-
-def real_judges(reports: Iterable[TestSummary]) -> list[str]:
-    """The judges that were asked and are not the simulated model, sorted."""
-    names = {each["judge"] for each in reports}
-    return sorted(each for each in names if each and each.partition("?")[0] != "simulated")
-
-
-def simulation(reports: Iterable[TestSummary]) -> str:
-    """What is said of reports whose answers all came from the simulated model.
-
-    That no real model was called is said only where it is known.
-    """
-    judges, unknown = real_judges(reports), unfollowed(reports)
-    if judges:
-        said = f"Answers are simulated; {', '.join(map(safe, judges))} judged them."
-    elif unknown:
-        said = "Answers are simulated."
-    else:
-        said = "Answers are simulated: no real model was called."
-    return f"{said} {unknown}".rstrip()
-
-
-def unfollowed(reports: Iterable[TestSummary], *, simulated: bool = True) -> str:
-    """What was not followed, in sentences; empty for nothing.
-
-    Args:
-        reports: Of whose tests.
-        simulated: Whether it takes the place of "no real model was called"; else connections alone are named.
-    """
-    added: dict[tuple[str, str], tuple[int, str]] = {}
-    for report in reports:
-        for each in report.get("unfollowed") or ():
-            amount, where = added.get((each["kind"], each["to"]), (0, ""))
-            where = where or ", ".join(filter(None, [each["at"], f"by {each['by']}" if each["by"] else ""]))
-            # What was there before the tests is the same for each of them.
-            amount = max(amount, each["count"]) if each["kind"] in _EARLIER else amount + each["count"]
-            added[each["kind"], each["to"]] = amount, where
-    kinds = (
-        ("connection", "request", *_EARLIER, "process", "library") if simulated else ("connection", "request")
-    )
-    return " ".join(
-        _unfollowed(kind, {name: told for (of, name), told in added.items() if of == kind})
-        for kind in kinds
-        if any(of == kind for of, _ in added)
-    )
-
-
-def _unfollowed(kind: str, found: dict[str, tuple[int, str]]) -> str:
-    amount = sum(each for each, _ in found.values())
-    if kind in {"process", "earlier program", "library"}:
-        names = ", ".join(map(safe, [*found][:_MOST_PLACES])) + ("" if len(found) <= _MOST_PLACES else ", …")
-        if kind == "library":
-            return f"What {names} asked cannot be seen."
-        what, began = ("program", "started and ") if kind == "process" else (kind, "")
-        return f"{count(amount, what)} ({names}) {'was' if amount == 1 else 'were'} {began}not followed."
-    places = [
-        f"{count(each, kind)} to {safe(name)}" + (f" ({safe(where)})" if where else "")
-        for name, (each, where) in [*found.items()][:_MOST_PLACES]
-    ]
-    places += ["more"] if len(found) > _MOST_PLACES else []
-    *most, last = places
-    listed = f"{', '.join(most)} and {last}" if most else last
-    return f"{listed} {'was' if amount == 1 else 'were'} not followed."
-
-
-def grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    """Items of equal key together, in the order in which a key first appears."""
-    groups: dict[Hashable, list[T]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return list(groups.values())
+    from pytest_promptfuzz.wording.diffs import Shown
 
 
 # Rows with a label: what failures are made of, and a mutation's diff as such rows.
@@ -213,7 +30,6 @@ def grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
 
 MOST_CHANGES = 3  # changed places of one prompt shown in full
 MOST_SEGMENTS = 6
-NEW_ORDER = "the new order; the numbers show the old one"
 LABEL = 10
 INDENT = "   "
 LABELLED = len(INDENT) + LABEL + 1
@@ -277,67 +93,6 @@ def _short(text: str, limit: int = 100) -> str:
 MOST_OPERATORS = 8  # of a test, the most harmful ones
 
 
-class EffectReport(TypedDict):
-    """An operator's mean score less that of the others on the same inputs, with its interval and adjusted p."""
-
-    operator: str
-    mean: float
-    low: float
-    high: float
-    items: int
-    p: float
-
-
-class VarianceReport(TypedDict):
-    """Where the credits' variance comes from: at least 0, ``None`` where it cannot be told.
-
-    ``shares`` are the parts of inference, item and perturbation in the whole, which add up to 1; ``share`` is the last
-    of them, with its 95 % interval. ``effects`` are the operators', the most harmful first; ``notes`` say what cannot
-    be told.
-    """
-
-    inference: float | None
-    item: float | None
-    perturbation: float | None
-    shares: tuple[float, float, float] | None
-    share: float | None
-    share_range: tuple[float, float] | None
-    effects: list[EffectReport]
-    notes: list[str]
-
-
-def variance_report(robustness: Robustness) -> VarianceReport | None:
-    """What a test with several inputs says of its variance; ``None`` of any other."""
-    found = robustness.variance
-    if found is None:
-        return None
-    shares = found.shares
-    return VarianceReport(
-        inference=_rounded(found.inference),
-        item=_rounded(found.item),
-        perturbation=_rounded(found.perturbation),
-        shares=shares and (round(shares[0], 4), round(shares[1], 4), round(shares[2], 4)),
-        share=_rounded(found.share),
-        share_range=found.share_range and (round(found.share_range.low, 4), round(found.share_range.high, 4)),
-        effects=[
-            EffectReport(
-                operator=each.operator,
-                mean=round(each.mean, 4),
-                low=round(each.low, 4),
-                high=round(each.high, 4),
-                items=each.items,
-                p=each.p,
-            )
-            for each in robustness.effects
-        ],
-        notes=list(found.notes),
-    )
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
-
-
 def varying_lines(report: TestReport) -> list[Line]:
     """The scores by kind of change, and where the variance comes from; nothing where there is neither."""
     lines = [*_dimensions(report), *_variance(report)]
@@ -369,19 +124,20 @@ def detail_lines(reports: Iterable[TestSummary]) -> list[Line]:
     lines: list[Line] = []
     for report in reports:
         if report["verdict"] == "pass" and report["gate"] != "point":
-            name = safe(report["test"]).replace("\n", "⏎")
-            rests = f"{name}: {safe(report['explanation'])}"
+            rests = f"{name_of_test(report)}: {safe(report['explanation'])}"
             lines.append([(f"Gate {report['gate']!r}: ", "heading"), HANG, (rests, "plain")])
     for report in reports:
         if figures := _probabilities(report):
-            name = safe(report["test"]).replace("\n", "⏎")
-            rests = f"{name}: {'; '.join(figures)}"
+            rests = f"{name_of_test(report)}: {'; '.join(figures)}"
             lines.append([("Chance of noise alone: ", "heading"), HANG, (rests, "plain")])
     for report in reports:
         said = [*_variance(report), *_effects(report)]
         if said:
-            name = safe(report["test"]).replace("\n", "⏎")
-            lines += [[], [("What scores vary with: ", "heading"), HANG, (name, "plain")], *said]
+            lines += [
+                [],
+                [("What scores vary with: ", "heading"), HANG, (name_of_test(report), "plain")],
+                *said,
+            ]
     return lines
 
 
@@ -442,67 +198,21 @@ def _effects(report: TestSummary) -> list[Line]:
     return lines
 
 
-# Counterexamples in reports: the smallest change that breaks an answer, in a few rows.
-
-
-class CounterexampleReport(TypedDict):
-    """A counterexample as it is stored (``mutation`` to ``repeats``), with what its mutation comes to.
-
-    ``diff`` is ``[["=", same], ["-", removed], ["+", added], ...]`` over the prompt, ``prompt`` the changed one.
-    """
-
-    id: str
-    mutation: dict[str, Any]
-    trial: str
-    case: int
-    baseline: Any
-    answer: Any
-    failure: str
-    minimal: bool
-    calls: int
-    repeats: list[int]
-    diff: list[list[str]]
-    prompt: str
-
-
-class ReplayedReport(TypedDict):
-    """A counterexample that was known before, asked once more: what became of it, and it as it is today.
-
-    ``status`` is ``breaks``, ``passes``, ``gone``, ``elsewhere``, ``varies`` or ``unanswered``; ``target`` the one that
-    it was last seen to break.
-    """
-
-    id: str
-    status: str
-    why: str
-    target: str
-    now: CounterexampleReport | None
-
-
-def replayed_report(found: Replayed) -> ReplayedReport:
-    """As plain data."""
-    now = None if found.now is None else counterexample_report(found.now)
-    return ReplayedReport(
-        id=found.known.id, status=found.status, why=found.why, target=found.known.target, now=now
-    )
-
-
-def counterexample_report(found: Counterexample) -> CounterexampleReport:
-    """As plain data; ``Counterexample.from_json`` reads it."""
-    mutation = found.mutation
-    made: Any = {
-        **found.to_json(),
-        "id": found.id,
-        "diff": [[kind, text] for kind, text in mutation.diff()],
-        "prompt": mutation.text,
-    }
-    return made  # type: ignore[no-any-return]  # it has the keys of the type
+# Counterexamples: the smallest change that breaks an answer, in a few rows.
 
 
 _EDIT_STYLES: dict[str, Style] = {"=": "plain", "-": "removed", "+": "added"}
+
+
 _MARKS = 4  # columns of [--] or {++}
+
+
 _LEAST = 8  # of unchanged text on either side of a change
+
+
 _WHY = 300
+
+
 _FIRST, _LAST = re.compile(r"\s*\S*"), re.compile(r"\S*\s*\Z")
 
 
@@ -512,9 +222,9 @@ def counterexample_lines(report: TestReport, width: int) -> list[Line]:
     searched = report.get("searched")
     label = "shrunk" if searched is None else "known" if searched["known"] else "found"
     lines: list[Line] = []
-    for number, each in enumerate(found, 1):
+    for nth, each in enumerate(found, 1):
         title = "The smallest change that breaks it" if each["minimal"] else "A change that breaks it"
-        title = f"{number}. {title[0].lower()}{title[1:]}" if len(found) > 1 else title
+        title = f"{nth}. {title[0].lower()}{title[1:]}" if len(found) > 1 else title
         on = f", on input {safe(report['inputs'][each['case']])}" if report["inputs"] else ""
         lines += [[(f"{title}{on}", "heading")], *_shown_counterexample(each, width - LABELLED, label), []]
     return lines
@@ -669,3 +379,48 @@ def _cut(text: str, room: int) -> str:
         if used > room:
             return text[:place]
     return text
+
+
+# How a test differs from its snapshot, and what came of searches.
+
+
+def drift_lines(drift: Iterable[DriftReport], *, test: str = "") -> list[Line]:
+    """Each that is not ignored as a sentence, with both answers where it is of answers.
+
+    Args:
+        drift: Of one test.
+        test: Its name, where that does not stand above.
+    """
+    lines: list[Line] = []
+    for each in drift:
+        if each["policy"] == "ignore":
+            continue
+        style: Style = "bad" if each["policy"] == "fail" else "warn"
+        named = f"{safe(test)}: " if test else ""
+        message = safe(each["message"]).replace("\n", "⏎")
+        lines.append([("drift ", style), HANG, (f"{named}{message}", "plain")])
+        if each.get("diff"):
+            lines += diff_lines(each["diff"])
+        if each["kind"] != "comparator" and each["case"] is not None and each["before"] != each["after"]:
+            before, after = answer_pair(each["before"], each["after"])
+            lines += [row("then", [(before, "plain")]), row("now", [(after, "plain")])]
+        if each["policy"] == "fail":
+            lines.append(row("", [("--promptfuzz-update accepts it", "plain")]))
+    return lines
+
+
+def summed_lines(reports: Sequence[TestSummary]) -> list[Line]:
+    """Below the table: what came of each search, which has no score to show."""
+    return [
+        [("Searched: ", "label"), HANG, (f"{name_of_test(report)}: {search_text(report)}", "plain")]
+        for report in reports
+        if report.get("searched")
+    ]
+
+
+_STYLES: dict[str, Style] = {"brittle": "bad", "noisy": "warn", "inconclusive": "warn", "pass": "good"}
+
+
+def verdict_style(verdict: str) -> Style:
+    """The style a verdict is shown in."""
+    return _STYLES.get(verdict, "plain")

@@ -1,0 +1,257 @@
+"""Phrases that every report uses, made from the report document: figures in tables, half sentences, sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_promptfuzz.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+    from pytest_promptfuzz.reporting.model import TestReport, TestSummary, TrialReport
+
+
+NEW_ORDER = "the new order; the numbers show the old one"
+
+T = TypeVar("T")
+
+#: What to do about each kind of error.
+MENDS: dict[str, str] = {
+    "rate-limit": "Run again later, or with fewer calls at a time: stored answers are not asked for twice.",
+    "server": "The provider failed. Run again: stored answers are not asked for twice.",
+    "connection": "Check the network and the base URL, then run again.",
+    "timeout": "Run again, or allow each call more time.",
+    "malformed": "The answer was not what the provider promises. Run again; if it stays, check the base URL.",
+    "authentication": "Check the API key and what it may be used for.",
+    "billing": "Add credit to the account or raise its limit, then run again: stored answers are not asked for twice.",
+    "refused": "Check the base URL, the model and what the account may do.",
+    "not-found": "Check the model's name and the base URL.",
+    "bad-request": "Check the model's name and the parameters of the call.",
+    "tier": "Mend the tier: it returns a number from 0 to 1, or None where it cannot tell.",
+    "guard": "Mend the guard: it returns what contradicts, or None for nothing.",
+    "judge": "Mend the judge: it returns 3, 2 or 1, a Rating, or None where it cannot tell (asked as a model: text).",
+    "judge-answer": "Run with --promptfuzz-mode=live to ask the judge again; if it stays, name another model.",
+    "target-raised": "Make the function answer, or raise an AssertionError where the prompt is to blame.",
+    "not-text": "Make the target return text, a Response or a JSON-able value.",
+    "skipped": "The test skipped itself for the changed prompt only: decide on it before the prompt is used.",
+    "configuration": "Set what the message names, then run again.",
+}
+
+_EARLIER = ("earlier connection", "earlier program")
+_MOST_PLACES = 4  # named of what was not followed
+_ORDER = {"brittle": 0, "noisy": 1, "inconclusive": 2, "pass": 3}
+
+
+def verdicts(amount: int, verdict: str) -> str:
+    """How many tests came to a verdict, as sentences say it: ``2 brittle``, ``10 passed``."""
+    return f"{amount:,} {'passed' if verdict == 'pass' else verdict}"
+
+
+def worst_first(report: TestSummary) -> tuple[int, float, str]:
+    """A sort key: brittle, noisy, inconclusive, pass; the lowest score first; then by name."""
+    score = report["score"]
+    return _ORDER.get(report["verdict"], -1), -1.0 if score is None else score, report["test"]
+
+
+def number(value: float | None, *, against: float | None = None) -> str:
+    """A score with two digits, or as many as keep it apart from what it is held against; empty for ``None``.
+
+    >>> number(0.849), number(0.849, against=0.85)
+    ('0.85', '0.849')
+    """
+    if value is None:
+        return ""
+    for digits in (2, 3, 4):
+        text = f"{value:.{digits}f}"
+        if against is None or value == against or text != f"{against:.{digits}f}":
+            return text
+    return repr(value)
+
+
+def adjusted_text(report: TestSummary) -> str:
+    """The score adjusted for noise, where it is another than the raw one."""
+    adjusted = report["adjusted_score"]
+    if adjusted is None or adjusted == report["score"]:
+        return ""
+    return number(adjusted, against=report["threshold"])
+
+
+def interval_text(report: TestSummary) -> str:
+    """The score's interval: ``[0.62, 0.93]``; nothing where there is none."""
+    interval = report["interval"]
+    return f"[{interval['low']:.2f}, {interval['high']:.2f}]" if interval else ""
+
+
+def score_text(report: TestSummary) -> str:
+    """The score as tables show it: where errors leave the verdict open, the lowest and highest it can be."""
+    low, high = report["bounds"]
+    if report["verdict"] == "inconclusive" and low < high and any(report["counts"].values()):
+        return f"{number(low)}-{number(high)}"
+    return number(report["score"], against=report["threshold"]) or "-"
+
+
+def minor_cost(report: TestSummary) -> str:
+    """What a minor difference counts, if a brittle test would reach its threshold without any; else nothing."""
+    counts = report["counts"]
+    decided = counts["equivalent"] + counts["minor"] + counts["deviation"]
+    reached = decided - counts["deviation"] >= report["threshold"] * decided
+    if report["reason"] != "score-below-threshold" or report["verdict"] != "brittle":
+        return ""
+    if not counts["minor"] or not reached:
+        return ""
+    from pytest_promptfuzz.stats.scores import EQUIVALENT_CREDIT, MINOR_CREDIT  # a run that passes needs none
+
+    return f"{MINOR_CREDIT / EQUIVALENT_CREDIT:g}"
+
+
+def count(amount: int, noun: str) -> str:
+    """A number with its noun: ``1 error``, ``2 errors``."""
+    return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
+
+
+def operator_names(trial: TrialReport) -> str:
+    """The trial's operators without their versions, in order of application."""
+    return " + ".join(name.partition("@")[0] for name in trial["operators"]) or "unchanged"
+
+
+def simulated(report: TestSummary) -> bool:
+    """Whether the answers came from the simulated model."""
+    return report["target"].partition("?")[0] == "simulated"
+
+
+def real_judges(reports: Iterable[TestSummary]) -> list[str]:
+    """The judges that were asked and are not the simulated model, sorted."""
+    names = {each["judge"] for each in reports}
+    return sorted(each for each in names if each and each.partition("?")[0] != "simulated")
+
+
+def simulation(reports: Iterable[TestSummary]) -> str:
+    """What is said of reports whose answers all came from the simulated model.
+
+    That no real model was called is said only where it is known.
+    """
+    judges, unknown = real_judges(reports), unfollowed(reports)
+    if judges:
+        said = f"Answers are simulated; {', '.join(map(safe, judges))} judged them."
+    elif unknown:
+        said = "Answers are simulated."
+    else:
+        said = "Answers are simulated: no real model was called."
+    return f"{said} {unknown}".rstrip()
+
+
+def unfollowed(reports: Iterable[TestSummary], *, simulated: bool = True) -> str:
+    """What was not followed, in sentences; empty for nothing.
+
+    Args:
+        reports: Of whose tests.
+        simulated: Whether it takes the place of "no real model was called"; else connections alone are named.
+    """
+    added: dict[tuple[str, str], tuple[int, str]] = {}
+    for report in reports:
+        for each in report.get("unfollowed") or ():
+            amount, where = added.get((each["kind"], each["to"]), (0, ""))
+            where = where or ", ".join(filter(None, [each["at"], f"by {each['by']}" if each["by"] else ""]))
+            # What was there before the tests is the same for each of them.
+            amount = max(amount, each["count"]) if each["kind"] in _EARLIER else amount + each["count"]
+            added[each["kind"], each["to"]] = amount, where
+    kinds = (
+        ("connection", "request", *_EARLIER, "process", "library") if simulated else ("connection", "request")
+    )
+    return " ".join(
+        _unfollowed(kind, {name: told for (of, name), told in added.items() if of == kind})
+        for kind in kinds
+        if any(of == kind for of, _ in added)
+    )
+
+
+def _unfollowed(kind: str, found: dict[str, tuple[int, str]]) -> str:
+    amount = sum(each for each, _ in found.values())
+    if kind in {"process", "earlier program", "library"}:
+        names = ", ".join(map(safe, [*found][:_MOST_PLACES])) + ("" if len(found) <= _MOST_PLACES else ", …")
+        if kind == "library":
+            return f"What {names} asked cannot be seen."
+        what, began = ("program", "started and ") if kind == "process" else (kind, "")
+        return f"{count(amount, what)} ({names}) {'was' if amount == 1 else 'were'} {began}not followed."
+    places = [
+        f"{count(each, kind)} to {safe(name)}" + (f" ({safe(where)})" if where else "")
+        for name, (each, where) in [*found.items()][:_MOST_PLACES]
+    ]
+    places += ["more"] if len(found) > _MOST_PLACES else []
+    *most, last = places
+    listed = f"{', '.join(most)} and {last}" if most else last
+    return f"{listed} {'was' if amount == 1 else 'were'} not followed."
+
+
+def grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+    """Items of equal key together, in the order in which a key first appears."""
+    groups: dict[Hashable, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
+
+
+def gold_text(report: TestSummary) -> str:
+    """For a table: ``1.00/0.88``, of the unmutated prompt and under mutation; nothing without gold answers."""
+    gold = report.get("gold")
+    return f"{number(gold['accuracy']) or '?'}/{number(gold['mutated']) or '?'}" if gold else ""
+
+
+def gold_line(report: TestSummary) -> str:
+    """A sentence for a test that does not pass; nothing without gold answers."""
+    gold = report.get("gold")
+    if not gold:
+        return ""
+    if gold["accuracy"] is None:
+        return "No installed comparison can tell whether the answers are as expected."
+    mutated = "" if gold["mutated"] is None else f", under mutation {number(gold['mutated'])}"
+    text = f"Of the answers to the unmutated prompt {number(gold['accuracy'])} are as expected{mutated}"
+    if gold["accuracy"] >= report["threshold"]:
+        return f"{text}."
+    if gold["accuracy"] == 0:
+        return f"{text}: it is wrong without any change."
+    return f"{text}: wrong more often than the threshold {number(report['threshold'])} allows, without any change."
+
+
+def search_text(report: TestSummary) -> str:
+    """What came of a search, in a few words."""
+    found = report.get("searched")
+    assert found is not None
+    asked = f"{found['queries']:,} of {_queries(found['budget'])}"
+    if report["reason"] == "counterexample-found" and found["known"]:
+        return f"a known counterexample still breaks it, asked again in {_queries(found['queries'])}"
+    if report["reason"] == "counterexample-found":
+        return f"a counterexample by query {found['found_at']:,} of {found['budget']:,} ({found['method']})"
+    if report["reason"] == "none-found":
+        return f"no counterexample in {_queries(found['queries'])} ({found['method']})"
+    return f"not done, {asked} were made ({report['reason']})"
+
+
+def searched_line(report: TestReport) -> str:
+    """What was asked, in the place of what a plan's outcomes are."""
+    found = report.get("searched")
+    assert found is not None
+    if found["known"]:
+        before = (
+            f"{count(found['places'], 'place')} of earlier inputs could change" if found["places"] else ""
+        )
+        more = f"nothing more was searched ({before})" if before else "nothing was searched"
+        return f"A known counterexample was asked again, {_queries(found['queries'])} in all; {more}."
+    said = f"Searched for {found['objective']} with {found['method']}: "
+    said += f"{found['queries']:,} of {_queries(found['budget'])}, {count(found['places'], 'place')} of the prompt"
+    said += " could change"
+    if found["errors"]:
+        said += f", {_queries(found['errors'])} got no answer"
+    if found["found"] is None and found["loss"] > 0:
+        said += f"; the nearest came to {found['loss']:.2f}, where 1 is there"
+    return f"{said}."
+
+
+def name_of_test(report: TestSummary) -> str:
+    """How a test is named, in one row."""
+    return safe(report["test"]).replace("\n", "⏎")
+
+
+def _queries(amount: int) -> str:
+    return f"{amount:,} query" if amount == 1 else f"{amount:,} queries"

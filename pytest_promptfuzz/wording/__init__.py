@@ -1,0 +1,1 @@
+"""Sentences, made from the codes and figures that decisions return."""
