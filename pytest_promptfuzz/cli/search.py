@@ -32,6 +32,7 @@ from pytest_promptfuzz.reporting.terminal.searches import (
 )
 from pytest_promptfuzz.searching.methods import DEFAULT, METHODS
 from pytest_promptfuzz.searching.search_result import search_metrics
+from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
     import argparse
@@ -190,7 +191,7 @@ def _take(name: str, searching: Searching, made: Made) -> None:
         made.searches.append((name, searching.found()))
         return
     made.unasked = True
-    made.left_out.append((name, overruled.explanation))
+    made.left_out.append((name, explained(overruled)))
 
 
 def _carry(made: Made, options: argparse.Namespace, session: Session) -> None:

@@ -40,6 +40,7 @@ from pytest_promptfuzz.evaluating.phases.verdict import (
     with_judging,
 )
 from pytest_promptfuzz.history.entries import outcomes_of
+from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -180,7 +181,7 @@ class Evaluation:
             ledger.notes.append(control.note)
         findings.overruled = findings.overruled or control.overruled
         if findings.overruled is not None:
-            return case.abandoned(findings.overruled.reason, findings.overruled.explanation)
+            return case.abandoned(findings.overruled.reason, explained(findings.overruled))
         baseline = replace(baseline, repeatable=control.repeatable, again=control.again)
         concurrent = may_overlap(run, settings.order, ledger.notes)
         runs = max(settings.session.baseline_runs, asks.baseline_runs) if settings.only is None else 1

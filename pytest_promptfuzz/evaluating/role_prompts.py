@@ -276,7 +276,7 @@ class OnWire:
                 f"the test asked with another text at {where}: it holds a date, a random or a unique part, and a "
                 "mutation could not be put in its place. Fix that part in the test."
             )
-        return Judgement("inconclusive", "not-exercised", f"Run again on the same prompt, {why}")
+        return Judgement.stated("inconclusive", "not-exercised", f"Run again on the same prompt, {why}")
 
     def _meant(self, asked: Sequence[ApplicationRequest]) -> Sequence[ApplicationRequest]:
         """The calls whose texts may be meant."""

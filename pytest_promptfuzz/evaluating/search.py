@@ -28,6 +28,7 @@ from pytest_promptfuzz.searching.search_result import Search, Transfer, measured
 from pytest_promptfuzz.searching.space import Choice, SearchPlace, Space
 from pytest_promptfuzz.targets.resolution import resolve
 from pytest_promptfuzz.wire.transports import intercepting
+from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
     import re
@@ -89,7 +90,7 @@ class SearchEvaluation(Evaluation):
         assert self.runner is not None
         settings, overruled = self.settings, self.findings.overruled
         if overruled is not None:
-            raise UsageError(f"{settings.where}: nothing can be searched: {overruled.explanation}")
+            raise UsageError(f"{settings.where}: nothing can be searched: {explained(overruled)}")
         return self.runner.result(settings.target, self.ledger)
 
 
@@ -454,7 +455,7 @@ class _Asking:
         except ReachedAlready:
             why = "the unmutated prompt's answer reaches the goal there"
         if evaluation.findings.overruled is not None:
-            why = evaluation.findings.overruled.explanation
+            why = explained(evaluation.findings.overruled)
         search = None if why else evaluation.found()
         if search is not None and not search.conclusive:
             why = search.explanation if search.ended == "noisy" else "the changed prompt got no answer"

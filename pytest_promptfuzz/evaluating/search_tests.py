@@ -15,6 +15,7 @@ from pytest_promptfuzz.evaluating.search_settings import Deviation
 from pytest_promptfuzz.mutations.engine.edits import Tokens, touched_words
 from pytest_promptfuzz.results.trials import Searched
 from pytest_promptfuzz.stats.verdict import Judgement
+from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -119,7 +120,7 @@ class SearchedTest(SearchEvaluation):
         said = [note for each in ([runner] if runner else self.runners) for note in each.said()]
         return replace(
             result,
-            explanation=judgement.explanation,
+            explanation=explained(judgement),
             notes=tuple(dict.fromkeys([*result.notes, *said, *self._left()])),
             searched=searched,
         )
@@ -178,19 +179,19 @@ class SearchedTest(SearchEvaluation):
     def _judgement(self) -> Judgement:
         finder = self._finder
         if finder is not None:
-            return Judgement("brittle", "counterexample-found", self._found(finder))
+            return Judgement.stated("brittle", "counterexample-found", self._found(finder))
         known = self._known
         if known is not None and known.now is not None:
             on = self._on(known.now.case)
             said = f"A known counterexample still breaks the test{on}; nothing more was searched."
-            return Judgement("brittle", "counterexample-found", said)
+            return Judgement.stated("brittle", "counterexample-found", said)
         for runner in self.runners:
             undone = _undone(runner)
             if undone is not None:
-                return Judgement(
-                    undone.verdict, undone.reason, f"{undone.explanation}{self._on(runner.case)}."
+                return Judgement.stated(
+                    undone.verdict, undone.reason, f"{explained(undone)}{self._on(runner.case)}."
                 )
-        return Judgement("pass", "none-found", self._none())
+        return Judgement.stated("pass", "none-found", self._none())
 
     def _found(self, runner: SearchRunner) -> str:
         assert self.search_settings is not None
@@ -259,22 +260,26 @@ def _undone(runner: SearchRunner) -> Judgement | None:
     """Why a search that found nothing proves nothing; ``None`` where it was done."""
     changed = sum(each.asked for each in runner.tried.known.values())
     if runner.ending.why == "noisy":
-        return Judgement("noisy", "baseline-mixed", f"Nothing can be searched: {runner.ending.explanation}")
+        return Judgement.stated(
+            "noisy", "baseline-mixed", f"Nothing can be searched: {runner.ending.explanation}"
+        )
     if runner.ending.why == "unconfirmed":
-        return Judgement("inconclusive", "budget-spent", f"Nothing is certain: {runner.ending.explanation}")
+        return Judgement.stated(
+            "inconclusive", "budget-spent", f"Nothing is certain: {runner.ending.explanation}"
+        )
     if runner.ending.why == "interrupted":
-        return Judgement(
+        return Judgement.stated(
             "inconclusive", "interrupted", f"It was interrupted after {runner.budget.queries} queries"
         )
     lost = runner.budget.lost
     if lost is not None and lost.kind == "budget":
         why = f"The budget was spent after {runner.budget.queries} of {runner.settings.queries} queries: {lost.message}"
-        return Judgement("inconclusive", "budget-spent", why.rstrip("."))
+        return Judgement.stated("inconclusive", "budget-spent", why.rstrip("."))
     if lost is not None and (runner.ending.why == "target-failed" or runner.budget.errors > changed):
         reason: Reason = "not-exercised" if lost.kind == "not-exercised" else "errors-decide"
         why = f"{runner.budget.errors} of {runner.budget.queries} queries got no answer; the last: {lost.message}"
-        return Judgement("inconclusive", reason, f"Too little could be searched: {why}".rstrip("."))
+        return Judgement.stated("inconclusive", reason, f"Too little could be searched: {why}".rstrip("."))
     if not changed:
         why = runner.ending.explanation or "the budget holds no more than what the method first asks"
-        return Judgement("inconclusive", "budget-spent", f"No changed prompt was asked: {why}")
+        return Judgement.stated("inconclusive", "budget-spent", f"No changed prompt was asked: {why}")
     return None

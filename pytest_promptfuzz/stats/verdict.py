@@ -1,10 +1,10 @@
-"""The verdict: what may be said of a prompt, given outcomes that are partly unknown."""
+"""The verdict: what may be said of a prompt, given outcomes that are partly unknown, in codes and figures."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_promptfuzz.stats.intervals import (
     LEVEL,
@@ -14,7 +14,7 @@ from pytest_promptfuzz.stats.intervals import (
     score_interval,
 )
 from pytest_promptfuzz.stats.repeats import ALONE, ENOUGH, RepeatEvidence
-from pytest_promptfuzz.stats.scores import Counts, bounds, robustness
+from pytest_promptfuzz.stats.scores import Counts, bounds
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.stats.intervals import Credited, Interval
@@ -51,13 +51,103 @@ Reason = Literal[
 ]
 
 
+ComparedCode = Literal["was-below", "could-be-worse", "chance", "worse", "not-repeated", "noise"]
+SureCode = Literal["sure", "could-be-sure", "not-sure"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreGround:
+    """What the score of a test says at its threshold.
+
+    Attributes:
+        code: Which of the things that it can say.
+        counts: Outcomes of the trials that are scored.
+        threshold: What the score must reach.
+        limit: How many deviations the test allows.
+        evidence: What repeated answers show.
+    """
+
+    code: Reason
+    counts: Counts
+    threshold: Fraction
+    limit: int
+    evidence: RepeatEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedGround:
+    """What the trials say beside those of a run before.
+
+    Attributes:
+        code: ``was-below`` (that run did not reach the threshold either), ``could-be-worse`` (trials without an outcome
+            could make it so), ``chance`` (explains what is worse), ``worse``, ``not-repeated`` (when asked again), or
+            ``noise`` (explains what is worse).
+        paired: The trials of both runs.
+        threshold: What the score must reach.
+        tested: Whether today's answers were held against the model's own noise.
+    """
+
+    code: ComparedCode
+    paired: Paired
+    threshold: Fraction
+    tested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SureGround:
+    """What the lower bound of a score says at the threshold.
+
+    Attributes:
+        code: Whether it reaches it: ``sure``, ``could-be-sure`` (trials without an outcome decide) or ``not-sure``.
+        threshold: What it must reach.
+        least: The bound, in [0, 1].
+        unknown: Trials without an outcome.
+        needed: About how many mutations are enough if the others do as these did; ``None`` where none are.
+        varies: Whether answers to the unmutated prompt differ among themselves.
+    """
+
+    code: SureCode
+    threshold: Fraction
+    least: float
+    unknown: int = 0
+    needed: int | None = None
+    varies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnaskedGround:
+    """The verdict was certain without some of all trials."""
+
+    not_needed: int
+    trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatedGround:
+    """What a phase of the evaluation found, in its own words."""
+
+    sentence: str
+
+
+Ground: TypeAlias = "ScoreGround | ComparedGround | SureGround | UnaskedGround | StatedGround"
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict, why in one word, and why in prose."""
+    """A verdict, why in one word, and the grounds, a sentence each; ``wording.verdicts`` words them."""
 
     verdict: Verdict
     reason: Reason
-    explanation: str
+    grounds: tuple[Ground, ...]
+
+    @classmethod
+    def stated(cls, verdict: Verdict, reason: Reason, sentence: str) -> Judgement:
+        """One on a ground that is already in words."""
+        return cls(verdict, reason, (StatedGround(sentence),))
+
+    def besides(self, ground: Ground) -> Judgement:
+        """The same, with one more ground."""
+        return replace(self, grounds=(*self.grounds, ground))
 
 
 def decide(
@@ -82,138 +172,57 @@ def decide(
         max_deviations: More deviations are brittle whatever the score.
         evidence: What repeated answers show.
     """
-    low, high = bounds(counts)
-    score = robustness(counts)
     limit = counts.total + counts.not_needed if max_deviations is None else max_deviations
-    gate = plain(threshold)
+    verdict, reason = _decided(counts, threshold, limit, evidence)
+    return Judgement(verdict, reason, (ScoreGround(reason, counts, threshold, limit, evidence),))
+
+
+def _decided(
+    counts: Counts, threshold: Fraction, limit: int, evidence: RepeatEvidence
+) -> tuple[Verdict, Reason]:
+    low, high = bounds(counts)
     if not counts.total:
-        return Judgement("inconclusive", "nothing-scored", "No trial entered the score.")
-    few = counts.deviation <= limit
-    if high < threshold or not few:
-        return _below(counts, threshold, evidence, few=few, limit=limit)
+        return "inconclusive", "nothing-scored"
+    if high < threshold or counts.deviation > limit:
+        return _below(counts, threshold, limit, evidence)
     if low >= threshold and counts.deviation + counts.unknown + counts.not_needed <= limit:
         if evidence.adjusted is not None and evidence.adjusted < threshold and not counts.unknown:
-            return _below(counts, threshold, evidence, few=few, limit=limit)
-        return Judgement("pass", "score-reached", _passed(counts, score, gate))
-    between = f"the score lies between {plain(low)} and {plain(high)}"
-    explanation = f"{_open(counts)}: {between}, and the threshold is {gate}."
-    return Judgement("inconclusive", "errors-decide" if counts.error else "undecided-decide", explanation)
+            return _below(counts, threshold, limit, evidence)
+        return "pass", "score-reached"
+    return "inconclusive", _undecided(counts)
+
+
+def _undecided(counts: Counts) -> Reason:
+    """Why trials without an outcome leave a verdict open."""
+    return "errors-decide" if counts.error else "undecided-decide"
 
 
 def _below(
-    counts: Counts, threshold: Fraction, evidence: RepeatEvidence, *, few: bool, limit: int
-) -> Judgement:
+    counts: Counts, threshold: Fraction, limit: int, evidence: RepeatEvidence
+) -> tuple[Verdict, Reason]:
     """The verdict where the raw outcomes are too bad: are they more than noise?"""
-    gate, adjusted, low = plain(threshold), evidence.adjusted, bounds(counts)[0]
+    few, adjusted = counts.deviation <= limit, evidence.adjusted
     reason: Reason = "score-below-threshold" if few else "too-many-deviations"
-    said = f"{_score(robustness(counts))} is below the threshold {gate}"
-    if low >= threshold and adjusted is not None:
-        said = (
-            f"The score adjusted for noise, {plain(adjusted)}, is below the threshold {gate}. The plain score reaches "
-            "it, but the first answer to the unmutated prompt, which it is of, may be an odd one"
-        )
-    if not few:
-        said = f"{_count(counts.deviation, 'deviation')}; this test allows {limit}"
-    floor, asked = _floor(evidence), _asked(evidence)
-    lasting = counts.deviation if evidence.p is None else evidence.lasting
     if evidence.p is None:
-        return Judgement("brittle", reason, f"{said}.")  # for all that is known; it is asked again
+        return "brittle", reason  # for all that is known; it is asked again
+    lasting = evidence.lasting
     enough = adjusted is not None and adjusted >= threshold and lasting <= limit
     if evidence.significant and not enough and (few or lasting > limit):
-        besides = ""
-        if few and adjusted is not None and low < threshold:
-            besides = f"; adjusted for noise it is {plain(adjusted)}"
-        return Judgement("brittle", reason, f"{said}{besides}. {asked} The difference is more than noise.")
+        return "brittle", reason
     if evidence.highest is not None and evidence.highest < threshold:
-        return Judgement(
-            "noisy",
-            "noise-floor",
-            f"{said}, but {floor}: the model varies too widely to tell.",
-        )
-    if enough and adjusted is not None and evidence.answers >= ENOUGH:
-        return Judgement(
-            "pass",
-            "adjusted-reached",
-            f"Adjusted for noise, the score {plain(adjusted)} reaches the threshold {gate}: {_lower(said)}, and "
-            f"{floor}.",
-        )
+        return "noisy", "noise-floor"
+    if enough and evidence.answers >= ENOUGH:
+        return "pass", "adjusted-reached"
     confirmed = evidence.confirmed
     back = evidence.later is not None and evidence.later < threshold
     if confirmed is not None and confirmed >= threshold and lasting <= limit and not back:
-        return Judgement(
-            "pass",
-            "not-repeated",
-            f"{said}, but what differed hardly came again. {asked} Counting the later answers, the score is "
-            f"{plain(confirmed)}.",
-        )
-    return Judgement(
-        "inconclusive",
-        "not-significant",
-        f"{said}, but that may be noise: {floor}. {asked}{_too_few(evidence)}",
-    )
-
-
-def _passed(counts: Counts, score: Fraction | None, gate: str) -> str:
-    text = f"{_score(score)} reaches the threshold {gate}"
-    if counts.deviation:
-        text = f"Passed with {_count(counts.deviation, 'deviation')}: {text[0].lower()}{text[1:]}"
-    if counts.unknown:
-        text += f", even if the {_count(counts.unknown, 'trial')} without an outcome had deviated"
-    return text + "."
-
-
-def _open(counts: Counts) -> str:
-    """How many trials have no outcome, as a clause."""
-    of = f"of {_count(counts.total, 'trial')}"
-    errors = f"{counts.error} {of} ended in an error" if counts.error else ""
-    undecided = f"{counts.undecided}{'' if errors else f' {of}'} {_is(counts.undecided)} undecided"
-    return " and ".join(each for each in (errors, undecided if counts.undecided else "") if each)
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
-def _score(score: Fraction | None) -> str:
-    return "No trial was decided" if score is None else f"The score {plain(score)}"
-
-
-def plain(number: Fraction) -> str:
-    """Two digits, or as many as it takes not to look equal to something it is not."""
-    text = f"{float(number):.2f}"
-    return text if float(number) == float(text) else f"{float(number):.3f}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _floor(evidence: RepeatEvidence) -> str:
-    if evidence.floor is None:
-        return "how far the unmutated prompt agrees with itself is not known"
-    return f"the unmutated prompt agrees with itself {plain(evidence.floor)} ({evidence.baselines} answers)"
-
-
-def _asked(evidence: RepeatEvidence) -> str:
-    more = f" and {evidence.repeats} more to the mutations that differed" if evidence.repeats else ""
-    answers = _count(evidence.baselines, "answer")
-    return f"The plugin asked again and has {answers} to the unmutated prompt{more}."
-
-
-def _too_few(evidence: RepeatEvidence) -> str:
-    """That no answers of this number could be significant, where that is so; p itself stands in the report."""
-    if evidence.least is None or evidence.least <= evidence.alpha:
-        return ""
-    return " So few answers cannot show that a difference is more than noise."
-
-
-def _lower(sentence: str) -> str:
-    return sentence[0].lower() + sentence[1:]
+        return "pass", "not-repeated"
+    return "inconclusive", "not-significant"
 
 
 # Gates: what a score must show for a test to pass.
 #
-# ``point`` holds the score itself against the threshold (``scoring.verdict``). ``confident`` holds what the score
+# ``point`` holds the score itself against the threshold (``decide``). ``confident`` holds what the score
 # exceeds at 95 %, one-sided: a test passes only if its mutations prove as much. ``no-worse`` is ``point``, and besides
 # holds the trials against those of a run before: a test that became worse fails, whatever its score.
 
@@ -251,10 +260,9 @@ def decide_at(
     if gate == "no-worse" and paired is not None and tells(paired):
         if paired.before < threshold:  # what was accepted then is not asked for now
             found = decide(counts, Fraction(0), max_deviations=max_deviations, evidence=evidence)
-            then = f"The stored run's score {plain(paired.before)} was below the threshold {plain(threshold)} as well."
             if found.verdict == "pass":
-                found = Judgement("pass", "no-worse", then)
-        return _no_worse(found, counts, evidence, paired) if found.verdict == "pass" else found
+                found = Judgement("pass", "no-worse", (ComparedGround("was-below", paired, threshold),))
+        return _no_worse(found, counts, evidence, paired, threshold) if found.verdict == "pass" else found
     return found
 
 
@@ -263,72 +271,35 @@ def tells(paired: Paired) -> bool:
     return paired.least <= paired.alpha
 
 
-def _no_worse(passed: Judgement, counts: Counts, evidence: RepeatEvidence, paired: Paired) -> Judgement:
+def _no_worse(
+    passed: Judgement, counts: Counts, evidence: RepeatEvidence, paired: Paired, threshold: Fraction
+) -> Judgement:
     """A pass, unless the trials came out worse than before: by more than chance, and today by more than noise."""
-    said = _compared(paired)
+
+    def ground(code: ComparedCode) -> ComparedGround:
+        return ComparedGround(code, paired, threshold, tested=evidence.p is not None)
+
     if not paired.is_worse:
         if paired.may_be_worse:
-            return Judgement(
-                "inconclusive",
-                "errors-decide" if counts.error else "undecided-decide",
-                f"{said}. {_trials(paired.unknown)} without an outcome could change that.",
-            )
-        return replace(passed, explanation=f"{passed.explanation} {said}; that is no more than chance.")
+            return Judgement("inconclusive", _undecided(counts), (ground("could-be-worse"),))
+        return passed.besides(ground("chance"))
     lasting = paired if evidence.confirmed is None else paired.lasting(evidence.confirmed)
     if evidence.p is None or (evidence.significant and lasting.is_worse):
-        noise = "" if evidence.p is None else " and more than the model's own noise"
-        return Judgement("brittle", "worse-than-before", f"{said}; that is more than chance{noise}.")
-    noise = f"{said}. Asked again, no more of them than chance explains came out worse."
-    if not evidence.significant:
-        noise = f"{said}. But today the mutations do no more than the model's own noise."
-    return replace(passed, explanation=f"{passed.explanation} {noise}")
-
-
-def _compared(paired: Paired) -> str:
-    return (
-        f"Of {_trials(paired.pairs)} that the stored run has as well, {paired.worse} came out worse and "
-        f"{paired.better} better"
-    )
-
-
-def _trials(number: int) -> str:
-    return "1 trial" if number == 1 else f"{number} trials"
+        return Judgement("brittle", "worse-than-before", (ground("worse"),))
+    return passed.besides(ground("not-repeated" if evidence.significant else "noise"))
 
 
 def _confident(passed: Judgement, counts: Counts, threshold: Fraction, sampled: Sampled) -> Judgement:
     """A pass, if it is sure enough; trials without an outcome count as deviations, then not at all."""
-    gate, limit = plain(threshold), float(threshold)
-    least = sampled.least()
+    limit, least = float(threshold), sampled.least()
     if least >= limit:
-        return replace(passed, explanation=f"{passed.explanation} {_exceeds(least, gate)} as well.")
+        return passed.besides(SureGround("sure", threshold, least))
     if counts.unknown and sampled.least(at_worst=False) >= limit:
-        return Judgement(
-            "inconclusive",
-            "errors-decide" if counts.error else "undecided-decide",
-            f"{passed.explanation} The gate is 'confident', and {_trials(counts.unknown)} without an outcome decide: "
-            f"if they had deviated, {_lower(_exceeds(least, gate, reaches=False))}.",
-        )
-    return Judgement(
-        "inconclusive",
-        "not-confident",
-        f"{passed.explanation} But {_lower(_exceeds(least, gate, reaches=False))}, and the gate is 'confident'. "
-        f"{_mend(sampled, limit)}",
-    )
-
-
-def _exceeds(least: float, gate: str, *, reaches: bool = True) -> str:
-    verb = "reaches" if reaches else "does not reach"
-    # Rounded down: 0.849 must not read as 0.85.
-    return f"The score's lower bound at 95 %, {int(least * 100) / 100:.2f}, {verb} {gate}"
-
-
-def _mend(sampled: Sampled, threshold: float) -> str:
-    needed = sampled.needed(threshold)
-    if needed is not None:
-        return f"About {needed} mutations are enough if the others do as these did."
-    if sampled.floor is not None and sampled.floor < 1:
-        return "Ask the unmutated prompt more often (baseline_runs=), or have the model vary less."
-    return "The score is so close to the threshold that more mutations do not help: mend the prompt."
+        open_ = passed.besides(SureGround("could-be-sure", threshold, least, counts.unknown))
+        return replace(open_, verdict="inconclusive", reason=_undecided(counts))
+    varies = sampled.floor is not None and sampled.floor < 1
+    lacking = SureGround("not-sure", threshold, least, counts.unknown, sampled.needed(limit), varies)
+    return replace(passed.besides(lacking), verdict="inconclusive", reason="not-confident")
 
 
 # What was sampled of a score: the credits of mutations, from which its interval and its lower bound are made.

@@ -12,6 +12,7 @@ from pytest_promptfuzz.stats.repeats import RepeatEvidence
 from pytest_promptfuzz.stats.scores import Counts
 from pytest_promptfuzz.stats.stopping import Ending, PlanGate, Stopping, settled
 from pytest_promptfuzz.stats.verdict import Sampled, decide, decide_at
+from pytest_promptfuzz.wording.verdicts import explained
 
 GATE = Fraction(85, 100)
 
@@ -26,11 +27,11 @@ def test_a_confident_gate_is_passed_from_the_n_that_it_needs() -> None:
         assert decide_at("point", Counts(equivalent=size), GATE, sampled=fine(size)).verdict == "pass"
         found = decide_at("confident", Counts(equivalent=size), GATE, sampled=fine(size))
         assert found.verdict == verdict
-    assert "0.85, reaches 0.85" in found.explanation
+    assert "0.85, reaches 0.85" in explained(found)
     few = decide_at("confident", Counts(equivalent=18), GATE, sampled=fine(18))
     assert few.reason == "not-confident"
-    assert "0.84, does not reach 0.85" in few.explanation
-    assert "About 19 mutations are enough" in few.explanation
+    assert "0.84, does not reach 0.85" in explained(few)
+    assert "About 19 mutations are enough" in explained(few)
 
 
 def test_it_says_how_many_mutations_would_tell_or_that_none_would() -> None:
@@ -41,7 +42,7 @@ def test_it_says_how_many_mutations_would_tell_or_that_none_would() -> None:
     assert lower_bound(sampled.credits, times=(needed - 1) / 40) < 0.85
     close = decide_at("confident", Counts(equivalent=17, deviation=3), GATE, sampled=fine(20, bad=3))
     assert close.verdict == "inconclusive"
-    assert "mend the prompt" in close.explanation
+    assert "mend the prompt" in explained(close)
 
 
 @pytest.mark.parametrize("counts", [Counts(equivalent=5, deviation=3), Counts(equivalent=20, error=9)])
@@ -92,7 +93,7 @@ def test_a_floor_that_is_hardly_known_is_named_as_what_to_mend() -> None:
     assert sampled.needed(0.95) is None
     found = decide_at("confident", Counts(equivalent=32), Fraction(95, 100), sampled=sampled)
     assert found.reason == "not-confident"
-    assert "baseline_runs=" in found.explanation
+    assert "baseline_runs=" in explained(found)
 
 
 @pytest.mark.parametrize("broken", [0.15, 0.20])

@@ -10,6 +10,7 @@ from pytest_promptfuzz.stats.regressions import Paired
 from pytest_promptfuzz.stats.repeats import RepeatEvidence
 from pytest_promptfuzz.stats.scores import Counts
 from pytest_promptfuzz.stats.verdict import decide_at, tells
+from pytest_promptfuzz.wording.verdicts import explained
 
 GATE = Fraction(85, 100)
 SURE = RepeatEvidence(Fraction(1), 1.0, Fraction(9, 10), p=0.001, baselines=8, answers=8)
@@ -65,20 +66,20 @@ def test_a_score_that_reaches_the_threshold_fails_where_it_became_worse() -> Non
     assert decide_at("point", counts, GATE).verdict == "pass"
     asked = decide_at("no-worse", counts, GATE, paired=worse)
     assert (asked.verdict, asked.reason) == ("brittle", "worse-than-before")  # and is asked again
-    assert asked.explanation == (
+    assert explained(asked) == (
         "Of 64 trials that the stored run has as well, 6 came out worse and 0 better; that is more than chance."
     )
     assert decide_at("no-worse", counts, GATE, evidence=SURE, paired=worse).verdict == "brittle"
     noise = decide_at("no-worse", counts, GATE, evidence=NOISE, paired=worse)
     assert noise.verdict == "pass"
-    assert "no more than the model's own noise" in noise.explanation
+    assert "no more than the model's own noise" in explained(noise)
 
 
 def test_what_chance_makes_passes_and_the_point_gate_still_holds() -> None:
     few = decide_at("no-worse", Counts(equivalent=61, deviation=3), GATE, paired=Paired(3, 1, 60))
     assert (few.verdict, few.reason) == ("pass", "score-reached")
-    assert few.explanation.endswith("3 came out worse and 1 better; that is no more than chance.")
-    assert "p =" not in few.explanation
+    assert explained(few).endswith("3 came out worse and 1 better; that is no more than chance.")
+    assert "p =" not in explained(few)
     low = Counts(equivalent=6, deviation=2)
     assert decide_at("no-worse", low, GATE, paired=Paired(2, 0, 6)).reason == "score-below-threshold"
 
@@ -88,7 +89,7 @@ def test_what_was_accepted_below_the_threshold_may_stay_there() -> None:
     as_bad = Paired(1, 1, 14, before=Fraction(1, 2))
     found = decide_at("no-worse", counts, GATE, evidence=SURE, paired=as_bad)
     assert (found.verdict, found.reason) == ("pass", "no-worse")
-    assert found.explanation.startswith("The stored run's score 0.50 was below the threshold 0.85 as well.")
+    assert explained(found).startswith("The stored run's score 0.50 was below the threshold 0.85 as well.")
     worse = Paired(6, 0, 10, before=Fraction(3, 4))
     assert decide_at("no-worse", counts, GATE, evidence=SURE, paired=worse).reason == "worse-than-before"
     limited = decide_at("no-worse", counts, GATE, max_deviations=7, paired=as_bad)
@@ -107,7 +108,7 @@ def test_an_odd_answer_to_the_unmutated_prompt_does_not_make_all_trials_worse() 
     )
     found = decide_at("no-worse", counts, GATE, evidence=odd, paired=worse)
     assert found.verdict == "pass"
-    assert "Asked again, no more of them than chance explains came out worse." in found.explanation
+    assert "Asked again, no more of them than chance explains came out worse." in explained(found)
 
 
 def test_trials_without_an_outcome_bound_the_comparison() -> None:

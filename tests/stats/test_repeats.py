@@ -15,6 +15,7 @@ from pytest_promptfuzz.stats.repeats import RepeatEvidence, escalate, known
 from pytest_promptfuzz.stats.scores import Counts, Matrix, adjusted, floor_of
 from pytest_promptfuzz.stats.significance import Labelled, p_value, smallest_p
 from pytest_promptfuzz.stats.verdict import decide
+from pytest_promptfuzz.wording.verdicts import explained
 
 GATE = Fraction(85, 100)
 
@@ -331,7 +332,7 @@ def test_a_score_that_only_an_odd_answer_reaches_is_explained() -> None:
         matrix("xaaaaaaa", [["x"]] * 5 + [["a"]]), lambda mutation: "a" if mutation is None else "x"
     )
     verdict = decide(Counts(equivalent=6), GATE, evidence=evidence)
-    assert "may be an odd one" in verdict.explanation
+    assert "may be an odd one" in explained(verdict)
 
 
 def test_a_session_of_many_tests_asks_for_more() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_promptfuzz.stats.scores import Counts, bounds, exact, robustness, weighted
 from pytest_promptfuzz.stats.verdict import decide
+from pytest_promptfuzz.wording.verdicts import explained
 
 amounts = st.integers(0, 40)
 counts = st.builds(Counts, amounts, amounts, amounts, amounts, amounts)
@@ -65,19 +66,19 @@ def test_equation_2_weighs_by_severity() -> None:
 
 def test_explanations_say_what_decided() -> None:
     assert (
-        decide(Counts(equivalent=8), exact(0.85)).explanation == "The score 1.00 reaches the threshold 0.85."
+        explained(decide(Counts(equivalent=8), exact(0.85))) == "The score 1.00 reaches the threshold 0.85."
     )
     passed = decide(Counts(equivalent=7, deviation=1), exact(0.85))
-    assert passed.explanation == "Passed with 1 deviation: the score 0.875 reaches the threshold 0.85."
+    assert explained(passed) == "Passed with 1 deviation: the score 0.875 reaches the threshold 0.85."
     limited = decide(Counts(equivalent=7, deviation=1), exact(0.85), max_deviations=0)
     assert (limited.verdict, limited.reason) == ("brittle", "too-many-deviations")
-    assert limited.explanation == "1 deviation; this test allows 0."
+    assert explained(limited) == "1 deviation; this test allows 0."
     unknown = decide(Counts(equivalent=5, error=2, undecided=1), exact(0.85))
     assert (unknown.verdict, unknown.reason) == ("inconclusive", "errors-decide")
-    assert unknown.explanation.startswith(
+    assert explained(unknown).startswith(
         "2 of 8 trials ended in an error and 1 is undecided: the score lies between 0.625 and 1.00"
     )
-    open_ = decide(Counts(equivalent=5, undecided=3), exact(0.85)).explanation
+    open_ = explained(decide(Counts(equivalent=5, undecided=3), exact(0.85)))
     assert open_.startswith("3 of 8 trials are undecided: the score lies between 0.625 and 1.00")
     assert decide(Counts(equivalent=5, undecided=3), exact(0.85)).reason == "undecided-decide"
     assert decide(Counts(), exact(0.85)).reason == "nothing-scored"

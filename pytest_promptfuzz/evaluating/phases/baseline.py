@@ -85,7 +85,7 @@ def unmutated(case: Case, ledger: RunLedger) -> Generator[list[Step], list[Run],
     on = f" of input {case.name}" if case.name else ""
     message = f"We could not get the baseline{on}: {error.message}"
     reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
-    return NoBaseline(Judgement("inconclusive", reason, f"{message} ({error.kind})"), reason, message)
+    return NoBaseline(Judgement.stated("inconclusive", reason, f"{message} ({error.kind})"), reason, message)
 
 
 def judging(run: Run, case: Case, findings: Findings) -> tuple[TrialJudge, Baseline]:
@@ -141,7 +141,7 @@ def _bench(baseline: Run, case: Case) -> Bench | None:
 
 def noisy(failure: str) -> Judgement:
     """The baseline failed once, with ``failure``, and passed once."""
-    return Judgement(
+    return Judgement.stated(
         "noisy",
         "baseline-mixed",
         "The test's own check failed 1 of 2 times on the unmutated prompt, so a failure under mutation would prove "

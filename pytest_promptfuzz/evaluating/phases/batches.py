@@ -244,7 +244,9 @@ def refuse_mixed(case: Case, findings: Findings) -> None:
     """Nothing is concluded from the answers of two models."""
     mixed = mixed_models(case.models)
     if mixed:
-        findings.overruled = Judgement("inconclusive", "mixed-models", f"{mixed}: they cannot be compared.")
+        findings.overruled = Judgement.stated(
+            "inconclusive", "mixed-models", f"{mixed}: they cannot be compared."
+        )
 
 
 def refuse_refusals(asked: CaseAnswers, findings: Findings) -> None:
@@ -262,4 +264,6 @@ def refuse_refusals(asked: CaseAnswers, findings: Findings) -> None:
         else trial
         for trial in findings.trials
     ]
-    findings.overruled = Judgement("inconclusive", "errors-decide", f"Mutations were refused, but {why}.")
+    findings.overruled = Judgement.stated(
+        "inconclusive", "errors-decide", f"Mutations were refused, but {why}."
+    )

@@ -16,9 +16,10 @@ from pytest_promptfuzz.mutations.engine.selection import wanted
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.results.trials import Spent
 from pytest_promptfuzz.running.run import Step, asks_less, asks_more
-from pytest_promptfuzz.stats.verdict import Judgement, plain
+from pytest_promptfuzz.stats.verdict import Judgement
 from pytest_promptfuzz.text.json_paths import json_diff, without
 from pytest_promptfuzz.wire.calls import NOT_RECORDED
+from pytest_promptfuzz.wording.verdicts import decimal
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
@@ -125,7 +126,7 @@ def not_repeatable(what: str, paths: Sequence[str] = (), mend: str = "") -> Judg
     mend = mend or (
         f"write ignore={named!r}" if named not in ([], ["$"]) else "take the clock, random or unique part out"
     )
-    return Judgement(
+    return Judgement.stated(
         "inconclusive",
         "not-repeatable",
         f"The test is not repeatable: run again on the same prompt with the same answers, {what}. "
@@ -235,7 +236,7 @@ def insensitive_anyway(controls: Sequence[Trial], trials: Sequence[Trial]) -> Ju
     kinds = dict.fromkeys(_operator(each.mutation) for each in unchanged)
     if len(kinds) < _NEEDED or not one_constant([*trials, *unchanged]):
         return None
-    return Judgement(
+    return Judgement.stated(
         "inconclusive",
         "insensitive",
         f"{len(unchanged)} controls ({', '.join(kinds)}) should have changed the answer, and none did. Every answer of "
@@ -340,13 +341,13 @@ def insensitive(
     noise = ", hardly more than the model changes by itself" if floor is not None and floor < 1 else ""
     return _said(
         f"The control that changed most answers changed {sum(best)} of {len(best)}{noise}: at the threshold "
-        f"{plain(threshold)} this test would pass whatever the prompt says. Give inputs that the answer depends on, or "
-        "compare the answer itself."
+        f"{decimal(threshold)} this test would pass whatever the prompt says. Give inputs that the answer depends on, "
+        "or compare the answer itself."
     )
 
 
 def _said(explanation: str) -> Judgement:
-    return Judgement("inconclusive", "insensitive", explanation)
+    return Judgement.stated("inconclusive", "insensitive", explanation)
 
 
 def no_control(settings: PlanSettings) -> Judgement | None:
@@ -354,7 +355,7 @@ def no_control(settings: PlanSettings) -> Judgement | None:
     names = wanted(settings.mutations, settings.operators).controls
     if not names:
         return None
-    return Judgement(
+    return Judgement.stated(
         "inconclusive",
         "no-control",
         f"No control asked for ({', '.join(names)}) found a place in the prompt, so nothing proved that this test can "

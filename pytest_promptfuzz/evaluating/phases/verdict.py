@@ -22,8 +22,9 @@ from pytest_promptfuzz.stats.agreement import Agreement, Deltas, Graded, Judging
 from pytest_promptfuzz.stats.regressions import Paired
 from pytest_promptfuzz.stats.repeats import ALONE, ALPHA
 from pytest_promptfuzz.stats.scores import CREDITS, Counts, bounds, robustness
-from pytest_promptfuzz.stats.verdict import Judgement, Sampled, decide_at, tells
+from pytest_promptfuzz.stats.verdict import Judgement, Sampled, StatedGround, UnaskedGround, decide_at, tells
 from pytest_promptfuzz.text.json_paths import without
+from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -242,7 +243,7 @@ def concluded(
         trials=tuple(ruling.trials),
         verdict=judgement.verdict,
         reason=judgement.reason,
-        explanation=judgement.explanation,
+        explanation=explained(judgement),
         relation=ruling.relation,
         by_relation=ruling.by_relation,
         baselines=baselines,
@@ -312,9 +313,7 @@ def _sampled(
 def _with_unasked(judgement: Judgement, counts: Counts) -> Judgement:
     if not counts.not_needed or judgement.verdict not in {"pass", "brittle"}:
         return judgement
-    trials = counts.total + counts.not_needed
-    said = f"The verdict was certain without {counts.not_needed} of {trials} trials."
-    return replace(judgement, explanation=f"{judgement.explanation} {said}")
+    return judgement.besides(UnaskedGround(counts.not_needed, counts.total + counts.not_needed))
 
 
 def _excused(judgement: Judgement, paired: Paired | None) -> list[str]:
@@ -323,7 +322,7 @@ def _excused(judgement: Judgement, paired: Paired | None) -> list[str]:
     excused = judgement.reason in {"adjusted-reached", "not-repeated"} or (
         told and judgement.verdict == "pass"
     )
-    return [judgement.explanation] if excused else []
+    return [explained(judgement)] if excused else []
 
 
 def says_brittle(
@@ -355,7 +354,7 @@ def _for_the_budget(judgement: Judgement, trials: Iterable[Trial]) -> Judgement:
     said = next((t.error.message for t in trials if t.error is not None and t.error.kind == "budget"), None)
     if said is None or judgement.reason != "errors-decide":
         return judgement
-    return Judgement("inconclusive", "budget-spent", f"{judgement.explanation} {said}")
+    return replace(judgement, reason="budget-spent").besides(StatedGround(said))
 
 
 def _judged(by_relation: Mapping[str, Group]) -> Relation:
@@ -388,7 +387,7 @@ def _not_exercised(trials: Sequence[Trial]) -> Judgement | None:
     if not trials or len(missed) < len(trials):
         return None
     message = missed[0].error.message if missed[0].error else ""
-    return Judgement("inconclusive", "not-exercised", f"No mutation reached a model. {message}")
+    return Judgement.stated("inconclusive", "not-exercised", f"No mutation reached a model. {message}")
 
 
 def _operators(trial: Trial) -> list[str]:

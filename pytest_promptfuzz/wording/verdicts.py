@@ -1,0 +1,195 @@
+"""What a verdict rests on, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.stats.scores import bounds, robustness
+from pytest_promptfuzz.stats.verdict import ComparedGround, ScoreGround, SureGround, UnaskedGround
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from pytest_promptfuzz.stats.repeats import RepeatEvidence
+    from pytest_promptfuzz.stats.scores import Counts
+    from pytest_promptfuzz.stats.verdict import Ground, Judgement
+
+
+def explained(judgement: Judgement) -> str:
+    """Why the verdict is what it is."""
+    return " ".join(map(_sentence, judgement.grounds))
+
+
+def decimal(number: Fraction) -> str:
+    """Two digits, or three where two would make it look equal to something it is not."""
+    text = f"{float(number):.2f}"
+    return text if float(number) == float(text) else f"{float(number):.3f}"
+
+
+def _sentence(ground: Ground) -> str:
+    if isinstance(ground, ScoreGround):
+        return _of_score(ground)
+    if isinstance(ground, ComparedGround):
+        return _of_run_before(ground)
+    if isinstance(ground, SureGround):
+        return _of_lower_bound(ground)
+    if isinstance(ground, UnaskedGround):
+        return f"The verdict was certain without {ground.not_needed} of {ground.trials} trials."
+    return ground.sentence
+
+
+# The score at its threshold.
+
+
+def _of_score(ground: ScoreGround) -> str:
+    if ground.code == "nothing-scored":
+        return "No trial entered the score."
+    if ground.code == "score-reached":
+        return _reached(ground.counts, decimal(ground.threshold))
+    if ground.code in {"errors-decide", "undecided-decide"}:
+        low, high = map(decimal, bounds(ground.counts))
+        between = f"the score lies between {low} and {high}"
+        return (
+            f"{_without_outcome(ground.counts)}: {between}, and the threshold is {decimal(ground.threshold)}."
+        )
+    return _of_score_below(ground)
+
+
+def _reached(counts: Counts, threshold: str) -> str:
+    text = f"{_score(counts)} reaches the threshold {threshold}"
+    if counts.deviation:
+        text = f"Passed with {_count(counts.deviation, 'deviation')}: {_lower(text)}"
+    if counts.unknown:
+        text += f", even if the {_count(counts.unknown, 'trial')} without an outcome had deviated"
+    return text + "."
+
+
+def _without_outcome(counts: Counts) -> str:
+    """How many trials have no outcome, as a clause."""
+    of = f"of {_count(counts.total, 'trial')}"
+    errors = f"{counts.error} {of} ended in an error" if counts.error else ""
+    verb = "is" if counts.undecided == 1 else "are"
+    undecided = f"{counts.undecided}{'' if errors else f' {of}'} {verb} undecided" if counts.undecided else ""
+    return " and ".join(filter(None, (errors, undecided)))
+
+
+def _of_score_below(ground: ScoreGround) -> str:
+    evidence, threshold = ground.evidence, decimal(ground.threshold)
+    lacking = _lacking(ground)
+    if ground.code == "noise-floor":
+        return f"{lacking}, but {_floor(evidence)}: the model varies too widely to tell."
+    if ground.code == "adjusted-reached" and evidence.adjusted is not None:
+        return (
+            f"Adjusted for noise, the score {decimal(evidence.adjusted)} reaches the threshold {threshold}: "
+            f"{_lower(lacking)}, and {_floor(evidence)}."
+        )
+    if ground.code == "not-repeated" and evidence.confirmed is not None:
+        return (
+            f"{lacking}, but what differed hardly came again. {_asked(evidence)} Counting the later answers, the score "
+            f"is {decimal(evidence.confirmed)}."
+        )
+    if ground.code == "not-significant":
+        return f"{lacking}, but that may be noise: {_floor(evidence)}. {_asked(evidence)}{_too_few(evidence)}"
+    if evidence.p is None:
+        return f"{lacking}."
+    return f"{lacking}{_adjusted(ground)}. {_asked(evidence)} The difference is more than noise."
+
+
+def _lacking(ground: ScoreGround) -> str:
+    """What the raw outcomes lack, as a clause."""
+    counts, threshold, adjusted = ground.counts, decimal(ground.threshold), ground.evidence.adjusted
+    if counts.deviation > ground.limit:
+        return f"{_count(counts.deviation, 'deviation')}; this test allows {ground.limit}"
+    if bounds(counts)[0] >= ground.threshold and adjusted is not None:
+        return (
+            f"The score adjusted for noise, {decimal(adjusted)}, is below the threshold {threshold}. The plain score "
+            "reaches it, but the first answer to the unmutated prompt, which it is of, may be an odd one"
+        )
+    return f"{_score(counts)} is below the threshold {threshold}"
+
+
+def _adjusted(ground: ScoreGround) -> str:
+    """The adjusted score, where the raw one was named."""
+    adjusted, counts = ground.evidence.adjusted, ground.counts
+    if adjusted is None or counts.deviation > ground.limit or bounds(counts)[0] >= ground.threshold:
+        return ""
+    return f"; adjusted for noise it is {decimal(adjusted)}"
+
+
+def _score(counts: Counts) -> str:
+    score = robustness(counts)
+    return "No trial was decided" if score is None else f"The score {decimal(score)}"
+
+
+def _floor(evidence: RepeatEvidence) -> str:
+    if evidence.floor is None:
+        return "how far the unmutated prompt agrees with itself is not known"
+    return f"the unmutated prompt agrees with itself {decimal(evidence.floor)} ({evidence.baselines} answers)"
+
+
+def _asked(evidence: RepeatEvidence) -> str:
+    more = f" and {evidence.repeats} more to the mutations that differed" if evidence.repeats else ""
+    answers = _count(evidence.baselines, "answer")
+    return f"The plugin asked again and has {answers} to the unmutated prompt{more}."
+
+
+def _too_few(evidence: RepeatEvidence) -> str:
+    """That no answers of this number could be significant, where that is so; p itself stands in the report."""
+    if evidence.least is None or evidence.least <= evidence.alpha:
+        return ""
+    return " So few answers cannot show that a difference is more than noise."
+
+
+# The trials beside those of a run before.
+
+
+def _of_run_before(ground: ComparedGround) -> str:
+    paired = ground.paired
+    if ground.code == "was-below":
+        score, threshold = decimal(paired.before), decimal(ground.threshold)
+        return f"The stored run's score {score} was below the threshold {threshold} as well."
+    compared = (
+        f"Of {_count(paired.pairs, 'trial')} that the stored run has as well, {paired.worse} came out worse and "
+        f"{paired.better} better"
+    )
+    if ground.code == "could-be-worse":
+        return f"{compared}. {_count(paired.unknown, 'trial')} without an outcome could change that."
+    if ground.code == "chance":
+        return f"{compared}; that is no more than chance."
+    if ground.code == "not-repeated":
+        return f"{compared}. Asked again, no more of them than chance explains came out worse."
+    if ground.code == "noise":
+        return f"{compared}. But today the mutations do no more than the model's own noise."
+    noise = " and more than the model's own noise" if ground.tested else ""
+    return f"{compared}; that is more than chance{noise}."
+
+
+# The lower bound of the score.
+
+
+def _of_lower_bound(ground: SureGround) -> str:
+    bound = f"The score's lower bound at 95 %, {int(ground.least * 100) / 100:.2f},"  # 0.849 must not read as 0.85
+    threshold = decimal(ground.threshold)
+    if ground.code == "sure":
+        return f"{bound} reaches {threshold} as well."
+    lacking = _lower(f"{bound} does not reach {threshold}")
+    if ground.code == "could-be-sure":
+        trials = _count(ground.unknown, "trial")
+        return f"The gate is 'confident', and {trials} without an outcome decide: if they had deviated, {lacking}."
+    return f"But {lacking}, and the gate is 'confident'. {_mend(ground)}"
+
+
+def _mend(ground: SureGround) -> str:
+    if ground.needed is not None:
+        return f"About {ground.needed} mutations are enough if the others do as these did."
+    if ground.varies:
+        return "Ask the unmutated prompt more often (baseline_runs=), or have the model vary less."
+    return "The score is so close to the threshold that more mutations do not help: mend the prompt."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _lower(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
