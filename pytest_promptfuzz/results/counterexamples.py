@@ -203,30 +203,3 @@ def _passes(failed: int, asked: int) -> int:
     if share >= 1:
         return 2
     return _MOST if share <= 0 else min(_MOST, max(2, math.ceil(math.log(_DOUBT) / math.log(1 - share))))
-
-
-def said_of(found: Sequence[Replayed]) -> list[str]:
-    """What is said of them, in a sentence, and why of each that is not as it was; nothing of none."""
-    if not found:
-        return []
-    parts: list[str] = []
-    of = {status: [each for each in found if each.status == status] for status in _SAID}
-    for status, words in _SAID.items():
-        if of[status]:
-            one = len(of[status]) == 1
-            why = next((each.why for each in of[status] if each.why), "")
-            parts.append(f"{len(of[status])} {words[not one]}" + (f" ({why.rstrip('.')})" if why else ""))
-    number = "1 known counterexample" if len(found) == 1 else f"{len(found)} known counterexamples"
-    if len(parts) == 1:
-        return [f"{number} {parts[0].partition(' ')[2]}"]
-    return [f"{number}: {', '.join(parts)}"]
-
-
-_SAID: dict[Now, tuple[str, str]] = {
-    "breaks": ("still breaks the test", "still break the test"),
-    "varies": ("sometimes breaks the test", "sometimes break the test"),
-    "passes": ("no longer fails and was removed", "no longer fail and were removed"),
-    "gone": ("no longer fits the prompt and was removed", "no longer fit the prompt and were removed"),
-    "elsewhere": ("of another target does not fail here", "of another target do not fail here"),
-    "unanswered": ("could not be asked", "could not be asked"),
-}

@@ -254,15 +254,19 @@ class PromptPart(NamedTuple):
 
     Attributes:
         kind: What it is.
-        label: How it is called: its text, or its name.
+        label: Its text or its name; of a message its role, of added text where it stands.
         start: Where it begins in the prompt; -1 for what has no place.
         end: Where it ends.
+        number: Which message it is, from 1; 0 of everything else.
+        of: How many messages there are.
     """
 
     kind: Kind
     label: str
     start: int = -1
     end: int = -1
+    number: int = 0
+    of: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +392,7 @@ def _explained(text: str, found: _Gathered, seed: int) -> Explanation:
     )
 
 
-_WIDE = PromptPart("extent", "more than half of the words")
+_WIDE = PromptPart("extent", "wide")
 
 
 def _in_order(told: Sequence[TouchedTrial[PromptPart]], places: Sequence[PromptPart]) -> list[PromptPart]:
@@ -422,9 +426,11 @@ def parts_of(prompt: Prompt) -> list[PromptPart]:
         parts += [
             PromptPart(
                 "message",
-                f"{prompt.messages[each.message]['role']} message, {each.message + 1} of {len(prompt.messages)}",
+                str(prompt.messages[each.message]["role"]),
                 each.start,
                 each.end,
+                each.message + 1,
+                len(prompt.messages),
             )
             for each in pieces
         ]
@@ -455,9 +461,9 @@ def _added(mutation: Mutation) -> Iterable[str]:
     for edit in mutation.edits:
         if edit.start == edit.end and edit.replacement(mutation.original).strip():
             yield (
-                "text at the start"
+                "at-start"
                 if not mutation.original[: edit.start].strip()
-                else "text at the end"
+                else "at-end"
                 if edit.start >= length
-                else "text in between"
+                else "in-between"
             )

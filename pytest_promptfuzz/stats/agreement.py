@@ -202,10 +202,6 @@ class Judging:
         """Whether there was anything to ask it."""
         return bool(self.pairs or self.failed or (self.quality and self.quality.shifted) or self.ungraded)
 
-    def said(self) -> list[str]:
-        """The same in sentences, for reports."""
-        return [*self._rated(), *self._quality()]
-
     def as_dict(self) -> dict[str, Any]:
         """The same as JSON-able data: shares as numbers from 0 to 1, kappa from -1 to 1."""
         quality = self.quality
@@ -225,55 +221,11 @@ class Judging:
             "ungraded": self.ungraded,
         }
 
-    def _rated(self) -> list[str]:
-        if not self.pairs and not self.failed:
-            return []
-        counts = [
-            f"{self.ratings[rating]} {word}" for rating, word in _WORDS.items() if self.ratings.get(rating)
-        ]
-        counts += [f"{self.failed} failed"] if self.failed else []
-        total = self.pairs + self.failed
-        shown = f"{total} pair{'s' if total > 1 else ''} of answers"
-        text = f"the judge {self.judge} was shown {shown}: {', '.join(counts)}"
-        text += _agreed("both orders", self.orders) + _agreed("repeats", self.repeats)
-        return [text]
-
-    def _quality(self) -> list[str]:
-        found = self.quality
-        if found is None:
-            return []
-        measures = ", ".join(f"{name} in {amount}" for name, amount in found.by_measure.items() if amount)
-        text = (
-            f"content changed in {found.shifted} of {found.pairs} answers (ΔContent {float(found.content):.2f}), "
-            f"quality in {found.changed} of those (ΔQuality {float(found.quality):.2f}"
-            f"{f': {measures}' if measures else ''}); overall {float(found.overall):.2f}"
-        )
-        if self.ungraded:
-            text += f"; {self.ungraded} left out, without outcome or grade"
-        return [text]
-
 
 _NAMES: dict[int | None, str] = {3: "3", 2: "2", 1: "1", None: "undecided"}
-_WORDS: dict[int | None, str] = {
-    3: "the same",
-    2: "with minor differences",
-    1: "different",
-    None: "undecided",
-}
-
-
-def _agreed(what: str, found: Agreement | None) -> str:
-    if found is None or not found.pairs:
-        return ""
-    kappa = "" if found.kappa is None else f", kappa {found.kappa:.2f}"
-    return f"; {what} agreed in {found.equal} of {found.pairs}{kappa}"
 
 
 # Gold answers: how often answers are as expected, without mutation and with it.
-
-
-ROBUST_BUT_WRONG = "robust but wrong"
-"""How the note begins of a test that passes with answers that are not as expected."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -369,26 +369,53 @@ def operating(how: Stopping | None, gate: PlanGate, share: float) -> Operating:
     return Operating(share, brittle, asked, batches)
 
 
-def said_of(how: Stopping, counts: Counts) -> str:
-    """In prose, what stopping on this evidence means: its error rates for this plan, beside those of all of it."""
+@dataclass(frozen=True, slots=True)
+class StopErrors:
+    """How often prompts of a kind get the wrong verdict.
+
+    Attributes:
+        share: Of their mutations that deviate, in [0, 1].
+        stopped: How often they do with a plan that is ended on evidence, in [0, 1].
+        whole: How often with every trial of it.
+    """
+
+    share: float
+    stopped: float
+    whole: float
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyStop:
+    """A plan that was ended on evidence, short of certainty.
+
+    Attributes:
+        asked: Trials that were asked.
+        planned: Trials of the plan.
+        interval: The score's, which holds at every look; ``None`` where a probability ratio decided.
+        errors: Of prompts that just reach the threshold, and of those that it is to catch; ``None`` for a long plan.
+    """
+
+    asked: int
+    planned: int
+    interval: tuple[float, float] | None
+    errors: tuple[StopErrors, StopErrors] | None
+
+
+def early_stop(how: Stopping, counts: Counts) -> EarlyStop:
+    """What stopping on this evidence means: its error rates for this plan, beside those of all of it."""
     gate, rule = how.gate, how.rule
-    if isinstance(rule, AlwaysValid):
-        low, high = rule.interval(counts)
-        text = f"the score's interval that holds at every look is [{low:.2f}, {high:.2f}]"
-    else:
-        text = "the probability ratio suffices"
-    text = f"stopped on the evidence after {counts.total} of {gate.planned} trials: {text}"
+    interval = rule.interval(counts) if isinstance(rule, AlwaysValid) else None
     if gate.planned > _MOST_SHOWN:
-        return text
+        return EarlyStop(counts.total, gate.planned, interval, None)
     allowed = float(gate.allowed)
     broken = ProbabilityRatio(allowed).broken
     passing, failing = operating(how, gate, allowed), operating(how, gate, broken)
     whole = [operating(None, gate, share) for share in (allowed, broken)]
-    return (
-        f"{text}. Of prompts that lose {allowed:.2f}, {passing.brittle:.0%} are so called brittle "
-        f"({whole[0].brittle:.0%} with every trial), of those that lose {broken:.2f}, {1 - failing.brittle:.0%} pass "
-        f"({1 - whole[1].brittle:.0%})"
+    errors = (
+        StopErrors(allowed, passing.brittle, whole[0].brittle),
+        StopErrors(broken, 1 - failing.brittle, 1 - whole[1].brittle),
     )
+    return EarlyStop(counts.total, gate.planned, interval, errors)
 
 
 def _binomial(size: int, share: float) -> Iterator[tuple[int, float]]:

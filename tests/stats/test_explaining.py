@@ -22,6 +22,7 @@ from pytest_promptfuzz.mutations.engine.edits import (
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
 from pytest_promptfuzz.results.explanations import ALPHA, PromptPart, explain, parts_of, touched_by
 from pytest_promptfuzz.results.trials import Trial, TrialError
+from pytest_promptfuzz.wording.prompt_parts import part_name
 
 TRIAGE = Prompt(
     "Classify the support ticket below. Read it carefully before you answer, and think about what the customer "
@@ -185,7 +186,7 @@ def test_messages_are_parts_of_a_chat():
     )
     parts = parts_of(chat)
     messages = [part for part in parts if part.kind == "message"]
-    assert [(part.label, chat.text[part.start : part.end]) for part in messages] == [
+    assert [(part_name(part), chat.text[part.start : part.end]) for part in messages] == [
         ("system message, 1 of 2", "You sort tickets. Be quick."),
         ("user message, 2 of 2", "I was charged twice."),
     ]
@@ -203,7 +204,7 @@ def test_text_that_is_added_touches_its_place():
 
     def kinds(*edits):
         made = Mutation(text, edits, ("own@1", "more@2"), "padding", 0.1, "yes")
-        return [(part.kind, part.label) for part in touched_by(made, places, tokens)]
+        return [(part.kind, part_name(part)) for part in touched_by(made, places, tokens)]
 
     own = [("operator", "own"), ("operator", "more"), ("dimension", "padding")]
     assert kinds(insert(0, "Hello. ")) == [("added", "text at the start"), *own]

@@ -11,9 +11,9 @@ from pytest_promptfuzz.results.counterexamples import (
     Counterexample,
     KnownCounterexample,
     Replayed,
-    said_of,
     told,
 )
+from pytest_promptfuzz.wording.notes import replay_notes
 
 MUTATION = Mutation("Rate it.", (replace(0, 4, "Judge"),), ("synonym@1",), "lexical", 0.1, "yes")
 FOUND = Counterexample(MUTATION, "0123456789ab", 0, "high", "low", "'high' became 'low'", True, 9, (3, 3))
@@ -61,14 +61,14 @@ def test_every_sequence_of_answers_is_told_after_five():
 
 def test_what_is_said_counts_each_kind_and_gives_the_first_reason():
     known = KnownCounterexample(FOUND)
-    assert said_of([]) == []
+    assert replay_notes([]) == []
     one = Replayed(known, "breaks", "label 'high' became 'low'.", FOUND)
-    assert said_of([one]) == ["1 known counterexample still breaks the test (label 'high' became 'low')"]
+    assert replay_notes([one]) == ["1 known counterexample still breaks the test (label 'high' became 'low')"]
     other = Replayed(known, "passes", "", FOUND)
-    assert said_of([other, one]) == [
+    assert replay_notes([other, one]) == [
         "2 known counterexamples: 1 still breaks the test (label 'high' became 'low'), 1 no longer fails and was removed"
     ]
-    assert said_of([one, one, Replayed(known, "unanswered", "the budget is spent")]) == [
+    assert replay_notes([one, one, Replayed(known, "unanswered", "the budget is spent")]) == [
         "3 known counterexamples: 2 still break the test (label 'high' became 'low'), 1 could not be asked (the budget is spent)"
     ]
 

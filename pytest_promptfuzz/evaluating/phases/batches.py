@@ -17,8 +17,9 @@ from pytest_promptfuzz.evaluating.session import refuse_unrecorded
 from pytest_promptfuzz.results.trials import TrialError
 from pytest_promptfuzz.stats.repeats import ALONE, ALPHA, EARLY
 from pytest_promptfuzz.stats.scores import Counts
-from pytest_promptfuzz.stats.stopping import said_of, settled
+from pytest_promptfuzz.stats.stopping import early_stop, settled
 from pytest_promptfuzz.stats.verdict import Judgement
+from pytest_promptfuzz.wording.notes import stop_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -185,7 +186,9 @@ class Pace:
     def said(self, trials: Sequence[Trial]) -> list[str]:
         """What a person must know where the test was ended on evidence, short of certainty."""
         how = self._how(trials)
-        return [] if how is None or self.certain(trials) else [said_of(how, self._counts(trials))]
+        return (
+            [] if how is None or self.certain(trials) else [stop_note(early_stop(how, self._counts(trials)))]
+        )
 
     def next(self, trials: Sequence[Trial]) -> list[Part]:
         """The next batch: mutations of each case, from those of which most is left."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.errors import PartError, TargetError, UsageError, nearest, quoted
 from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers
-from pytest_promptfuzz.stats.agreement import ROBUST_BUT_WRONG, Gold, GoldMarks
+from pytest_promptfuzz.stats.agreement import Gold, GoldMarks
+from pytest_promptfuzz.wording.notes import ROBUST_BUT_WRONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

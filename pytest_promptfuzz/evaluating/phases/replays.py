@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.phases.resampling import confirming
 from pytest_promptfuzz.prompts.prompt import Prompt
-from pytest_promptfuzz.results.counterexamples import Replayed, said_of, told
+from pytest_promptfuzz.results.counterexamples import Replayed, told
 from pytest_promptfuzz.searching.failures import in_one_line, kind_of, reanchored
 from pytest_promptfuzz.wire.calls import NOT_RECORDED
+from pytest_promptfuzz.wording.notes import replay_notes
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -71,7 +72,9 @@ def with_replayed(result: Robustness, pins: KnownCounterexamples, settings: Eval
     if not pins.replayed:
         return result
     breaking, whole = pins.breaking, settings.only is None
-    result = replace(result, replayed=tuple(pins.replayed), notes=(*said_of(pins.replayed), *result.notes))
+    result = replace(
+        result, replayed=tuple(pins.replayed), notes=(*replay_notes(pins.replayed), *result.notes)
+    )
     if breaking and settings.contract.verdict.pinned == "fail" and result.verdict != "brittle" and whole:
         named = f"{breaking[0].id}: {breaking[0].failure}".rstrip(".")
         more = f", and {len(breaking) - 1} more" if len(breaking) > 1 else ""

@@ -24,6 +24,7 @@ from pytest_promptfuzz.stats.repeats import ALONE, ALPHA
 from pytest_promptfuzz.stats.scores import CREDITS, Counts, bounds, robustness
 from pytest_promptfuzz.stats.verdict import Judgement, Sampled, StatedGround, UnaskedGround, decide_at, tells
 from pytest_promptfuzz.text.json_paths import without
+from pytest_promptfuzz.wording.notes import judge_notes
 from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
@@ -519,7 +520,7 @@ def with_judging(result: Robustness, cases: Sequence[Case], settings: Comparison
         judging=judging,
         spent=both,
         cost=both.cost,
-        notes=tuple(dict.fromkeys([*result.notes, *notes, *judging.said()])),
+        notes=tuple(dict.fromkeys([*result.notes, *notes, *judge_notes(judging)])),
     )
 
 

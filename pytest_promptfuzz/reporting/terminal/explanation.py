@@ -8,6 +8,7 @@ from pytest_promptfuzz.mutations.engine.edits import Tokens
 from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style, named, shorten_middle
 from pytest_promptfuzz.results.explanations import ALPHA
+from pytest_promptfuzz.wording.prompt_parts import part_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -131,7 +132,7 @@ def _cause(
 ) -> CauseReport:
     return CauseReport(
         kinds=[part.kind for part in found.parts],
-        parts=[hide(part.label) for part in found.parts],
+        parts=[hide(part_name(part)) for part in found.parts],
         places=[places.get((part.start, part.end), "") for part in found.parts],
         finding=found.finding,
         p=round(found.p, 4),

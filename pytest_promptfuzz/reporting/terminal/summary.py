@@ -44,8 +44,8 @@ from pytest_promptfuzz.reporting.terminal.styled_text import (
     render,
     shorten_middle,
 )
-from pytest_promptfuzz.stats.agreement import ROBUST_BUT_WRONG
 from pytest_promptfuzz.text.safe_text import fit_encoding, safe
+from pytest_promptfuzz.wording.notes import ROBUST_BUT_WRONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
