@@ -313,29 +313,28 @@ def test_a_table_of_words_is_a_file() -> None:
 
 
 MOST_FIELDS = 15
-# Classes with more fields, and why they are one thing.
-MANY_FIELDS: dict[str, str] = {
-    "history/changes.py:ChangeReport": "",
-    "history/entries.py:HistoryEntry": "",
-    "mutations/engine/operator.py:Operator": "",
-    "reporting/model.py:TrialReport": "",
-    "reporting/model.py:TestSummary": "",
-    "reporting/model.py:TestReport": "",
-    "results/robustness.py:Robustness": "",
-    "searching/search_result.py:Search": "",
+# Classes with more fields, and why they are one thing: at most five.
+MANY_FIELDS = {
+    "history/changes.py:ChangeReport": "a part of the JSON report: its keys are a public format",
+    "history/entries.py:HistoryEntry": "a line of the history's files: its keys are a public format",
+    "mutations/engine/operator.py:Operator": "a public description: its attributes are the keywords of @operator",
+    "results/robustness.py:Robustness": "a public result: its attributes are documented one by one",
+    "searching/search_result.py:Search": "a public result: its attributes are documented one by one",
 }
 
 
 def test_a_class_has_at_most_fifteen_fields() -> None:
-    wrong = []
+    large = {}
     for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 count = sum(isinstance(each, ast.AnnAssign) for each in node.body)
-                where = f"{path.relative_to(PACKAGE).as_posix()}:{node.name}"
-                if count > MOST_FIELDS and where not in MANY_FIELDS:
-                    wrong.append(f"{where}: {count}")
-    assert wrong == [], "a class of more than fifteen fields is two things"
+                if count > MOST_FIELDS:
+                    large[f"{path.relative_to(PACKAGE).as_posix()}:{node.name}"] = count
+    wrong = {where: count for where, count in large.items() if where not in MANY_FIELDS}
+    assert wrong == {}, "a class of more than fifteen fields is two things"
+    assert set(MANY_FIELDS) <= set(large), "take out of MANY_FIELDS what has fewer fields now"
+    assert len(MANY_FIELDS) <= 5
 
 
 BY_NAME = {"python", "python3", "pip", "pytest", "promptfuzz"}

@@ -366,8 +366,8 @@ class PairedReport(TypedDict):
     alpha: float
 
 
-class TrialReport(TypedDict):
-    """One trial. ``diff`` is ``[["=", same], ["-", removed], ["+", added], ...]`` over the prompt."""
+class TriedReport(TypedDict):
+    """Which change a trial tried, on which input."""
 
     id: str
     case: int
@@ -380,6 +380,11 @@ class TrialReport(TypedDict):
     change_rate: float
     preserves: str
     relation: str
+
+
+class TrialReport(TriedReport):
+    """One trial. ``diff`` is ``[["=", same], ["-", removed], ["+", added], ...]`` over the prompt."""
+
     outcome: str
     similarity: float | None
     reason: str
@@ -408,8 +413,8 @@ class UnfollowedReport(TypedDict):
     by: str
 
 
-class TestSummary(TypedDict):
-    """What the table at the end of a run needs to know of a robust test."""
+class VerdictReport(TypedDict):
+    """What a robust test came to, and the figures behind it."""
 
     test: str
     verdict: str
@@ -424,6 +429,11 @@ class TestSummary(TypedDict):
     threshold: float
     gold: GoldReport | None
     counts: dict[str, int]
+
+
+class TestSummary(VerdictReport):
+    """What the table at the end of a run needs to know of a robust test."""
+
     target: str
     judge: str
     oracle_only: bool
@@ -439,8 +449,8 @@ class TestSummary(TypedDict):
     noise: NoiseReport | None
 
 
-class TestReport(TestSummary):
-    """One robust test."""
+class PlanReport(TypedDict):
+    """Where a robust test stands, and what was asked of which model."""
 
     format: int
     location: tuple[str, int] | None
@@ -448,6 +458,11 @@ class TestReport(TestSummary):
     seed: int
     task: str
     model: str
+
+
+class TestReport(TestSummary, PlanReport):
+    """One robust test."""
+
     by_dimension: dict[str, GroupReport]
     by_operator: dict[str, GroupReport]
     by_relation: dict[str, GroupReport]
