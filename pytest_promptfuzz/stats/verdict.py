@@ -52,6 +52,7 @@ Reason = Literal[
 
 
 ComparedCode = Literal["was-below", "could-be-worse", "chance", "worse", "not-repeated", "noise"]
+ControlsCode = Literal["none-changed", "constant", "few-changed", "too-few-changed", "no-place"]
 SureCode = Literal["sure", "could-be-sure", "not-sure"]
 
 
@@ -115,6 +116,28 @@ class SureGround:
 
 
 @dataclass(frozen=True, slots=True)
+class ControlsGround:
+    """What controls say, which have to change the answer.
+
+    Attributes:
+        code: ``none-changed`` it; ``constant``, every answer of the test is the same besides; ``few-changed`` it;
+            ``too-few-changed`` it for the threshold; ``no-place``, no control fits the prompt.
+        operators: Of these controls; empty where the sentence names none.
+        asked: Answers to controls; of the best of them, where a threshold decides.
+        changed: How many of these answers differ.
+        threshold: What the score must reach.
+        noisy: Whether the model's own noise was taken off.
+    """
+
+    code: ControlsCode
+    operators: tuple[str, ...] = ()
+    asked: int = 0
+    changed: int = 0
+    threshold: Fraction = Fraction(0)
+    noisy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class UnaskedGround:
     """The verdict was certain without some of all trials."""
 
@@ -129,7 +152,9 @@ class StatedGround:
     sentence: str
 
 
-Ground: TypeAlias = "ScoreGround | ComparedGround | SureGround | UnaskedGround | StatedGround"
+Ground: TypeAlias = (
+    "ScoreGround | ComparedGround | SureGround | ControlsGround | UnaskedGround | StatedGround"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Notes of a test: what a judge said, what became of known counterexamples, why the plan was ended early."""
+"""Notes of a test: its judge, its controls, known counterexamples, an early end of the plan."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_promptfuzz.results.counterexamples import Now, Replayed
+    from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.stats.agreement import Agreement, Deltas, Judging
     from pytest_promptfuzz.stats.stopping import EarlyStop
 
@@ -96,3 +97,39 @@ def stop_note(found: EarlyStop) -> str:
         f"({allowed.whole:.0%} with every trial), of those that lose {broken.share:.2f}, {broken.stopped:.0%} pass "
         f"({broken.whole:.0%})"
     )
+
+
+def control_notes(controls: Sequence[Trial], baselines: Sequence[object]) -> list[str]:
+    """What a person must know of the controls that the test does not name; nothing where the answer changed.
+
+    Args:
+        controls: Their trials.
+        baselines: The plain baseline value of each case.
+    """
+    unchanged = [each for each in controls if each.outcome == "deviation"]
+    said = []
+    if unchanged:
+        names = ", ".join(dict.fromkeys(_operator(each) for each in unchanged))
+        many = len(unchanged) > 1
+        first = unchanged[0]
+        if first.comparison is None and first.value not in (None, *baselines[first.case : first.case + 1]):
+            what = "changed the answer, and no assertion of this test noticed"
+        elif first.comparison is None and first.value is None:
+            what = "should have changed the answer, and the assertions of this test passed all the same: they may be "
+            what += "unable to fail"
+        else:
+            what = f"should have changed the answer and did not: {'they tell' if many else 'it tells'} the model to "
+            what += "answer with another word"
+        said.append(
+            f"{len(unchanged)} control{'s' if many else ''} ({names}) {what}; controls=0 asks for no control"
+        )
+    said += [
+        f"1 control ({_operator(each)}) has no answer: {each.error.message}"
+        for each in controls
+        if each.error is not None
+    ]
+    return said
+
+
+def _operator(trial: Trial) -> str:
+    return trial.mutation.operators[0].partition("@")[0]

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.stats.scores import bounds, robustness
-from pytest_promptfuzz.stats.verdict import ComparedGround, ScoreGround, SureGround, UnaskedGround
+from pytest_promptfuzz.stats.verdict import (
+    ComparedGround,
+    ControlsGround,
+    ScoreGround,
+    SureGround,
+    UnaskedGround,
+)
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -33,6 +39,8 @@ def _sentence(ground: Ground) -> str:
         return _of_run_before(ground)
     if isinstance(ground, SureGround):
         return _of_lower_bound(ground)
+    if isinstance(ground, ControlsGround):
+        return _of_controls(ground)
     if isinstance(ground, UnaskedGround):
         return f"The verdict was certain without {ground.not_needed} of {ground.trials} trials."
     return ground.sentence
@@ -185,6 +193,38 @@ def _mend(ground: SureGround) -> str:
     if ground.varies:
         return "Ask the unmutated prompt more often (baseline_runs=), or have the model vary less."
     return "The score is so close to the threshold that more mutations do not help: mend the prompt."
+
+
+# Controls, which have to change the answer.
+
+
+def _of_controls(ground: ControlsGround) -> str:
+    changed = f"{ground.changed} of {ground.asked}"
+    names = ", ".join(ground.operators)
+    if ground.code == "none-changed":
+        return (
+            f"{_count(ground.asked, 'control')} should have changed the answer, and none did: this test would pass "
+            "whatever the prompt says. Compare the answer itself, or give an input that the answer depends on."
+        )
+    if ground.code == "constant":
+        return (
+            f"{_count(ground.asked, 'control')} ({names}) should have changed the answer, and none did. Every answer "
+            "of this test is the same, as if the application did not use its prompt. If it does, compare the answer "
+            "itself, or give an input that the answer depends on; controls=0 asks for no control."
+        )
+    if ground.code == "few-changed":
+        return f"Only {changed} controls changed the answer: this test would miss changes that matter."
+    if ground.code == "too-few-changed":
+        noise = ", hardly more than the model changes by itself" if ground.noisy else ""
+        return (
+            f"The control that changed most answers changed {changed}{noise}: at the threshold "
+            f"{decimal(ground.threshold)} this test would pass whatever the prompt says. Give inputs that the answer "
+            "depends on, or compare the answer itself."
+        )
+    return (
+        f"No control asked for ({names}) found a place in the prompt, so nothing proved that this test can fail. Name "
+        "another control, such as answer-fixed, or ask for none."
+    )
 
 
 def _count(number: int, noun: str) -> str:

@@ -16,10 +16,9 @@ from pytest_promptfuzz.mutations.engine.selection import wanted
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.results.trials import Spent
 from pytest_promptfuzz.running.run import Step, asks_less, asks_more
-from pytest_promptfuzz.stats.verdict import Judgement
+from pytest_promptfuzz.stats.verdict import ControlsGround, Judgement
 from pytest_promptfuzz.text.json_paths import json_diff, without
 from pytest_promptfuzz.wire.calls import NOT_RECORDED
-from pytest_promptfuzz.wording.verdicts import decimal
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
@@ -152,7 +151,6 @@ def _sorted(value: Any) -> Any:
 OPERATORS = ("answer-fixed", "answer-fixed-first")
 """Read right in at least 95 of 100 prompts that they were not written on (benchmarks/README.md), in this order."""
 _NEEDED = 2  # different controls that change nothing, before a test that would pass is inconclusive
-_OFF = "controls=0 asks for no control"
 
 
 def default_controls(
@@ -236,43 +234,7 @@ def insensitive_anyway(controls: Sequence[Trial], trials: Sequence[Trial]) -> Ju
     kinds = dict.fromkeys(_operator(each.mutation) for each in unchanged)
     if len(kinds) < _NEEDED or not one_constant([*trials, *unchanged]):
         return None
-    return Judgement.stated(
-        "inconclusive",
-        "insensitive",
-        f"{len(unchanged)} controls ({', '.join(kinds)}) should have changed the answer, and none did. Every answer of "
-        "this test is the same, as if the application did not use its prompt. If it does, compare the answer itself, "
-        f"or give an input that the answer depends on; {_OFF}.",
-    )
-
-
-def said_of(controls: Sequence[Trial], baselines: Sequence[object]) -> list[str]:
-    """What a person must know of the controls that the test does not name; nothing where the answer changed.
-
-    Args:
-        controls: Their trials.
-        baselines: The plain baseline value of each case.
-    """
-    unchanged = [each for each in controls if each.outcome == "deviation"]
-    said = []
-    if unchanged:
-        names = ", ".join(dict.fromkeys(_operator(each.mutation) for each in unchanged))
-        many = len(unchanged) > 1
-        first = unchanged[0]
-        if first.comparison is None and first.value not in (None, *baselines[first.case : first.case + 1]):
-            what = "changed the answer, and no assertion of this test noticed"
-        elif first.comparison is None and first.value is None:
-            what = "should have changed the answer, and the assertions of this test passed all the same: they may be "
-            what += "unable to fail"
-        else:
-            what = f"should have changed the answer and did not: {'they tell' if many else 'it tells'} the model to "
-            what += "answer with another word"
-        said.append(f"{len(unchanged)} control{'s' if many else ''} ({names}) {what}; {_OFF}")
-    said += [
-        f"1 control ({_operator(each.mutation)}) has no answer: {each.error.message}"
-        for each in controls
-        if each.error is not None
-    ]
-    return said
+    return _insensitive(ControlsGround("constant", tuple(kinds), len(unchanged)))
 
 
 def _named(settings: PlanSettings) -> bool:
@@ -319,18 +281,12 @@ def insensitive(
     every = [each for one in changed.values() for each in one]
     if all(every):
         return None
-    kept = len(every) - sum(every)
     if not any(every):
-        return _said(
-            f"{kept} control{'s' if kept > 1 else ''} should have changed the answer, and none did: this test would "
-            "pass whatever the prompt says. Compare the answer itself, or give an input that the answer depends on."
-        )
+        return _insensitive(ControlsGround("none-changed", asked=len(every)))
     if relation == "must-change":
         if Fraction(sum(every), len(every)) >= threshold:
             return None
-        return _said(
-            f"Only {sum(every)} of {len(every)} controls changed the answer: this test would miss changes that matter."
-        )
+        return _insensitive(ControlsGround("few-changed", asked=len(every), changed=sum(every)))
     # What a control leaves unchanged is the score that it would have, were it an ordinary mutation.
     score, best = min(
         (min(Fraction(1), Fraction(one.count(False), len(one)) / (floor or 1)), one)
@@ -338,16 +294,16 @@ def insensitive(
     )
     if not threshold or score < threshold:
         return None
-    noise = ", hardly more than the model changes by itself" if floor is not None and floor < 1 else ""
-    return _said(
-        f"The control that changed most answers changed {sum(best)} of {len(best)}{noise}: at the threshold "
-        f"{decimal(threshold)} this test would pass whatever the prompt says. Give inputs that the answer depends on, "
-        "or compare the answer itself."
+    noisy = floor is not None and floor < 1
+    return _insensitive(
+        ControlsGround(
+            "too-few-changed", asked=len(best), changed=sum(best), threshold=threshold, noisy=noisy
+        )
     )
 
 
-def _said(explanation: str) -> Judgement:
-    return Judgement.stated("inconclusive", "insensitive", explanation)
+def _insensitive(ground: ControlsGround) -> Judgement:
+    return Judgement("inconclusive", "insensitive", (ground,))
 
 
 def no_control(settings: PlanSettings) -> Judgement | None:
@@ -355,9 +311,4 @@ def no_control(settings: PlanSettings) -> Judgement | None:
     names = wanted(settings.mutations, settings.operators).controls
     if not names:
         return None
-    return Judgement.stated(
-        "inconclusive",
-        "no-control",
-        f"No control asked for ({', '.join(names)}) found a place in the prompt, so nothing proved that this test can "
-        "fail. Name another control, such as answer-fixed, or ask for none.",
-    )
+    return Judgement("inconclusive", "no-control", (ControlsGround("no-place", tuple(names)),))

@@ -12,7 +12,6 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.call_matching import said_of_matching
 from pytest_promptfuzz.evaluating.judge import spent_on, told_undone
 from pytest_promptfuzz.evaluating.phases.controls import insensitive, insensitive_anyway, no_control
-from pytest_promptfuzz.evaluating.phases.controls import said_of as said_of_controls
 from pytest_promptfuzz.evaluating.phases.resampling import credited, lost_by, varying
 from pytest_promptfuzz.judging.ratings import Grader, Rating
 from pytest_promptfuzz.mutations.engine.mutation import RELATIONS
@@ -24,7 +23,7 @@ from pytest_promptfuzz.stats.repeats import ALONE, ALPHA
 from pytest_promptfuzz.stats.scores import CREDITS, Counts, bounds, robustness
 from pytest_promptfuzz.stats.verdict import Judgement, Sampled, StatedGround, UnaskedGround, decide_at, tells
 from pytest_promptfuzz.text.json_paths import without
-from pytest_promptfuzz.wording.notes import judge_notes
+from pytest_promptfuzz.wording.notes import control_notes, judge_notes
 from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
@@ -277,7 +276,7 @@ def _notes(
                 *lost_by(ended),
                 *_left_out(ignore, ended, ruling.trials),
                 *_apart(ruling.relation, ruling.by_own),
-                *([] if insensitive_ else said_of_controls(ruling.added, values)),
+                *([] if insensitive_ else control_notes(ruling.added, values)),
             ]
         )
     )
