@@ -12,8 +12,8 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.engine.edits import Edit, Ref, word_diff
 from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.messages import layout
+from pytest_promptfuzz.reporting.terminal.rows import diff_lines
 from pytest_promptfuzz.reporting.terminal.styled_text import Line, columns
-from pytest_promptfuzz.reporting.terminal.summary import diff_lines
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.diffs import show_edges
 

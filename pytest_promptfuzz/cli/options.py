@@ -22,8 +22,7 @@ from pytest_promptfuzz.evaluating.settings import (
     read_tool,
 )
 from pytest_promptfuzz.mutations.engine.selection import as_operator, read_mutations, read_operators
-from pytest_promptfuzz.reporting.terminal.styled_text import MIN_WIDTH
-from pytest_promptfuzz.reporting.terminal.summary import render
+from pytest_promptfuzz.reporting.terminal.styled_text import MIN_WIDTH, render
 from pytest_promptfuzz.text.safe_text import fit_encoding, safe
 
 if TYPE_CHECKING:

@@ -27,8 +27,9 @@ from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, RUN_SETTINGS
 from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.reporting.model import report_test
+from pytest_promptfuzz.reporting.terminal.failure import failure_lines
 from pytest_promptfuzz.reporting.terminal.progress import Progress
-from pytest_promptfuzz.reporting.terminal.summary import failure_lines, side_by_side_lines, summary_lines
+from pytest_promptfuzz.reporting.terminal.summary import side_by_side_lines, summary_lines
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.cli.options import Output

@@ -643,3 +643,12 @@ def _spent(spent: Spent) -> SpentReport:
         saved=spent.saved,
         controls=spent.controls,
     )
+
+
+# Kinds of error of trials that never ran: the verdict has said why, and their names would tell nothing.
+_NEVER_RAN = {"baseline-error", "baseline-mixed", "not-repeatable"}
+
+
+def never_ran(report: TestReport) -> list[TrialReport]:
+    """The trials that were left out because of the unmutated prompt."""
+    return [trial for trial in report["trials"] if trial["error"] and trial["error"]["kind"] in _NEVER_RAN]

@@ -10,8 +10,9 @@ from pytest_promptfuzz import aevaluate, evaluate
 from pytest_promptfuzz.evaluating.session import Session
 from pytest_promptfuzz.mutations.engine.planner import mutate
 from pytest_promptfuzz.reporting.model import report_test
+from pytest_promptfuzz.reporting.terminal.failure import failure_lines
 from pytest_promptfuzz.reporting.terminal.styled_text import render
-from pytest_promptfuzz.reporting.terminal.summary import failure_lines, summary_lines
+from pytest_promptfuzz.reporting.terminal.summary import summary_lines
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
 from tests.evaluating.test_evaluate import TRIAGE, Renamed

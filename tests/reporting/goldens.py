@@ -6,12 +6,11 @@ from pathlib import Path
 
 import handmade
 
+from pytest_promptfuzz.reporting.terminal.failure import failure_lines
+from pytest_promptfuzz.reporting.terminal.rows import detail_lines
+from pytest_promptfuzz.reporting.terminal.styled_text import header_lines, render
 from pytest_promptfuzz.reporting.terminal.summary import (
-    detail_lines,
-    failure_lines,
-    header_lines,
     one_line,
-    render,
     side_by_side_lines,
     summary_lines,
 )

@@ -11,14 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.reporting.terminal.styled_text import columns
-from pytest_promptfuzz.reporting.terminal.summary import (
-    failure_lines,
-    one_line,
-    render,
-    side_by_side_lines,
-    summary_lines,
-)
+from pytest_promptfuzz.reporting.terminal.failure import failure_lines
+from pytest_promptfuzz.reporting.terminal.styled_text import columns, render
+from pytest_promptfuzz.reporting.terminal.summary import one_line, side_by_side_lines, summary_lines
 
 
 @pytest.mark.parametrize("name", goldens.NAMES)

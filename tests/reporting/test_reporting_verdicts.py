@@ -10,8 +10,9 @@ from handmade import report, trial
 from pytest_promptfuzz import evaluate
 from pytest_promptfuzz.reporting.model import report_test, summarised
 from pytest_promptfuzz.reporting.terminal.failure import failure_lines
+from pytest_promptfuzz.reporting.terminal.rows import detail_lines
 from pytest_promptfuzz.reporting.terminal.styled_text import render
-from pytest_promptfuzz.reporting.terminal.summary import detail_lines, one_line
+from pytest_promptfuzz.reporting.terminal.summary import one_line
 
 PROMPT = "Classify the mood of the text as good or bad. Answer with one word only.\n\nText: A lovely day."
 

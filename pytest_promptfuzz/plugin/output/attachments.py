@@ -13,7 +13,8 @@ from pytest_promptfuzz.plugin.output.pytest_reports import ALLURE
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.phrases import operator_names
 from pytest_promptfuzz.reporting.terminal.rows import diff_lines
-from pytest_promptfuzz.reporting.terminal.summary import one_line, render
+from pytest_promptfuzz.reporting.terminal.styled_text import render
+from pytest_promptfuzz.reporting.terminal.summary import one_line
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.diffs import ShownChange, answer_pair, explain
 
@@ -84,7 +85,9 @@ def attach(report: TestReport) -> None:
     """Attach what was found to the test that allure is being told of."""
     import allure
 
-    from pytest_promptfuzz.reporting.terminal.summary import failure_lines, one_line, render
+    from pytest_promptfuzz.reporting.terminal.failure import failure_lines
+    from pytest_promptfuzz.reporting.terminal.styled_text import render
+    from pytest_promptfuzz.reporting.terminal.summary import one_line
 
     text = render(failure_lines(report, width=_ATTACHMENT_WIDTH), width=_ATTACHMENT_WIDTH, color=False)
     allure.attach(f"{one_line(report)}\n\n{text}\n", "Prompt robustness", allure.attachment_type.TEXT)

@@ -94,7 +94,8 @@ def _asked(report: TestReport) -> dict[str, Any]:
 
 def _edit(diff: list[list[str]]) -> str:
     """An edit in a line: ``Classify the [-sentiment-]{+mood+} of …``."""
-    from pytest_promptfuzz.reporting.terminal.summary import diff_lines, render
+    from pytest_promptfuzz.reporting.terminal.rows import diff_lines
+    from pytest_promptfuzz.reporting.terminal.styled_text import render
 
     said = " ".join(render(diff_lines(diff, label=""), width=_EDIT_WIDTH, color=False).split())
     return said if len(said) <= _EDIT_WIDTH else f"{said[: _EDIT_WIDTH - 1]}…"

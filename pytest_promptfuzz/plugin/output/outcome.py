@@ -127,7 +127,7 @@ class RobustnessRepr:
 
     def toterminal(self, writer: Any) -> None:
         """Print for the writer's width, with colours if it has them."""
-        from pytest_promptfuzz.reporting.terminal.summary import failure_lines
+        from pytest_promptfuzz.reporting.terminal.failure import failure_lines
 
         write(writer, failure_lines(self.report, width=writer.fullwidth))
         for name, content, sep in self.sections:
@@ -135,6 +135,7 @@ class RobustnessRepr:
             writer.line(content)
 
     def __str__(self) -> str:
-        from pytest_promptfuzz.reporting.terminal.summary import failure_lines, render
+        from pytest_promptfuzz.reporting.terminal.failure import failure_lines
+        from pytest_promptfuzz.reporting.terminal.styled_text import render
 
         return render(failure_lines(self.report, width=80), width=80, color=False)

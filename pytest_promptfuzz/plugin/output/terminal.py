@@ -231,7 +231,8 @@ def _unjudged(reporter: pytest.TerminalReporter) -> list[str]:
 
 
 def _table(reporter: pytest.TerminalReporter, state: State) -> None:
-    from pytest_promptfuzz.reporting.terminal.summary import detail_lines, summary_lines
+    from pytest_promptfuzz.reporting.terminal.rows import detail_lines
+    from pytest_promptfuzz.reporting.terminal.summary import summary_lines
 
     writer = reporter._tw  # noqa: SLF001 - the only way to its width and colours
     reporter.section("prompt robustness", "=", bold=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from pytest_promptfuzz.reporting.model import fails, report_test, scored
+from pytest_promptfuzz.reporting.model import fails, never_ran, report_test, scored
 from pytest_promptfuzz.reporting.phrases import (
     MENDS,
     adjusted_text,
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 # The verdict in words, what it rests on, and what to do where that is not enough.
 
 
-# Kinds of error of trials that never ran: the verdict has said why, and their names would tell nothing.
-_NEVER_RAN = {"baseline-error", "baseline-mixed", "not-repeatable"}
 _ORDINARY = {"score-reached", "score-below-threshold"}
 
 
@@ -172,11 +170,6 @@ def _counts(report: TestReport) -> str:
     if costs := minor_cost(report):
         return f"{text}. A minor difference counts {costs}; without minor ones the score would reach the threshold."
     return f"{text}."
-
-
-def never_ran(report: TestReport) -> list[TrialReport]:
-    """The trials that were left out because of the unmutated prompt."""
-    return [trial for trial in report["trials"] if trial["error"] and trial["error"]["kind"] in _NEVER_RAN]
 
 
 def _ways(report: TestReport, total: int) -> tuple[str, str]:

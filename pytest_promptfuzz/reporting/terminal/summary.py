@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.reporting.model import fails, scored
+from pytest_promptfuzz.reporting.model import fails, never_ran, scored
 from pytest_promptfuzz.reporting.phrases import (
     adjusted_text,
     count,
@@ -23,11 +23,7 @@ from pytest_promptfuzz.reporting.phrases import (
     verdicts,
     worst_first,
 )
-from pytest_promptfuzz.reporting.terminal.changes import change_lines, condition_lines, operators_of
-from pytest_promptfuzz.reporting.terminal.failure import failure_lines, never_ran
 from pytest_promptfuzz.reporting.terminal.rows import (
-    detail_lines,
-    diff_lines,
     drift_lines,
     summed_lines,
     verdict_style,
@@ -38,13 +34,11 @@ from pytest_promptfuzz.reporting.terminal.styled_text import (
     Line,
     Style,
     columns,
-    header_lines,
     named,
     pad,
-    render,
     shorten_middle,
 )
-from pytest_promptfuzz.text.safe_text import fit_encoding, safe
+from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.notes import ROBUST_BUT_WRONG
 
 if TYPE_CHECKING:
@@ -358,18 +352,6 @@ def _named(what: str, tests: Sequence[str], style: Style) -> Line:
 
 # What the terminal shows: header, one line, failure and summary, from report dictionaries alone.
 
-
-__all__ = [
-    "detail_lines",
-    "diff_lines",
-    "failure_lines",
-    "fit_encoding",
-    "header_lines",
-    "one_line",
-    "render",
-    "summary_lines",
-]
-
 _MOST_OPERATORS = 4
 
 
@@ -445,6 +427,9 @@ def document_lines(document: Document, *, width: int = 80) -> list[Line]:
         document: The run.
         width: Columns it will be rendered to.
     """
+    from pytest_promptfuzz.reporting.terminal.changes import change_lines, condition_lines, operators_of
+    from pytest_promptfuzz.reporting.terminal.failure import failure_lines  # a run that passes needs neither
+
     lines: list[Line] = [_run(document)]
     for test in sorted(document["tests"], key=worst_first):
         if test["verdict"] != "pass":
