@@ -337,6 +337,37 @@ def test_a_class_has_at_most_fifteen_fields() -> None:
     assert len(MANY_FIELDS) <= 5
 
 
+# Functions of stats/ and results/ that write sentences, and why.
+SAYING = {
+    "stats/variance.py:_notes": "Variance.notes is public, and variance_of() is called without an evaluation",
+}
+
+
+def sentences_of(function: ast.FunctionDef) -> list[str]:
+    """The texts of five words or more that a function has, but for its docstring."""
+    doc = ast.get_docstring(function, clean=False)
+    found = [
+        "".join(part.value for part in node.values if isinstance(part, ast.Constant))
+        if isinstance(node, ast.JoinedStr)
+        else node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.JoinedStr | ast.Constant)
+    ]
+    return [each for each in found if isinstance(each, str) and each != doc and len(each.split()) > 4]
+
+
+def test_decisions_return_codes_and_figures() -> None:
+    saying = set()
+    for path, tree in trees().items():
+        for node in ast.walk(tree) if room(path) in {"stats", "results"} else ():
+            if not isinstance(node, ast.FunctionDef) or any(isinstance(n, ast.Raise) for n in ast.walk(node)):
+                continue  # what raises says why
+            if sentences_of(node):
+                saying.add(f"{path.relative_to(PACKAGE).as_posix()}:{node.name}")
+    assert saying - set(SAYING) == set(), "return a code and figures, and write the sentence in wording/"
+    assert set(SAYING) <= saying
+
+
 BY_NAME = {"python", "python3", "pip", "pytest", "promptfuzz"}
 STARTING = {"run", "Popen", "call", "check_call", "check_output", "create_subprocess_exec", "spawn"}
 
