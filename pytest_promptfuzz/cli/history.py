@@ -1,4 +1,4 @@
-"""The runs kept on this machine: ``promptfuzz history`` lists them, ``trend`` draws a score, ``gc`` deletes them."""
+"""``promptfuzz history``, ``trend`` and ``gc``: the runs kept on this machine are listed, drawn and deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``promptfuzz model`` and ``promptfuzz lexicon``: models of meaning and lexicons, installed and checked."""
+"""``promptfuzz model``: models of meaning are shown, fetched, exported, installed and checked."""
 
 from __future__ import annotations
 

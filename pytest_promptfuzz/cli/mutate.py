@@ -1,4 +1,4 @@
-"""``promptfuzz mutate`` and ``operators``: show the mutations of a prompt, or the operators. No model is called."""
+"""``promptfuzz mutate``: show the mutations of a prompt. It calls no model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pytest plugin: hooks that translate, nothing more."""
+"""The pytest plugin: options, marks, fixtures, hooks, and what a run of pytest keeps."""
 
 from __future__ import annotations
 

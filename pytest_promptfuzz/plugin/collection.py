@@ -1,4 +1,4 @@
-"""A plugin for one purpose (``-p pytest_promptfuzz.plugin.collection``): write down which tests pytest collects.
+"""A small plugin for commands (``-p pytest_promptfuzz.plugin.collection``): writes down which tests pytest collects.
 
 Deselected tests are among them: ``-m`` or ``-k`` in ``addopts`` does not make a test vanish.
 """

@@ -1,4 +1,4 @@
-"""Known counterexamples and pytest's runs: which a test is given, what a run keeps by itself, what is pinned in git."""
+"""Known counterexamples in a run: which a test gets, what is kept on this machine, what is pinned in git."""
 
 from __future__ import annotations
 

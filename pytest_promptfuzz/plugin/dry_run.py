@@ -1,4 +1,4 @@
-"""``--promptfuzz-dry-run``: what the robust tests would ask, without asking."""
+"""``--promptfuzz-dry-run`` and ``promptfuzz prefill``: what the robust tests would ask, without asking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fixtures ``llm`` and ``promptfuzz`` are: the plain API, with this run's target, store and settings."""
+"""What the fixtures ``llm`` and ``promptfuzz`` give: the plain API with this run's target, store and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The limits of a session, from options and pyproject.toml, shared between the workers of pytest-xdist."""
+"""Rate limits, budget and prices of a run, from options and pyproject.toml, shared by the workers of xdist."""
 
 from __future__ import annotations
 

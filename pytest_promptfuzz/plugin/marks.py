@@ -1,4 +1,4 @@
-"""``@robust`` and the merging of marks."""
+"""``@robust``: how marks are merged, what a project's hooks offer by name, and the run's own mutations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options, ini values and environment variables declared, and one place that reads them.
+"""Options, ini values and environment variables: declared, and read in one place; the mode of a run.
 
 Run-wide settings come from the command line, else ``PROMPTFUZZ_…`` in the environment, else the ini file, else the
 default.

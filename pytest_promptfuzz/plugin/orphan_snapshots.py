@@ -1,4 +1,4 @@
-"""Snapshots of tests that are not there any more, told from those of tests that were merely not selected."""
+"""Snapshots whose tests are gone, told from those of tests that were merely not selected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings and pytest's items: which session an item runs in, when its recording is complete, when it is written."""
+"""Recordings in a run: a session with a recording for each test, closed and written when the test is over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshots of tests: what was accepted of a test, and ``--promptfuzz-update``, which accepts what it is now."""
+"""Snapshots in a run: what was accepted of a test, and ``--promptfuzz-update``, which accepts what it is now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the plugin keeps of a pytest session: its settings, and the session of evaluations, made on first need."""
+"""`State`: the settings of a pytest run, and the session of evaluations, made on first need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Robust tests run by commands (``promptfuzz explain``, ``replay``), and the command that reproduces one trial."""
+"""Robust tests run by commands (``promptfuzz explain``, ``replay``); the command that reproduces one trial."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Showing results: one report model, rendered for the terminal."""
+"""Showing results: one report model, rendered for terminal, HTML, Markdown and hosts of code."""

@@ -1,7 +1,7 @@
-"""The report of a run: one JSON document, of which every report is rendered.
+"""The report of a run as one JSON document; reports merged; the run in figures and sentences (overview).
 
 On disk it is packed: a trial has its edits over one of its test's ``prompts``, and no copy of them;
-``reporting.packing`` goes both ways. ``promptfuzz report schema`` prints its JSON Schema.
+``reporting.schema`` goes both ways. ``promptfuzz report schema`` prints its JSON Schema.
 """
 
 from __future__ import annotations

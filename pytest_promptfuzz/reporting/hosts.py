@@ -1,4 +1,4 @@
-"""The formats that hosts of code read, by name, and where in the repository a test's file is."""
+"""Reports for hosts of code: GitHub annotations and outputs, GitLab code quality, SARIF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said first, and what is left out where a host allows no more."""
+"""The report as Markdown, for a comment on a pull request; texts of others are always code, never markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run's report can be rendered to, by name: ours, a project's own, those of installed packages."""
+"""``--promptfuzz-report``: formats of reports by name, reports written to files, stored and read again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of a run's report, made of the types that the code is held to."""
+"""The JSON Schema of a report, checked when a report is read; how reports are packed on disk."""
 
 from __future__ import annotations
 

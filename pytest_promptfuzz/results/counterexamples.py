@@ -1,4 +1,4 @@
-"""A counterexample: the smallest change of a prompt that is known to break what it answers."""
+"""`Counterexample`: the smallest known change that breaks a test; what became of one that was asked again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words, sentences, messages, operators and dimensions matter to the answers, from trials that were made."""
+"""`explain`: which words, sentences, messages and operators go with deviations, from trials that were made."""
 
 from __future__ import annotations
 

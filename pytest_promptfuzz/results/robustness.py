@@ -1,4 +1,4 @@
-"""The result of evaluating one prompt."""
+"""`Robustness`: the result of evaluating one prompt."""
 
 from __future__ import annotations
 

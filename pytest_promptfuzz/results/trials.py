@@ -1,4 +1,4 @@
-"""A trial: one mutation and what became of it."""
+"""`Trial`: one mutation and what became of it; `Spent`: what runs took."""
 
 from __future__ import annotations
 

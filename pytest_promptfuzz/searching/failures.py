@@ -1,4 +1,4 @@
-"""How a trial fails: what two failures must have in common to be the same one.
+"""How a trial fails: which failures are the same; and a mutation put into a prompt that was edited since.
 
 A smaller change that fails in another way has found something else. So failures are told apart rather than taken for
 the same: what is left of a change may then be larger than it need be, and is never another failure's.

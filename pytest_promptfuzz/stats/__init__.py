@@ -1,1 +1,1 @@
-"""From outcomes to figures: intervals, tests, stopping, variance, verdicts."""
+"""From outcomes to figures, without sentences: scores, intervals, tests, stopping, variance, verdicts."""

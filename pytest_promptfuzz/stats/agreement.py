@@ -1,4 +1,4 @@
-"""How far ratings of the same things agree: the share that is equal, and weighted kappa."""
+"""How far ratings agree: weighted kappa, content and quality deltas, a judge's agreement, gold answers."""
 
 from __future__ import annotations
 

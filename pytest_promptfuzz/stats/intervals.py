@@ -1,4 +1,4 @@
-"""How far a score can be trusted: intervals for Eq. 1, whose trials come in clusters.
+"""Confidence intervals of a score whose trials come in clusters, of the adjusted score, and of shares.
 
 The method is Korn and Graubard's for shares in surveys (*Survey Methodology* 24, 1998): the variance of the score, with
 its design effect, is turned into the number of independent answers that would know as much, and the binomial

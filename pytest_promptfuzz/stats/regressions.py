@@ -1,4 +1,4 @@
-"""Two runs of one test: is one worse than the other by more than noise?
+"""Whether one run of a test is worse than another, or its answers drifted, by more than noise: paired tests.
 
 Were nothing changed, the two answers to one mutation would be draws of one distribution: which of them came first would
 be chance. So the difference of each trial's credits has either sign equally often, and all signs together give the
@@ -265,7 +265,7 @@ _CALLS = 47  # asked at least, even if the test itself made fewer
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """One way in which a test is not what its snapshot says; ``reporting.drift.DriftReport`` describes the fields."""
+    """One way in which a test is not what its snapshot says; ``reporting.model.DriftReport`` describes the fields."""
 
     kind: Kind
     policy: str

@@ -1,4 +1,4 @@
-"""Asking again before a test fails: which runs, how often, and whether what comes of them shows that mutations matter.
+"""Asking again before a test fails: which runs, how often, and whether their answers show that mutations matter.
 
 A test about to fail is looked at up to four times, with 2, 4, 8 and 16 answers to the unmutated prompt. With each look
 the mutations whose answers were not equivalent are asked again, too. Which ones these are was decided by the first

@@ -1,4 +1,4 @@
-"""Outcomes to scores, in exact arithmetic.
+"""From outcomes to scores (Eq. 1, Eq. 2, noise floor, adjusted score), in exact arithmetic.
 
 Eq. 1 and Eq. 2 are Quirx's: R = (1.0·|E| + 0.7·|M| + 0.0·|D|) / |T| and R_type = Σ w·s / Σ w.
 """

@@ -1,4 +1,4 @@
-"""Whether mutations change the answers: a permutation test within inputs.
+"""Whether mutations change the answers: a permutation test within inputs; the Mann-Whitney test.
 
 Under the hypothesis that a mutation changes nothing, the answers to the unmutated prompt and those to mutations of one
 input are draws of one distribution, so that their labels may be exchanged. The statistic is R_bb − R_bm, summed over

@@ -1,4 +1,4 @@
-"""Stopping early: when the verdict is certain whatever the rest of the plan would say, and how much to ask at a time.
+"""Stopping rules: when a verdict is certain, or likely enough, and how many mutations are asked at a time.
 
 A plan is asked in batches, since calls that are under way are paid whatever becomes of them. How large a batch is
 follows from the plan and the answers so far, never from the time they took: the same answers stop at the same place, in

@@ -1,4 +1,4 @@
-"""Where the variance of a test with several inputs comes from: the model's sampling, the inputs, the perturbations.
+"""Where the variance of scores comes from: the model's sampling, inputs, mutations; effects of operators.
 
 The decomposition is Brittlebench's: Var = E_x,p[Var_run] (inference) + Var_x[E_p] (item) + E_x[Var_p] (perturbation),
 perturbations nested in items. The estimators are its unbiased counterpart: mean squares equated with what is expected

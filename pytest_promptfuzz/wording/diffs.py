@@ -1,4 +1,4 @@
-"""A mutation's diff as a person wants to see it: what changed and its neighbourhood, moves as moves.
+"""A mutation's diff, and two answers, cut to what a person needs to see: changed places, moves, reorderings.
 
 The report's diff is a list of ``["=", same]``, ``["-", removed]`` and ``["+", added]``. :func:`explain` turns
 it into :class:`ShownChange` (words replaced, inserted or removed, white space made visible), :class:`Move` and

@@ -1,4 +1,4 @@
-"""What an answer says around its substance: courtesies, apologies, disclaimers, and that it declines to answer."""
+"""What an answer says around its substance: courtesies, apologies, disclaimers, refusals."""
 
 from __future__ import annotations
 

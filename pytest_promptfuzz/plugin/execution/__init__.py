@@ -1,1 +1,1 @@
-"""How a robust test runs: its engine, what it declares, and the calls that are made before its turn."""
+"""How a robust test runs: its engine, its body, what it declares, and the calls that are made before its turn."""

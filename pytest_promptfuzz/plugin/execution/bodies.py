@@ -1,4 +1,4 @@
-"""A test's body, from outside: what it checks, what ends it, and what is around it: hypothesis, fixtures, subtests."""
+"""A test's body, seen from outside: what it checks, what ends it, hypothesis, fixtures, subtests."""
 
 from __future__ import annotations
 

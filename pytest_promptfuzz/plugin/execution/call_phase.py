@@ -1,4 +1,4 @@
-"""The call phase of a robust test, around pytest's own."""
+"""pytest's call phase of a robust test: the engine runs, then what the verdict means is raised."""
 
 from __future__ import annotations
 

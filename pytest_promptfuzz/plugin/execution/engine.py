@@ -1,4 +1,4 @@
-"""Running a robust test: its body once for the baseline and once for each mutation, inside pytest's own call phase.
+"""`Engine`: runs a robust test's body for the baseline and each mutation, inside pytest's own call phase.
 
 ``item.obj`` is swapped for a wrapper for the length of the call. A wrapper of ``pytest_pyfunc_call`` would not do:
 async plugins take that hook over, and the body would then run once, silently green.

@@ -1,4 +1,4 @@
-"""Which declarative tests' calls are made before their turn: those of the next few, in the order of the run."""
+"""Calls of declarative tests made before their turn: those of the next few tests of the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is mutated, and how a mutated prompt is put in its place: an argument of the test, a dotted path, a role."""
+"""``mutate=``: what is mutated, and how a mutation gets there: an argument, a dotted path, a role's text."""
 
 from __future__ import annotations
 

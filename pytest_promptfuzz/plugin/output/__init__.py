@@ -1,1 +1,1 @@
-"""What the plugin says: outcomes, reports, the terminal, the end of a session."""
+"""What the plugin writes: outcomes, reports, the terminal, the end of a run."""

@@ -1,4 +1,4 @@
-"""What pytest-html and allure show of a robust test, where a run writes their reports; nothing is loaded elsewhere."""
+"""Robust tests in reports of pytest-html and allure; nothing is loaded where a run writes none."""
 
 from __future__ import annotations
 

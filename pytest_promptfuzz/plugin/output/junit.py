@@ -1,4 +1,4 @@
-"""What JUnit reports say of a robust test, and of a run."""
+"""Robust tests in JUnit reports: properties of a test and of the suite, the phase of an error."""
 
 from __future__ import annotations
 

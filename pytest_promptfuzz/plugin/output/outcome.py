@@ -1,4 +1,4 @@
-"""A verdict in pytest's words: what is raised, and what the report then says."""
+"""A verdict as pytest's outcome: the exceptions that are raised, exit statuses, lines below the summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A verdict in the words of pytest's report."""
+"""A verdict in pytest's report of a test: passed, failed or error, and the text that is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test's report shows is redacted, as what is stored is, and holds what another process can be sent."""
+"""Secrets are hidden in a test's report and output; commands to CI hosts in them are broken; xdist can send it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the robust tests of a run came to, for what is said at its end."""
+"""The results of a run's robust tests, kept for the summary at its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a run: each test's report as it ends, and at the end the reports that were asked for."""
+"""The end of a run: reports are written, the history is kept, conditions of ``--promptfuzz-fail-on`` are checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the plugin writes to pytest's terminal beside failures: the header and the table of robust tests."""
+"""The header and the table of robust tests in pytest's terminal; what a run says of its recordings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole page: one HTML file with its style, its script and, deflated, what is looked at later."""
+"""The HTML page: the top of the page, the heat map, and everything put together into one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small parts that all of the page shares: texts that a model may have written, verdicts, tables."""
+"""Parts that all of the HTML page shares: texts that are never markup, badges, tables, charts as SVG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of all tests, worst first, and what chooses from it."""
+"""The table of all tests in the HTML page, its columns, and one test on several models."""
 
 from __future__ import annotations
 

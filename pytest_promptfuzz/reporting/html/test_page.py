@@ -1,4 +1,4 @@
-"""The page of one test: the verdict and why, the smallest change that breaks it, its trials, what it rests on."""
+"""One test in the HTML page: verdict, smallest breaking change, figures, drift, changes since an earlier run."""
 
 from __future__ import annotations
 

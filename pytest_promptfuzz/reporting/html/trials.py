@@ -1,4 +1,4 @@
-"""The trials of a test on its page: what deviates first and in groups of one cause, what is equivalent folded."""
+"""The trials of a test in the HTML page: what changed in the prompt, both answers side by side, grouped by cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed since an earlier run, as the terminal shows it."""
+"""What changed since an earlier run, as the terminal shows it; lists and trends of earlier runs."""
 
 from __future__ import annotations
 

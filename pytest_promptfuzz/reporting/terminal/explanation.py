@@ -1,4 +1,4 @@
-"""What matters of a prompt, as plain data and as lines: which words, sentences, operators go with deviations."""
+"""``promptfuzz explain`` in the terminal: which words, sentences and operators go with deviations."""
 
 from __future__ import annotations
 

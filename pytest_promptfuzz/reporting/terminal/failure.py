@@ -1,4 +1,4 @@
-"""What a person reads when a test is not robust: the verdict, each deviation, what to do about the rest."""
+"""The failure report of a test that is not robust: the verdict, each deviation, what to do next."""
 
 from __future__ import annotations
 

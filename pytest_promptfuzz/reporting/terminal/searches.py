@@ -1,4 +1,4 @@
-"""Searches in reports: what was found first, then how; several in a table."""
+"""Searches in the terminal: what was found, how, on which targets, and several searches in a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Styled text: lines of ``(text, style)`` pieces, laid out to a width and coloured only at the very end."""
+"""Styled text: lines of ``(text, style)`` pieces, laid out to a width and coloured at the end; the run's header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of robust tests at the end of a run, and what belongs below it."""
+"""The table of robust tests at the end of a run, its columns and notes; one prompt on several models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording files: where they lie, how they are read, written and merged, and how tests are taken out."""
+"""Recording files: read line by line, written and merged; tests taken out of them."""
 
 from __future__ import annotations
 
