@@ -1,4 +1,4 @@
-"""The fixtures ``prompt``, ``response``, ``input``, ``llm`` and ``promptfuzz``."""
+"""The fixtures ``prompt``, ``response``, ``input``, ``llm`` and ``promptfuzz``, the local server and the proxy."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_promptfuzz.plugin.fixture_values import AsyncLlm, Llm, Promptfuzz
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.server.model_server import ModelServer
+    from pytest_promptfuzz.server.proxy import Proxy
 
 
 @pytest.fixture
@@ -49,3 +53,25 @@ def promptfuzz(request: pytest.FixtureRequest) -> Promptfuzz:
     from pytest_promptfuzz.plugin.fixture_values import Promptfuzz
 
     return Promptfuzz(request.node)
+
+
+# The fixtures ``promptfuzz_server`` and ``promptfuzz_proxy``, for tests of applications that call models.
+
+
+@pytest.fixture
+def promptfuzz_server() -> Iterator[ModelServer]:
+    """A local model server for one test, on a free port of 127.0.0.1, backed by the simulated model."""
+    # The plugin loads this module in every run; the server's libraries are loaded by those that use it.
+    from pytest_promptfuzz.server.model_server import ModelServer
+
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def promptfuzz_proxy() -> Iterator[Proxy]:
+    """A recording proxy on 127.0.0.1: its base URLs make an application's model calls seen, whatever makes them."""
+    from pytest_promptfuzz.server.proxy import Proxy
+
+    with Proxy() as proxy:
+        yield proxy

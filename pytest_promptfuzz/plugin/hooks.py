@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.plugin.counterexamples import PinKeeper, keeps_finds
-from pytest_promptfuzz.plugin.fixtures import input, llm, prompt, promptfuzz, response  # noqa: A004 - a fixture's name
+from pytest_promptfuzz.plugin.fixtures import (
+    input,  # noqa: A004 - a fixture's name
+    llm,
+    prompt,
+    promptfuzz,
+    promptfuzz_proxy,
+    promptfuzz_server,
+    response,
+)
 from pytest_promptfuzz.plugin.limits import RUN, RUN_OF_WORKERS
 from pytest_promptfuzz.plugin.marks import MARK, is_robust
 from pytest_promptfuzz.plugin.options import WORKER_KEY, add_options
 from pytest_promptfuzz.plugin.orphan_snapshots import OrphanSnapshots
-from pytest_promptfuzz.plugin.output.outcome import end_with
-from pytest_promptfuzz.plugin.output.results import SessionResults
+from pytest_promptfuzz.plugin.output.outcome import SessionResults, end_with
 from pytest_promptfuzz.plugin.output.session_finish import Ending, read_reports
 from pytest_promptfuzz.plugin.recordings import RecordingSummary, end_recording
 from pytest_promptfuzz.plugin.snapshots import Updates, check_update
 from pytest_promptfuzz.plugin.state import STATE, State
-from pytest_promptfuzz.server.fixtures import promptfuzz_proxy, promptfuzz_server
 from pytest_promptfuzz.wire import network
 
 if TYPE_CHECKING:

@@ -42,10 +42,16 @@ from pytest_promptfuzz.plugin.execution.searches import (
 )
 from pytest_promptfuzz.plugin.marks import laid_over, merged, refuse_unused_prompt
 from pytest_promptfuzz.plugin.output.junit import tell
-from pytest_promptfuzz.plugin.output.outcome import BehaviourDrift, BrittlePrompt, UntrustedVerdict
+from pytest_promptfuzz.plugin.output.outcome import (
+    REPORT,
+    SNAPSHOT,
+    BehaviourDrift,
+    BrittlePrompt,
+    SessionResults,
+    UntrustedVerdict,
+)
 from pytest_promptfuzz.plugin.output.pytest_reports import allure_listens
 from pytest_promptfuzz.plugin.output.redaction import redaction_of
-from pytest_promptfuzz.plugin.output.results import REPORT, SNAPSHOT, SessionResults
 from pytest_promptfuzz.plugin.snapshots import accept, contract_of_update, drift_fails, snapshot_taker
 from pytest_promptfuzz.plugin.state import State
 from pytest_promptfuzz.plugin.suite_runs import RESULTS, reproduce_command

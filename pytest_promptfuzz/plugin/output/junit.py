@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.plugin.output.outcome import PHASE
-from pytest_promptfuzz.plugin.output.results import SessionResults
+from pytest_promptfuzz.plugin.output.outcome import PHASE, SessionResults
 
 if TYPE_CHECKING:
     import pytest

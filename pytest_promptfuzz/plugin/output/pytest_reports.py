@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.plugin.output.outcome import (
     PHASE,
+    REPORT,
+    SNAPSHOT,
     UNEXPECTED,
+    UNMUTATED,
     BehaviourDrift,
     BrittlePrompt,
     MessageRepr,
     RobustnessRepr,
     UntrustedVerdict,
 )
-from pytest_promptfuzz.plugin.output.results import REPORT, SNAPSHOT, UNMUTATED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

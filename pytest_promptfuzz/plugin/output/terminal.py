@@ -15,8 +15,7 @@ from pytest_promptfuzz.files import UNREADABLE, unpacked_file
 from pytest_promptfuzz.plugin.counterexamples import PinKeeper
 from pytest_promptfuzz.plugin.options import unknown_variables
 from pytest_promptfuzz.plugin.orphan_snapshots import OrphanSnapshots
-from pytest_promptfuzz.plugin.output.outcome import PHASE, RobustnessRepr, ours, say, write
-from pytest_promptfuzz.plugin.output.results import SessionResults
+from pytest_promptfuzz.plugin.output.outcome import PHASE, RobustnessRepr, SessionResults, ours, say, write
 from pytest_promptfuzz.plugin.output.session_finish import Ending
 from pytest_promptfuzz.plugin.recordings import RecordingSummary
 from pytest_promptfuzz.plugin.snapshots import Updates
