@@ -52,7 +52,6 @@ NOT_FOR_A_PLAN = {
     "pytest_promptfuzz.evaluating.phases.replays",
     "pytest_promptfuzz.evaluating.phases.shrinking",
     "pytest_promptfuzz.evaluating.search_settings",
-    "pytest_promptfuzz.history.run_comparison",
     "pytest_promptfuzz.judging.model_judge",
     "pytest_promptfuzz.plugin.output.attachments",
     "pytest_promptfuzz.searching",
