@@ -1,4 +1,4 @@
-"""The verdict: what may be said of a prompt, given outcomes that are partly unknown, in codes and figures."""
+"""The verdict of a test from its outcomes, and gates, in codes and figures; ``wording.verdicts`` has the sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the parts of a prompt are called that explanations tell of."""
+"""The names of a prompt's parts (words, sentences, messages) in explanations."""
 
 from __future__ import annotations
 

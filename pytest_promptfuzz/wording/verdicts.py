@@ -1,4 +1,4 @@
-"""What a verdict rests on, in sentences."""
+"""What a verdict rests on, in sentences: why a test passes, or is brittle, noisy or inconclusive."""
 
 from __future__ import annotations
 
