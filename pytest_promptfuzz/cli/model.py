@@ -28,10 +28,9 @@ def add_model_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "model",
-        help="show, fetch, export, install or check the models that compare answers by meaning",
+        help="show, export, install or check the models that compare answers by meaning",
         description=(
-            "promptfuzz model: show, fetch, export, install or check the models that compare answers "
-            "by meaning."
+            "promptfuzz model: show, export, install or check the models that compare answers by meaning."
         ),
         allow_abbrev=False,
     )

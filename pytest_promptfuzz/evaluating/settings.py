@@ -285,7 +285,7 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.CONTROLS,
         1,
         _BOTH,
-        "controls of a test that names none, to see that it can fail: 1; off, or 0: none",
+        "1: add one control (a mutation that must change the answer) to each test that names none; off or 0: add none",
         "N",
         command="controls of a plan that names none, to see that the answer can change; off: none ({default})",
         docs="one [control](mutations.md#controls-can-this-test-fail) for each test that names none; `off`: none",
