@@ -331,7 +331,7 @@ def check_topic(text: str) -> None:
     draft = draft_of(text)
     words = frozenset(operators._WORD.findall(text.lower()))
     looked_at = operators._topics(words)
-    for topic in {id(each): each for cue in words for each in operators._BY_CUE.get(cue, ())}.values():
+    for topic in {id(each): each for cue in words for each in operators._by_cue().get(cue, ())}.values():
         if topic not in looked_at:
             assert not operators._speaks_of_form(draft, [topic]), (text, topic.thing.pattern)
 

@@ -9,8 +9,8 @@ from pytest_promptfuzz.mutations.lexicon.lexicon import TableLexicon
 from pytest_promptfuzz.testing import faults
 from pytest_promptfuzz.testing.server import ModelServer
 from pytest_promptfuzz.wire.answers import AnswerStore, MemoryStore, StoredAnswer
-from shelf import Shelf
 from shouting import shouting
+from user_shelf import Shelf
 
 from pytest_promptfuzz import (
     ModelJudge,
