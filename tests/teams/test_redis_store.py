@@ -229,7 +229,7 @@ def test_urls_that_are_wrong_are_not_quoted(tmp_path, url, said):
 
 
 def test_a_store_of_another_package(tmp_path, monkeypatch):
-    (tmp_path / "shelf.py").write_text(
+    (tmp_path / "top_shelf.py").write_text(
         "from pytest_promptfuzz.storage.answers import MemoryStore\n"
         "def shelf(url, *, warn=None):\n"
         "    assert url == 'shelf://top'\n"
@@ -243,7 +243,7 @@ def test_a_store_of_another_package(tmp_path, monkeypatch):
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shelf\nVersion: 1\n")
     (info / "entry_points.txt").write_text(
-        "[promptfuzz.stores]\nshelf = shelf:shelf\nbroken = shelf:broken\nempty = shelf:empty\n"
+        "[promptfuzz.stores]\nshelf = top_shelf:shelf\nbroken = top_shelf:broken\nempty = top_shelf:empty\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     made = open_store("shelf://top", tmp_path / ".promptfuzz")
