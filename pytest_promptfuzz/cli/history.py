@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.cache_stats import sized
+from pytest_promptfuzz.cli.cache.stats import sized
 from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.history.bases import Places

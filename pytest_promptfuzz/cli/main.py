@@ -7,11 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli import (
-    cache_diff,
-    cache_prune,
-    cache_stats,
-    cache_transfer,
-    cache_verify,
     compare,
     explain,
     history,
@@ -25,6 +20,7 @@ from pytest_promptfuzz.cli import (
     run,
     search,
 )
+from pytest_promptfuzz.cli.cache import diff, prune, stats, transfer, verify
 from pytest_promptfuzz.cli.options import Output
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.reporting.document import version
@@ -54,12 +50,12 @@ def execute_serve(argv: Sequence[str]) -> int:
 
 
 _ACTIONS = (
-    cache_stats.add_parser,
-    cache_verify.add_parser,
-    cache_diff.add_parser,
-    cache_prune.add_prune_parser,
-    cache_prune.add_clear_parser,
-    cache_transfer.add_parser,
+    stats.add_parser,
+    verify.add_parser,
+    diff.add_parser,
+    prune.add_prune_parser,
+    prune.add_clear_parser,
+    transfer.add_parser,
 )
 
 

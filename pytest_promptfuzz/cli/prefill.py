@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.cache_stats import counted
+from pytest_promptfuzz.cli.cache.stats import counted
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from pytest_promptfuzz.mutations.engine.edits import (
     touches,
 )
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.reporting.terminal.explanation import part_name
 from pytest_promptfuzz.results.explanations import ALPHA, PromptPart, explain, parts_of, touched_by
 from pytest_promptfuzz.results.trials import Trial, TrialError
-from pytest_promptfuzz.wording.prompt_parts import part_name
 
 TRIAGE = Prompt(
     "Classify the support ticket below. Read it carefully before you answer, and think about what the customer "

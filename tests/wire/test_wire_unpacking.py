@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from pytest_promptfuzz import files
-from pytest_promptfuzz.cli.cache_transfer import read_answers
+from pytest_promptfuzz.cli.cache.transfer import read_answers
 from pytest_promptfuzz.errors import StoreError, TargetError, UsageError
 from pytest_promptfuzz.files import unpacked_body
 from pytest_promptfuzz.mutations.engine.mutation import Mutation

@@ -61,7 +61,7 @@ def beside(token: Token) -> frozenset[Key]:
 # Names and identifiers of the baseline that the response replaces or leaves out.
 
 
-_ADJECTIVES = pairs("comparing/name_forms.tsv")
+_ADJECTIVES = pairs("values/name_forms.tsv")
 """Names and the adjectives or letters that stand for them, where neither begins as the other does."""
 _ACRONYM = expression(r"\b[A-Z]{2,6}\b")
 _SMALL = frozenset({"of", "the", "and", "for"})

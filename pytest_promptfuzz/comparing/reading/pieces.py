@@ -119,7 +119,7 @@ def _close(one: float | None, two: float | None) -> bool:
 def _units() -> dict[str, tuple[Measure, float]]:
     table: dict[str, tuple[Measure, float]] = {}
     for measure, size, names in entries(
-        "comparing/units.tsv", lambda measure, size, names: (measure, float(size), names)
+        "values/units.tsv", lambda measure, size, names: (measure, float(size), names)
     ):
         table |= dict.fromkeys(names.split(), (measure, size))
     return table

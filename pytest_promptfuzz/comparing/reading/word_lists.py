@@ -45,7 +45,7 @@ CONTRACTIONS: dict[str, tuple[str, ...]] = {
 }
 
 NUMBER_WORDS: dict[str, int] = when_used(
-    lambda: dict(entries("comparing/number_words.tsv", lambda word, number: (word, int(number))))
+    lambda: dict(entries("values/number_words.tsv", lambda word, number: (word, int(number))))
 )
 
 MULTIPLIERS: dict[str, int] = {
@@ -61,7 +61,7 @@ MULTIPLIERS: dict[str, int] = {
     "b": 10**9,
 }
 
-UNITS = pairs("comparing/unit_spellings.tsv")
+UNITS = pairs("values/unit_spellings.tsv")
 """Spellings of units that are the same unit."""
 
 SPELLINGS: dict[str, str] = {"without": "not", "cannot": "not"}

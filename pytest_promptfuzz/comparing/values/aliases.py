@@ -213,7 +213,7 @@ def _extended(first: str, second: str) -> Relation | None:
 
 def _by_short_form() -> dict[str, str]:
     found: dict[str, str] = {}
-    entries("comparing/abbreviations.tsv", lambda word, *shorts: found.update(dict.fromkeys(shorts, word)))
+    entries("values/abbreviations.tsv", lambda word, *shorts: found.update(dict.fromkeys(shorts, word)))
     return found
 
 
@@ -226,10 +226,10 @@ def _by_name() -> dict[str, tuple[str, bool]]:
             for each in filter(None, words.split("|")):
                 found.setdefault(" ".join(_words(each)), (name, is_one))
 
-    entries("comparing/countries.tsv", country)
+    entries("values/countries.tsv", country)
     return found
 
 
-_ELEMENTS = when_used(lambda: dict(entries("comparing/elements.tsv", lambda symbol, name: (symbol, name))))
+_ELEMENTS = when_used(lambda: dict(entries("values/elements.tsv", lambda symbol, name: (symbol, name))))
 _SHORT_FORMS = when_used(_by_short_form)
 _COUNTRIES = when_used(_by_name)

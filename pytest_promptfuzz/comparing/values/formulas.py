@@ -241,7 +241,7 @@ _ENDS = expression(r"(?:\s*[\w²³°%/]{1,12})?[.!*_)\s$]*")
 _RELATION = expression(r"\s*(<=|>=|[=<>≤≥≠])\s*")
 _TURNED = {">": "<", "≥": "≤", ">=": "≤"}
 _NOTATION = when_used(
-    lambda: entries("comparing/formula_notation.tsv", lambda pattern, plain="": (expression(pattern), plain))
+    lambda: entries("values/formula_notation.tsv", lambda pattern, plain="": (expression(pattern), plain))
 )
 _SIGNS = str.maketrans("²³⁴⁵⁶⁷⁸⁹×·÷−–{}", "23456789**/--()")
 _TOKEN = expression(

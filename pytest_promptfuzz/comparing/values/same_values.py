@@ -43,7 +43,7 @@ _LONGEST = 60
 _MONTHS = when_used(
     lambda: {
         name: number
-        for number, names in enumerate(entries("comparing/months.txt", str.split), start=1)
+        for number, names in enumerate(entries("values/months.txt", str.split), start=1)
         for name in names
     }
 )
@@ -167,7 +167,7 @@ def _units() -> dict[str, tuple[int, int]]:
         number = dimensions.setdefault(dimension, len(dimensions))
         known.update(dict.fromkeys(names, (number, int(factor))))
 
-    entries("comparing/dimensions.tsv", add)
+    entries("values/dimensions.tsv", add)
     return known
 
 

@@ -8,12 +8,29 @@ from pytest_promptfuzz.mutations.engine.edits import Tokens
 from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style, named, shorten_middle
 from pytest_promptfuzz.results.explanations import ALPHA
-from pytest_promptfuzz.wording.prompt_parts import part_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_promptfuzz.results.explanations import Cause, Explanation, PromptPart, Share
+
+
+# The names of a prompt's parts (words, sentences, messages) in explanations.
+
+
+_NAMES = {
+    "at-start": "text at the start",
+    "at-end": "text at the end",
+    "in-between": "text in between",
+    "wide": "more than half of the words",
+}
+
+
+def part_name(part: PromptPart) -> str:
+    """The text of a word or sentence, the name of anything else."""
+    if part.kind == "message":
+        return f"{part.label} message, {part.number} of {part.of}"
+    return _NAMES[part.label] if part.kind in {"added", "extent"} else part.label
 
 
 _MOST_OPEN = 5

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_promptfuzz.cli.cache_stats import add_paths, add_store, counted, day, recordings_in
+from pytest_promptfuzz.cli.cache.stats import add_paths, add_store, counted, day, recordings_in
 from pytest_promptfuzz.cli.options import add_limit_options, add_output_options, limits_of
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, TargetError, UsageError
 from pytest_promptfuzz.evaluating.settings import LIMITS

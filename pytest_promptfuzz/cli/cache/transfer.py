@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.cache_stats import add_store, age, counted
+from pytest_promptfuzz.cli.cache.stats import add_store, age, counted
 from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.files import UNREADABLE, read_bytes, unpacked_file

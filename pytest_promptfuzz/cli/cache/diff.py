@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.cli.cache_stats import counted, day, recordings_in
+from pytest_promptfuzz.cli.cache.stats import counted, day, recordings_in
 from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import UsageError, unstopped
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.cache_stats import (
+from pytest_promptfuzz.cli.cache.stats import (
     add_paths,
     add_store,
     age,

@@ -1,0 +1,1 @@
+"""``promptfuzz cache``: the actions on stored answers and recordings, a module each."""
