@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli import run
-from pytest_promptfuzz.cli.options import plain
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.reporting.terminal.explanation import (
     explained_worst_first,
@@ -28,8 +27,9 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "explain",
         help="show which words, sentences and operators change the answer, from stored answers",
-        description=f"{plain(__doc__)} It calls no model: it runs the tests, or the prompt, on stored answers and "
-        "counts the trials that have none.",
+        description="promptfuzz explain: show which words, sentences and operators change the answer, from stored "
+        "answers. It calls no provider: it runs the tests, or the prompt, on stored answers and counts "
+        "the trials that have none. The simulated model answers what is not stored.",
         epilog="exit codes: 0: explained, 2: wrong usage or environment, 3: no trial has a stored answer",
         allow_abbrev=False,
     )

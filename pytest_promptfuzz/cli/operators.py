@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.options import add_output_options, plain
+from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.engine.mutation import DIMENSIONS
 from pytest_promptfuzz.mutations.engine.registry import all_operators, find
@@ -84,7 +84,7 @@ def _listed(known: list[Operator]) -> list[Line]:
                 [
                     (f"  {pad(each.name, wide)}  ", "label"),
                     HANG,
-                    (plain(each.summary), "plain"),
+                    (_plain(each.summary), "plain"),
                     (tail, "dim"),
                 ]
             )
@@ -107,7 +107,7 @@ def _described(each: Operator) -> list[Line]:
         "used": "by default" if each.by_default else "only when named",
         "sources": ", ".join(each.sources) or "-",
     }
-    lines: list[Line] = [[(str(each), "heading"), (f"  {plain(each.summary)}", "plain")]]
+    lines: list[Line] = [[(str(each), "heading"), (f"  {_plain(each.summary)}", "plain")]]
     lines += [[(f"  {pad(label, 10)} ", "label"), HANG, (value, "plain")] for label, value in facts.items()]
     if each.example:
         before, after = each.example
@@ -132,3 +132,8 @@ def _operator_json(each: Operator) -> dict[str, Any]:
         "summary": each.summary,
         "example": list(each.example) if each.example else None,
     }
+
+
+def _plain(docstring: str | None) -> str:
+    """A docstring as a person reads it in a terminal: without the marks of code."""
+    return (docstring or "").replace("``", "")

@@ -193,11 +193,6 @@ def operator_names(text: str) -> list[str]:
     return list(_operators(text))
 
 
-def plain(docstring: str | None) -> str:
-    """A docstring as a person reads it in a terminal: without the marks of code."""
-    return (docstring or "").replace("``", "")
-
-
 def queries(text: str) -> int | str:
     """A number of queries; anything else is left to whoever reads the other settings, since ``off`` is one, too."""
     return int(text) if text.isdecimal() else text

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.options import add_output_options, plain
+from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.text.safe_text import safe
 
@@ -29,7 +29,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "replay",
         help="run one counterexample or trial again, by its ID; without an ID, list those that are stored",
-        description=f"{plain(__doc__)} It finds the test among the runs on this machine and the counterexamples pinned "
+        description="promptfuzz replay: run one counterexample or trial again, by its ID; without an ID, list what "
+        "is stored. It finds the test among the runs on this machine and the counterexamples pinned "
         "in git, and runs it with pytest.",
         epilog="exit codes: 0: it passes now, 1: it still breaks, 2: unknown or ambiguous ID, 3: undecided",
         allow_abbrev=False,

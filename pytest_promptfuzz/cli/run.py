@@ -18,7 +18,6 @@ from pytest_promptfuzz.cli.options import (
     add_setting,
     limits_of,
     named_profiles,
-    plain,
     queries,
     written,
 )
@@ -48,7 +47,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "run",
         help="test a prompt file on one or several models",
-        description=plain(__doc__),
+        description="promptfuzz run: test whether a prompt is robust, on one or several models.",
         allow_abbrev=False,
     )
     parser.add_argument(
