@@ -16,7 +16,10 @@ PROJECT = Path(__file__).parent / "data" / "parts_of_users"
 
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The project, whose modules are offered by a package that is installed."""
+    """The project, whose modules are offered by a package that is installed.
+
+    A process reads once what packages offer, so its runs have processes of their own.
+    """
     for name in [*os.environ]:
         if name.startswith("PROMPTFUZZ_") or name == "CI":
             monkeypatch.delenv(name)
@@ -28,7 +31,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_parts_do_what_they_did(pytester: pytest.Pytester, project: Path) -> None:
     wanted = ("worst", "table", "offered-report", "json")
     reports = ",".join(f"{each}:{each}.txt" for each in wanted)
-    result = pytester.runpytest("-p", "no:cacheprovider", f"--promptfuzz-report={reports}")
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", f"--promptfuzz-report={reports}")
     result.assert_outcomes(passed=18)
     verdicts = {
         "test_parts.py::test_operator_and_target pass",
@@ -50,7 +53,7 @@ def test_a_store_is_chosen_by_its_address(pytester: pytest.Pytester, project: Pa
         "operator",
     )
     for calls in (7, 0):
-        pytester.runpytest("-p", "no:cacheprovider", *chosen).assert_outcomes(passed=2, deselected=16)
+        pytester.runpytest_subprocess("-p", "no:cacheprovider", *chosen).assert_outcomes(passed=2, deselected=16)
         assert sum(each["spent"]["calls"] for each in read_document(project / "now.json")["tests"]) == calls
         shutil.rmtree(project / ".promptfuzz")  # the local store, which stands before it
     kept = [each.read_text(encoding="utf-8") for each in (project / "answers").iterdir()]
