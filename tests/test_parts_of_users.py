@@ -53,7 +53,9 @@ def test_a_store_is_chosen_by_its_address(pytester: pytest.Pytester, project: Pa
         "operator",
     )
     for calls in (7, 0):
-        pytester.runpytest_subprocess("-p", "no:cacheprovider", *chosen).assert_outcomes(passed=2, deselected=16)
+        pytester.runpytest_subprocess("-p", "no:cacheprovider", *chosen).assert_outcomes(
+            passed=2, deselected=16
+        )
         assert sum(each["spent"]["calls"] for each in read_document(project / "now.json")["tests"]) == calls
         shutil.rmtree(project / ".promptfuzz")  # the local store, which stands before it
     kept = [each.read_text(encoding="utf-8") for each in (project / "answers").iterdir()]
