@@ -23,7 +23,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="get the answers for a suite from the batch interfaces of providers, at half the price",
         description="Plan the robust tests of a suite, get the answers that are not stored yet from the batch "
         "interfaces of OpenAI and Anthropic, and store them. A batch costs half the price.",
-        epilog="exit codes: 0: passed, 2: wrong usage or environment, 3: some requests have no answer yet",
+        epilog="exit codes: 0: done (with --no-wait: submitted), 2: wrong usage or environment, "
+        "3: some requests have no answer",
     )
     parser.add_argument(
         "pytest",

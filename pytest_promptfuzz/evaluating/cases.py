@@ -14,6 +14,7 @@ from pytest_promptfuzz.results.trials import Spent, Trial, TrialError
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.stats.repeats import ALONE
 from pytest_promptfuzz.stats.scores import CREDITS, Matrix
+from pytest_promptfuzz.storage.recordings.entries import REFUSAL_SAMPLES
 from pytest_promptfuzz.wire.calls import NOT_RECORDED
 from pytest_promptfuzz.wire.watch import RunRoute
 
@@ -352,7 +353,6 @@ class Answers:
 # What a model refused (HTTP 400), and whether the mutation is to blame.
 
 
-_DOUBTS = 1 << 16  # repeats of runs that only tell what was refused: no other run has as many before it
 _ASKED_AGAIN = 2  # times, before a refusal is taken for the mutation's doing
 _ANSWERED = "It was answered when it was asked again."
 
@@ -393,7 +393,7 @@ class Refusals:
         if not asked:
             return []
         every = (*itertools.product(asked.values(), range(_ASKED_AGAIN)), (None, 0))
-        found = [(each, _DOUBTS + self._doubts + nth) for each, nth in every]
+        found = [(each, REFUSAL_SAMPLES + self._doubts + nth) for each, nth in every]
         self._doubts += _ASKED_AGAIN
         return found
 

@@ -202,7 +202,8 @@ def spent_on(watch: Watch) -> Spent:
     sent = [call for call in calls if not call.hit]
     # A stream that broke off is a call already.
     failed = sum(fault.sent and not fault.begun for fault in watch.faults)
-    spent = Spent(calls=len(sent) + failed, hits=len(calls) - len(sent), retries=watch.retries)
+    kept = sum(fault.hit for fault in watch.faults)
+    spent = Spent(calls=len(sent) + failed, hits=len(calls) - len(sent) + kept, retries=watch.retries)
     for call in sent:
         usage = call.response.usage if call.response is not None else Usage()
         cost = call.cost

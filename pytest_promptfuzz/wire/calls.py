@@ -240,6 +240,7 @@ class WireFault:
         nth: Which identical request of the trial.
         begun: Whether its streamed answer had begun, so that it is among the calls as well.
         waiting: Whether it ended while the call waited for its turn, before anything was sent.
+        hit: Whether it is a refusal that the store kept: no call was made.
     """
 
     kind: str
@@ -250,11 +251,12 @@ class WireFault:
     nth: int = 0
     begun: bool = False
     waiting: bool = False
+    hit: bool = False
 
     @property
     def sent(self) -> bool:
-        """Whether the call left: it was neither refused before, nor cancelled while it waited."""
-        return not self.waiting and self.kind not in NEVER_SENT
+        """Whether the call left: it was neither kept, nor refused before, nor cancelled while it waited."""
+        return not (self.hit or self.waiting or self.kind in NEVER_SENT)
 
 
 # What a live model call passes on its way out: it may wait, be refused, and be made again.

@@ -268,7 +268,7 @@ class Exchange:
         if (answer := self.watch.lookup(self.digest, self.nth)) is None:
             return None
         if answer.status >= 400:
-            self.answered(answer.status, "", answer.body.encode("utf-8"))
+            self._refused(answer.status, answer.body.encode("utf-8"), hit=True)
             return answer
         try:
             response = self.read(answer.body.encode("utf-8"), streamed=answer.streamed)
@@ -367,13 +367,7 @@ class Exchange:
         """The whole answer is here, decoded: record it and store it, or find the fault in it."""
         seconds = monotonic() - self._started if seconds is None else seconds
         if status >= 400:
-            # What a mutation causes is an answer like any other to whoever replays the test.
-            said = body.decode("utf-8", "replace")
-            kind = status_kind(status, said)
-            if kind == "bad-request":
-                refusal = self._complete(status, self.redaction.text(said))
-                self.watch.keep_refused(self.digest, self.nth, refusal)
-            self._fault(kind, describe_status(status, body, self.url), status)
+            self._refused(status, body, hit=False)
             return
         if not 200 <= status < 300:
             self.release()  # a redirect: what follows is the answer
@@ -398,6 +392,15 @@ class Exchange:
             price = self.passage.settled(usage, len(response.text) if response is not None else 0)
         self._finish(response, seconds, price=price)
         self._store(status, text, response, streamed=streamed)
+
+    def _refused(self, status: int, body: bytes, *, hit: bool) -> None:
+        said = body.decode("utf-8", "replace")
+        kind = status_kind(status, said)
+        if kind == "bad-request":
+            # What a mutation causes is an answer like any other to whoever replays the test.
+            refusal = self._complete(status, self.redaction.text(said))
+            self.watch.keep_refused(self.digest, self.nth, refusal)
+        self._fault(kind, describe_status(status, body, self.url), status, hit=hit)
 
     def _refuse_other_form(self, *, streamed: bool) -> None:
         """Refuse a stream that nobody asked for, and a whole answer in its place: no SDK reads them."""
@@ -461,14 +464,16 @@ class Exchange:
             self.passage.left()
         self.watch.release(self.digest, self.nth)
 
-    def _fault(self, kind: str, message: str, status: int | None, *, waiting: bool = False) -> None:
+    def _fault(
+        self, kind: str, message: str, status: int | None, *, waiting: bool = False, hit: bool = False
+    ) -> None:
         # What happened stands first: a short summary cuts the line off.
         tries = self.passage.tries() if self.passage is not None else ""
         said = f"{self.redaction.text(message).removesuffix('.')} ({self.url}){tries}."
         self.error = TargetError(said, kind=kind, status=status)
         begun = self._place is not None
         self.watch.fault(
-            WireFault(kind, status, said, self.digest, nth=self.nth, begun=begun, waiting=waiting)
+            WireFault(kind, status, said, self.digest, nth=self.nth, begun=begun, waiting=waiting, hit=hit)
         )
         self.release()
 

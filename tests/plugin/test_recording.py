@@ -12,7 +12,13 @@ import pytest
 
 from pytest_promptfuzz.server.faults import BadRequest, Unauthorized
 from pytest_promptfuzz.server.model_server import ModelServer
-from pytest_promptfuzz.storage.recordings.entries import PlanEntry, RecordedExchange, from_line
+from pytest_promptfuzz.storage.recordings.checks import check
+from pytest_promptfuzz.storage.recordings.entries import (
+    REFUSAL_SAMPLES,
+    PlanEntry,
+    RecordedExchange,
+    from_line,
+)
 from tests.plugin.conftest import PROMPT, summary_of
 
 if TYPE_CHECKING:
@@ -634,10 +640,14 @@ def test_a_request_that_a_mutation_makes_the_provider_refuse_is_replayed_as_refu
         200,
         400,
     }
+    checked = check(recording)
+    assert not checked.problems
+    assert max(each.place.sample or 0 for each in checked.entries) > REFUSAL_SAMPLES
     server.stop()
     replayed = run(None, "--promptfuzz-mode=replay")
     assert summary_of(replayed) == {"test_sdk": "brittle"}
     assert "not-recorded" not in said(replayed)
+    assert "0 calls made; 21 answers from the store" in said(replayed)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_promptfuzz.server.faults import NotFound
 from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.storage.recordings.checks import check
 from tests.plugin.conftest import INI, PROMPT
 from tests.plugin.reported import CONFTEST, fresh, reports
 
@@ -264,6 +265,8 @@ def test_what_was_recorded_is_searched_without_the_network(pytester, live, serve
         name: (each["reason"], each["searched"]["queries"]) for name, each in reports(pytester).items()
     }
     made = server.calls
+    (recording,) = pytester.path.rglob("*.calls.jsonl")
+    assert not check(recording).problems
     fresh(pytester)
     result = live("--promptfuzz-mode=replay")
     result.assert_outcomes(failed=3, passed=3)

@@ -13,6 +13,7 @@ from pytest_promptfuzz.providers.requests import WireRequest
 from pytest_promptfuzz.storage.answers import request_difference, request_digest
 from pytest_promptfuzz.storage.recordings.entries import (
     BESIDE,
+    REFUSAL_SAMPLES,
     EditedError,
     PlanEntry,
     RecordedExchange,
@@ -170,12 +171,13 @@ def _check_plans(
 ) -> None:
     planned = {each.get("id", ""): each for plan in plans for each in plan.plan["mutations"]}
     answered = {entry.place.trial for entry in entries if entry.place.trial}
-    if strange := sorted(answered - planned.keys() - BESIDE.keys()):
+    strange = sorted(answered - planned.keys() - BESIDE.keys()) if plans else []  # a search has no plan
+    if strange:
         checked.problems.append(
             Problem(
                 checked.path,
                 0,
-                f"{test} holds answers to {_trials(strange)}, which no plan of it names. Record the test again.",
+                f"{test} holds answers to {_few('trial', strange)}, which no plan of it names. Record the test again.",
             )
         )
     for case, samples in _samples(entries).items():
@@ -184,29 +186,29 @@ def _check_plans(
                 Problem(
                     checked.path,
                     0,
-                    f"{test} lacks sample {', '.join(map(str, lost))} of its unmutated prompt (input {case}), and "
+                    f"{test} lacks {_few('sample', [*map(str, lost)])} of its unmutated prompt (input {case}), and "
                     "holds later ones: they say how far the model varies. Record the test again.",
                 )
             )
     if missing := [each for each in planned if each not in answered]:
         checked.notes.append(
-            f"{checked.path}: {test} holds no answer of its own to {_trials(missing)} of its plan. That is right only "
-            "if they ask what another run asks, or nothing."
+            f"{checked.path}: {test} holds no answer of its own to {_few('trial', missing)} of its plan. That is "
+            "right only if they ask what another run asks, or nothing."
         )
 
 
 def _samples(entries: list[RecordedExchange]) -> dict[int, set[int]]:
-    """Which samples of the unmutated prompt stand there, by input."""
+    """Which samples of the unmutated prompt stand there, by input; without those that tell what was refused."""
     found: dict[int, set[int]] = {}
     for place in (each.place for each in entries):
-        if not place.trial and place.sample is not None:
+        if not place.trial and place.sample is not None and place.sample < REFUSAL_SAMPLES:
             found.setdefault(place.case, set()).add(place.sample)
     return found
 
 
-def _trials(trials: list[str]) -> str:
-    more = f" and {len(trials) - 3} more" if len(trials) > 3 else ""
-    return f"trial{'s' if len(trials) > 1 else ''} {', '.join(trials[:3])}{more}"
+def _few(noun: str, names: list[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{noun}{'s' if len(names) > 1 else ''} {', '.join(names[:3])}{more}"
 
 
 def _secrets_of_line(line: bytes) -> list[Secret]:

@@ -25,6 +25,9 @@ VERSION = 1
 KIND = "calls"
 HEADER = {"promptfuzz": KIND, "version": VERSION}
 
+REFUSAL_SAMPLES = 1 << 16
+"""From this number on, samples were asked only to tell what was refused: no run has as many others before it."""
+
 _STREAM = "text/event-stream"
 _JSON = "application/json"
 _CHECK_DIGITS = 16
