@@ -54,19 +54,22 @@ class SettingKind:
 
 
 def whole(low: int, high: int | None = None) -> SettingKind:
-    """A whole number from ``low``; ``high`` is checked when the setting is used."""
-    expected = f"a whole number of {low} or more"
+    """A whole number from ``low``, and to ``high`` if there is one."""
+    span = f"from {low} to {high:,}" if high is not None else f"{low} or more"
+    expected = f"a whole number {'' if high is not None else 'of '}{span}"
+
+    def fits(number: int) -> bool:
+        return low <= number and (high is None or number <= high)
 
     def read(text: str) -> int:
         number = int(text)
-        if number < low:
+        if not fits(number):
             raise ValueError(expected)
         return number
 
     def check(name: str, value: Any, where: str) -> int:
         number = _whole_number(name, value, where)
-        if number < low or (high is not None and number > high):
-            span = f"from {low} to {high:,}" if high is not None else f"{low} or more"
+        if not fits(number):
             raise UsageError(f"{where}: {name}={value} is out of range; write a whole number {span}.")
         return number
 

@@ -91,6 +91,7 @@ def test_a_body_over_the_providers_limit_is_a_mistake_that_is_named(project, pro
         ("--promptfuzz-max-cost=-0.5", "is not a number of 0 or more"),
         ("--promptfuzz-max-cost=nan", "is not a number of 0 or more"),
         ("--promptfuzz-rpm=0", "is not a whole number of 1 or more"),
+        ("--promptfuzz-judge-repeats=16", "is not a whole number from 1 to 15"),
         ("--promptfuzz-attempts=x", "is not a whole number of 1 or more"),
     ],
 )
