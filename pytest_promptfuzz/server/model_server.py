@@ -14,8 +14,9 @@ import json
 import re
 import threading
 from collections import Counter
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.providers.bodies import HttpAnswer, compact
@@ -188,6 +189,14 @@ class RecordedRequest:
 HTML = {"content-type": "text/html; charset=utf-8"}
 
 
+class _Serving(NamedTuple):
+    """A server that runs: its event loop, what stops it, and its port."""
+
+    loop: asyncio.AbstractEventLoop
+    stop: asyncio.Event
+    port: int
+
+
 class ModelServer:
     """A local model server, started and stopped by a ``with`` statement.
 
@@ -240,11 +249,8 @@ class ModelServer:
         self._faults: list[list[Fault | int]] = []
         self._samples: Counter[str] = Counter()
         self._answered = self._now = self._peak = 0
-        self._port = 0
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._stop: asyncio.Event | None = None
-        self._problem: OSError | None = None
+        self._serving: _Serving | None = None
         for fault in faults:
             self.fail(fault)
 
@@ -253,9 +259,9 @@ class ModelServer:
     @property
     def url(self) -> str:
         """``http://127.0.0.1:PORT``."""
-        if not self._port:
+        if self._serving is None:
             raise UsageError("The server is not running: use it in a with statement, or call start().")
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://127.0.0.1:{self._serving.port}"
 
     @property
     def openai_url(self) -> str:
@@ -322,31 +328,30 @@ class ModelServer:
         """Start serving; returns the server itself."""
         if self._thread is not None:
             raise UsageError("This server is already running.")
-        ready = threading.Event()
-        self._problem = None
+        ready: Future[None] = Future()
         self._thread = threading.Thread(
             target=lambda: asyncio.run(self._serve(ready)), name="promptfuzz-server", daemon=True
         )
         self._thread.start()
-        ready.wait()
-        if self._problem is not None:
+        try:
+            ready.result()
+        except OSError as error:
             self._thread.join()
             self._thread = None
             raise ConfigurationError(
-                f"Cannot listen on 127.0.0.1:{self._asked_port}: {self._problem.strerror}. "
+                f"Cannot listen on 127.0.0.1:{self._asked_port}: {error.strerror}. "
                 "Choose another port, or 0 for any that is free."
-            )
+            ) from None
         return self
 
     def stop(self) -> None:
         """Stop serving, close all connections and end the thread; nothing happens if it is not running."""
-        thread, loop, stop = self._thread, self._loop, self._stop
-        if thread is None or loop is None or stop is None:
+        thread, serving = self._thread, self._serving
+        if thread is None or serving is None:
             return
-        loop.call_soon_threadsafe(stop.set)
+        serving.loop.call_soon_threadsafe(serving.stop.set)
         thread.join()
-        self._thread = self._loop = self._stop = None
-        self._port = 0
+        self._thread = self._serving = None
 
     def __enter__(self) -> Self:
         return self.start()
@@ -356,7 +361,7 @@ class ModelServer:
     ) -> None:
         self.stop()
 
-    async def _serve(self, ready: threading.Event) -> None:
+    async def _serve(self, ready: Future[None]) -> None:
         connections: set[asyncio.Task[None]] = set()
 
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -366,25 +371,25 @@ class ModelServer:
                 task.add_done_callback(connections.discard)
             await self._converse(reader, writer)
 
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         try:
             server = await asyncio.start_server(connected, "127.0.0.1", self._asked_port, backlog=256)
         except OSError as error:
-            self._problem = error
-            ready.set()
+            ready.set_exception(error)
             return
-        self._port = server.sockets[0].getsockname()[1]
-        ready.set()
-        await self._stop.wait()
+        stop = asyncio.Event()
+        self._serving = _Serving(asyncio.get_running_loop(), stop, server.sockets[0].getsockname()[1])
+        ready.set_result(None)
+        await stop.wait()
         server.close()
         for task in list(connections):
             task.cancel()
         await asyncio.gather(*connections, return_exceptions=True)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        port = writer.get_extra_info("sockname")[1]
         try:
             while (request := await read_request(reader, writer)) is not None:
-                self._check(request)
+                _check(request, port)
                 if not await self._exchange(request, writer) or not request.keep_alive:
                     break
         except BadHttpError as error:
@@ -394,11 +399,6 @@ class ModelServer:
             writer.transport.abort()
         finally:
             writer.close()
-
-    def _check(self, request: HttpRequest) -> None:
-        why = page_refusal(request.headers, self._port, has_body=bool(request.body))
-        if why:
-            raise BadHttpError(403, f"The request was refused: {why}.")
 
     async def _exchange(self, request: HttpRequest, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; returns whether the connection is still good."""
@@ -467,6 +467,12 @@ class ModelServer:
             message = f"The model behind this server raised {type(error).__name__}: {error}"
             answer = error_answer(form, 500, message)
             return answer._replace(headers={**answer.headers, "x-should-retry": "false"})
+
+
+def _check(request: HttpRequest, port: int) -> None:
+    why = page_refusal(request.headers, port, has_body=bool(request.body))
+    if why:
+        raise BadHttpError(403, f"The request was refused: {why}.")
 
 
 def _other_form(body: bytes) -> bytes:

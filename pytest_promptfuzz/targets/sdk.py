@@ -293,6 +293,14 @@ class _Bound(NamedTuple):
     headers: dict[str, str]
 
 
+class SdkVariables(NamedTuple):
+    """The environment variables that an SDK reads: its key, base URL and additional headers."""
+
+    key: str
+    base_url: str
+    custom_headers: str
+
+
 class SdkTarget:
     """A model behind a provider's SDK; see ``OpenAITarget``, ``AnthropicTarget``, ``CompatibleTarget``.
 
@@ -315,9 +323,7 @@ class SdkTarget:
     wire_format: ClassVar[WireFormat]
     path: ClassVar[str]
     example: ClassVar[str]
-    key_variable: ClassVar[str]
-    custom_headers_variable: ClassVar[str]
-    base_url_variable: ClassVar[str]
+    variables: ClassVar[SdkVariables]
     default_base_url: ClassVar[str]
 
     def __init__(
@@ -385,8 +391,8 @@ class SdkTarget:
             return self._bound.address
         if self._base_url is not None:
             return self._base_url
-        given = os.environ.get(self.base_url_variable, "").strip()
-        return address(given or self.default_base_url, self.base_url_variable)
+        given = os.environ.get(self.variables.base_url, "").strip()
+        return address(given or self.default_base_url, self.variables.base_url)
 
     def bound(self) -> Self:
         """The target with address, key and headers as the environment has them now, whatever it has later.
@@ -517,10 +523,10 @@ class SdkTarget:
     # What all share.
 
     def _key(self) -> str:
-        key = self._given_key(self.key_variable)
+        key = self._given_key(self.variables.key)
         if key is None:
             msg = (
-                f"Target {self.name!r} needs a key, and {self.key_variable} is not set. "
+                f"Target {self.name!r} needs a key, and {self.variables.key} is not set. "
                 f"Set it, or use a target without a key ('simulated', 'compatible:MODEL@URL')."
             )
             raise ConfigurationError(msg)
@@ -565,7 +571,7 @@ class SdkTarget:
     def _custom_headers(self) -> dict[str, str]:
         if self._bound is not None:
             return self._bound.headers
-        lines = os.environ.get(self.custom_headers_variable, "").split("\n")
+        lines = os.environ.get(self.variables.custom_headers, "").split("\n")
         pairs = (line.partition(":") for line in lines if ":" in line)
         return {name.strip().lower(): value.strip() for name, _, value in pairs}
 

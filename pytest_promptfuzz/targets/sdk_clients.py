@@ -14,7 +14,7 @@ from pytest_promptfuzz.providers.openai_embeddings import OPENAI_EMBEDDINGS
 from pytest_promptfuzz.providers.openai_embeddings import PATH as EMBEDDINGS_PATH
 from pytest_promptfuzz.providers.openai_responses import OPENAI_RESPONSES
 from pytest_promptfuzz.providers.requests import Request
-from pytest_promptfuzz.targets.sdk import SdkTarget
+from pytest_promptfuzz.targets.sdk import SdkTarget, SdkVariables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,9 +38,9 @@ class OpenAITarget(SdkTarget):
     wire_format: ClassVar[WireFormat] = OPENAI_CHAT
     path = wire_format.path
     example = "openai:gpt-5-mini"
-    key_variable = "OPENAI_API_KEY"
-    base_url_variable = "OPENAI_BASE_URL"
-    custom_headers_variable = "OPENAI_CUSTOM_HEADERS"
+    variables: ClassVar[SdkVariables] = SdkVariables(
+        "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_CUSTOM_HEADERS"
+    )
     default_base_url = "https://api.openai.com/v1"
 
     def _method(self, client: Any) -> Callable[..., Any]:
@@ -97,7 +97,7 @@ class CompatibleTarget(OpenAITarget):
 
     scheme = "compatible"
     example = "compatible:llama3.2@http://localhost:11434/v1"
-    key_variable = "PROMPTFUZZ_API_KEY"
+    variables = OpenAITarget.variables._replace(key="PROMPTFUZZ_API_KEY")
 
     def __init__(self, model: str, *, base_url: str, **options: Any) -> None:
         super().__init__(model, base_url=base_url, **options)
@@ -129,7 +129,7 @@ class CompatibleTarget(OpenAITarget):
         where = self.address()
         settings: dict[str, Any] = {"base_url": where.base, "default_query": dict(where.query)}
         azure = _is_azure(where)
-        key = self._given_key(self.key_variable, *(["AZURE_OPENAI_API_KEY"] if azure else []))
+        key = self._given_key(self.variables.key, *(["AZURE_OPENAI_API_KEY"] if azure else []))
         # The SDK insists on a key; servers without one ignore it.
         settings["api_key"] = key or "not-needed"
         if key and azure:
@@ -215,9 +215,7 @@ class AnthropicTarget(SdkTarget):
     wire_format = ANTHROPIC_MESSAGES
     path = "/v1" + wire_format.path
     example = "anthropic:claude-sonnet-4-5"
-    key_variable = "ANTHROPIC_API_KEY"
-    base_url_variable = "ANTHROPIC_BASE_URL"
-    custom_headers_variable = "ANTHROPIC_CUSTOM_HEADERS"
+    variables = SdkVariables("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
     default_base_url = "https://api.anthropic.com"
 
     def _version_headers(self) -> dict[str, str]:
@@ -226,7 +224,7 @@ class AnthropicTarget(SdkTarget):
     def _settings(self) -> dict[str, Any]:
         where = self.address()
         settings: dict[str, Any] = {"base_url": where.base, "default_query": dict(where.query)}
-        key = self._given_key(self.key_variable)
+        key = self._given_key(self.variables.key)
         token = None if key else self._given_key("ANTHROPIC_AUTH_TOKEN")
         if key:
             settings["api_key"] = key

@@ -196,6 +196,15 @@ def begin(watch: Watch, url: str, headers: Mapping[str, str], content: bytes) ->
         return None
 
 
+@dataclass(slots=True)
+class _Progress:
+    """How far a call is: when it was begun or sent, and its place in the watch's calls once a stream has begun."""
+
+    started: float
+    sent: bool = False
+    place: int | None = None
+
+
 class Exchange:
     """A model call from its request to the end of its answer. Its index is taken on creation.
 
@@ -232,11 +241,7 @@ class Exchange:
         watch.secrets.update(secrets)
         self.redaction = watch.settings.redaction.with_values(secrets)
         self.url = self.redaction.url(wire.url)
-        self.path = urlsplit(wire.url).path
         self.endpoint = endpoint_of(wire.url)
-        self.texts = texts_of(wire.url, wire.body)
-        in_process = wire.url.startswith(IN_PROCESS)
-        self.backend = wire.url.removeprefix(IN_PROCESS) if in_process else watch.backend
         # What `ask` looks up before there are headers has to be found under the same key.
         keying = watch.settings.keying if prepared.get() is not None else watch.settings.keyed(secrets)
         self.digest = self._digest(keying)
@@ -247,10 +252,19 @@ class Exchange:
                 self.digest, self.nth, wire, watch.settings.ignore, on_line=self.order.on_line
             )
         self.passage: Passage | None = None
-        self._place: int | None = None
-        self._started = monotonic()
-        self._sent = False
+        self._progress = _Progress(monotonic())
         self._compare_with_prepared()
+
+    @property
+    def path(self) -> str:
+        """The path of the URL, which tells the wire format."""
+        return urlsplit(self.wire.url).path
+
+    @property
+    def backend(self) -> str:
+        """Which simulated model or function of the application answers; empty for a provider."""
+        in_process = self.wire.url.startswith(IN_PROCESS)
+        return self.wire.url.removeprefix(IN_PROCESS) if in_process else self.watch.backend
 
     @property
     def sample(self) -> int:
@@ -350,8 +364,8 @@ class Exchange:
 
     def sending(self) -> None:
         """The request leaves now: what went before was waiting, and is not the model's time."""
-        self._started = monotonic()
-        self._sent = True
+        self._progress.started = monotonic()
+        self._progress.sent = True
 
     def again(self) -> None:
         """The call has failed, and is made once more under the index that it gave back."""
@@ -361,11 +375,11 @@ class Exchange:
 
     def begun(self) -> None:
         """A streamed answer has begun: the request arrived, whatever becomes of the stream."""
-        self._place = self.watch.begin(self._call(None, hit=False, seconds=0.0))
+        self._progress.place = self.watch.begin(self._call(None, hit=False, seconds=0.0))
 
     def answered(self, status: int, content_type: str, body: bytes, *, seconds: float | None = None) -> None:
         """The whole answer is here, decoded: record it and store it, or find the fault in it."""
-        seconds = monotonic() - self._started if seconds is None else seconds
+        seconds = monotonic() - self._progress.started if seconds is None else seconds
         if status >= 400:
             self._refused(status, body, hit=False)
             return
@@ -421,7 +435,7 @@ class Exchange:
 
     def left(self) -> None:
         """The application closed a stream before its end: no fault, and nothing to store."""
-        self._finish(None, monotonic() - self._started, whole=False)
+        self._finish(None, monotonic() - self._progress.started, whole=False)
         self.watch.claims.release(exchange_key(self.digest, self.watch.settings.repeat, self.nth))
         if self.passage is not None:
             self.passage.left()
@@ -435,10 +449,14 @@ class Exchange:
             self._fault(kind_of_exception(error), describe_exception(error, self.url), None)
         else:
             # Cancelled, by asyncio or trio, or stopped by a plugin's time limit.
-            waited = monotonic() - self._started
-            what = "before its answer" if self._sent else "while it waited for its turn under the limits"
+            waited = monotonic() - self._progress.started
+            what = (
+                "before its answer"
+                if self._progress.sent
+                else "while it waited for its turn under the limits"
+            )
             message = f"The call was cancelled after {waited:.1f} s, {what} ({name})."
-            self._fault("timeout", message, None, waiting=not self._sent)
+            self._fault("timeout", message, None, waiting=not self._progress.sent)
 
     def gave_up(self, error: Exception) -> None:
         """The call ended in an exception and is not made again, whatever the SDK above thinks of it."""
@@ -449,10 +467,10 @@ class Exchange:
     def _finish(
         self, response: Response | None, seconds: float, *, price: Price | None = None, whole: bool = True
     ) -> None:
-        if self._place is None:
+        if self._progress.place is None:
             self.watch.record(self._call(response, hit=False, seconds=seconds, price=price))
         else:
-            self.watch.complete(self._place, response, seconds, price=price, whole=whole)
+            self.watch.complete(self._progress.place, response, seconds, price=price, whole=whole)
 
     def refused(self, error: TargetError) -> None:
         """The target itself says what went wrong."""
@@ -471,7 +489,7 @@ class Exchange:
         tries = self.passage.tries() if self.passage is not None else ""
         said = f"{self.redaction.text(message).removesuffix('.')} ({self.url}){tries}."
         self.error = TargetError(said, kind=kind, status=status)
-        begun = self._place is not None
+        begun = self._progress.place is not None
         self.watch.fault(
             WireFault(kind, status, said, self.digest, nth=self.nth, begun=begun, waiting=waiting, hit=hit)
         )
@@ -513,7 +531,7 @@ class Exchange:
         model = self.wire.body.get("model")
         simulated = self.watch.route.simulated is not None
         return Call(
-            texts=self.texts,
+            texts=texts_of(self.wire.url, self.wire.body),
             digest=self.digest,
             nth=self.nth,
             hit=hit,

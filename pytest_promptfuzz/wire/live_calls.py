@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from pytest_promptfuzz.clocks import asleep, sleep
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.files import unpacked_body
-from pytest_promptfuzz.providers.custom_protocol import endpoint_of
+from pytest_promptfuzz.providers.custom_protocol import endpoint_of, texts_of
 from pytest_promptfuzz.providers.formats import host_of, is_model_path, output_bound
 from pytest_promptfuzz.providers.requests import LASTING, status_kind
 from pytest_promptfuzz.wire import exchange as exchanges
@@ -228,7 +228,7 @@ def _passage(exchange: Exchange, size: int) -> Passage | None:
             model=model if isinstance(model, str) else "",
             size=size,
             bound=output_bound(body),
-            words=sum(map(len, exchange.texts)),
+            words=sum(map(len, texts_of(exchange.wire.url, exchange.wire.body))),
         )
     )
     return exchange.passage

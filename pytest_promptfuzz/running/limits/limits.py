@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_promptfuzz import clocks
 from pytest_promptfuzz.clocks import monotonic
@@ -80,7 +80,6 @@ class Ticket:
         self._queue = queue
         self._lane = lane
         self._outgoing = outgoing
-        self._name = f"{os.getpid()}-{number}"
         self.number = number
         self._rule = limits.settings.rule_of(lane)
         self._price: Price | None = None
@@ -89,9 +88,13 @@ class Ticket:
         self._not_before = 0.0
         self._since = limits.clock()
         self.queued = False
-        self._may_leave = self._flying = False
+        self._stage: Literal["waiting", "cleared", "flying"] = "waiting"
         self._refusal: Exception | None = None
         self._why = ""
+
+    @property
+    def _name(self) -> str:
+        return f"{os.getpid()}-{self.number}"
 
     # Before the call
 
@@ -109,7 +112,9 @@ class Ticket:
             return min(self._not_before - now, _LONGEST_SLEEP)
         with self._queue.lock:
             wait = 0.0
-            if not self._may_leave and self._refusal is None:  # another call of the queue may have seen to it
+            if (
+                self._stage != "cleared" and self._refusal is None
+            ):  # another call of the queue may have seen to it
                 if not self.queued:
                     self.queued = True
                     self._queue.add(self)
@@ -118,9 +123,9 @@ class Ticket:
                 wait = self._look(now)
         if self._refusal is not None:
             raise self._refusal
-        if not self._may_leave:
+        if self._stage != "cleared":
             return wait
-        self._may_leave, self._flying = False, True
+        self._stage = "flying"
         self._tries += 1
         return 0.0
 
@@ -164,7 +169,7 @@ class Ticket:
         lane.leave(self._name, self._reckoned(), now, os.getpid())
         lane.turns.pop(process, None)
         budget.reserve(self._name, Reserved(now, os.getpid(), most, cost), again=self._tries > 0)
-        self._may_leave = True
+        self._stage = "cleared"
         return 0.0
 
     def _reckoned(self) -> float:
@@ -320,8 +325,7 @@ class Ticket:
                 self.queued = False
                 with self._limits.ledger.open(self._lane) as books:
                     books.lane.turns.pop(str(os.getpid()), None)
-        if self._flying or self._may_leave:
-            self._may_leave = False
+        if self._stage != "waiting":
             with self._limits.ledger.open(self._lane) as books:
                 self._land(books, *self._unknown())
 
@@ -333,7 +337,7 @@ class Ticket:
         return f" (try {self._tries} of {attempts})" if self._tries > 1 else ""
 
     def _land(self, books: Books, tokens: float, cost: float) -> None:
-        self._flying = False
+        self._stage = "waiting"
         books.lane.land(self._name, tokens)
         books.budget.spend(self._name, tokens, cost)
         self._queue.next_look = 0.0
