@@ -278,7 +278,7 @@ TABLES = {
 }
 NO_TABLES = {
     "a short one": "PAIRS = {\n'oak': 'elm',\n'fir': 'yew',\n}",
-    "names of the code": lines("FIELDS = (", "'baseline', 'evaluating.job',", ")"),
+    "names of the code": lines("FIELDS = (", "'baseline', 'evaluating.evaluation',", ")"),
     "a type": lines("Kind = Literal[", "'oak #',", "]"),
     "what explains": lines(
         "HELP = {", "#: 'how often a failing call is tried, the first time included',", "}"

@@ -205,7 +205,7 @@ class Calls:
     """The calls of one declarative evaluation.
 
     Attributes:
-        job: The evaluation.
+        evaluation: The evaluation.
         cases: Its prompt and inputs.
         asker: Who is asked, and how.
         line: Makes calls in the background; ``None`` makes each where its answer is wanted.
@@ -213,7 +213,7 @@ class Calls:
         in_turn: Whether an input may turn out not to be asked at all, for a search ends when it has found something.
     """
 
-    job: Evaluation
+    evaluation: Evaluation
     cases: Cases
     asker: TargetAsker
     line: BackgroundCaller | None
@@ -239,7 +239,7 @@ class Calls:
             UsageError: There is nothing to mutate.
         """
         for given in self.cases.inputs:
-            self.job.plan(self.cases.prompt_of(given))
+            self.evaluation.plan(self.cases.prompt_of(given))
 
     def ask_mutations(self, *order: int) -> None:
         """Ask mutations of every input whose baseline was answered, before a run wants to know: those asked first.
@@ -249,13 +249,13 @@ class Calls:
         """
         self.mutations_asked = True
         for number, given in enumerate(self.cases.inputs):
-            first, _ = self.job.first_part(self.job.plan(self.cases.prompt_of(given)))
+            first, _ = self.evaluation.first_part(self.evaluation.plan(self.cases.prompt_of(given)))
             found = [self._call(number, each.prompt, (*order, number)) for each in first]
             if self.line is None:
                 continue
             self.line.begin([each for each in found if each], after=self._baselines.get(number))
             # A control is asked once something was answered, after what the verdict is of.
-            for control in self.job.controls(self.cases.prompt_of(given))[: number == 0]:
+            for control in self.evaluation.controls(self.cases.prompt_of(given))[: number == 0]:
                 call = self._call(number, control.prompt, (*order, number, 1))
                 self.line.begin([call] if call else [], after=next(filter(None, found), None))
 
@@ -318,12 +318,14 @@ class Calls:
     def _call(
         self, number: int, prompt: Prompt, order: tuple[int, ...], run: Watch | None = None
     ) -> BackgroundCall | None:
-        if self.line is None or self.job.session.mode == "replay":
+        if self.line is None or self.evaluation.session.mode == "replay":
             return None  # a replay asks nobody
         told = run.settings if run is not None else RunSettings()
-        job = self.job
-        ignore = job.contract.comparison.ignore
-        watch = job.session.apart(job.network, repeat=told.repeat, read=told.read, ignore=ignore)
+        evaluation = self.evaluation
+        ignore = evaluation.contract.comparison.ignore
+        watch = evaluation.session.apart(
+            evaluation.network, repeat=told.repeat, read=told.read, ignore=ignore
+        )
         try:
             sent = self.cases.sent(prompt, self.cases.inputs[number])
             call = self.line.call(self.asker, sent, watch, order, run if run is not None else watch)

@@ -31,29 +31,32 @@ def keeps_finds(state: State) -> bool:
     return not (state.trial or RESULTS in config.stash or hasattr(config, "workerinput"))
 
 
-def pin(job: Evaluation, item: pytest.Item, state: State) -> None:
-    """Give a test's job the counterexamples that are kept here, beside those pinned in its snapshot.
+def pin(evaluation: Evaluation, item: pytest.Item, state: State) -> None:
+    """Give a test's evaluation the counterexamples that are kept here, beside those pinned in its snapshot.
 
     Raises:
         UsageError: They cannot be read, and the test is to fail for them.
     """
     listening = state.config.stash.get(RESULTS, None)
     if listening is not None and not listening.replays:
-        job.pins.known, job.accepted.gone = (), ()  # what is stored is explained, and nothing else
-        job.accepted.snapshot = None
+        evaluation.pins.known, evaluation.accepted.gone = (
+            (),
+            (),
+        )  # what is stored is explained, and nothing else
+        evaluation.accepted.snapshot = None
         return
     if not (state.folder / _LOCAL).is_dir():
         return
     from pytest_promptfuzz.history.counterexamples import LocalCounterexamples
 
-    found = {each.id: each for each in job.pins.known}
+    found = {each.id: each for each in evaluation.pins.known}
     try:
         found |= {each.id: each for each in LocalCounterexamples(state.folder).read(item.nodeid).found}
     except StoreError as error:
-        if job.contract.verdict.pinned == "fail":
+        if evaluation.contract.verdict.pinned == "fail":
             raise UsageError(f"{item.nodeid}: {error}") from None
-        job.notes.append(f"known counterexamples were not replayed: {error}")
-    job.pins.known = tuple(found.values())
+        evaluation.notes.append(f"known counterexamples were not replayed: {error}")
+    evaluation.pins.known = tuple(found.values())
 
 
 @dataclass(slots=True)

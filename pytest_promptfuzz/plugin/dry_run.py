@@ -350,7 +350,7 @@ class Planned:
             wire = target.prepare(as_request(prompt))
             if wire.url.startswith(IN_PROCESS):
                 continue
-            each = BatchCall(wire, tuple(engine.job.contract.comparison.ignore), engine.where)
+            each = BatchCall(wire, tuple(engine.evaluation.contract.comparison.ignore), engine.where)
             if session.store is not None and each.is_stored(session.store, session.redaction):
                 self.answers[each.key(session.redaction)] = None
             else:
@@ -366,7 +366,9 @@ class Planned:
             self.answers[exchange_key(digest, 0, nth)] = None
         for each in rehearsal.missing:
             self._want(
-                BatchCall(each.wire, tuple(engine.job.contract.comparison.ignore), engine.where, each.nth)
+                BatchCall(
+                    each.wire, tuple(engine.evaluation.contract.comparison.ignore), engine.where, each.nth
+                )
             )
             self.going_on = True
 
@@ -375,7 +377,7 @@ class Planned:
         self.unknown.append((test, why))
 
     def _of(self, engine: Engine) -> Session:
-        self.session, self.folder = engine.job.session, engine.state.folder
+        self.session, self.folder = engine.evaluation.session, engine.state.folder
         self.prices = prices_of(engine.state.tables)
         return self.session
 
@@ -438,8 +440,8 @@ def plan_only(item: pytest.Item) -> None:
     engine = Engine(item, ItemProgress(item))
     target = state.target_of(item, merged(item)[1].get("target"))
     arguments = {name: item.funcargs[name] for name in item.funcargs}
-    contract = engine.job.contract
-    before = max(engine.job.session.baseline_runs, contract.plan.baseline_runs)
+    contract = engine.evaluation.contract
+    before = max(engine.evaluation.session.baseline_runs, contract.plan.baseline_runs)
     queries = engine.search.budget if engine.search is not None else 0
     shows_later = unknown(
         item.nodeid,
@@ -496,21 +498,23 @@ def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[list[Promp
 
     Of what is mutated on the wire nothing does.
     """
-    job = engine.job
+    evaluation = engine.evaluation
     controls: list[Prompt] = []
-    if job.settings.on_wire is not None:
+    if evaluation.settings.on_wire is not None:
         return [], controls, False
     if engine.declarative is None:
         prompt = find(engine.mutate, arguments, engine.where).prompt(arguments, engine.where)
-        controls = [each.prompt for each in job.controls(prompt)[:1]]
-        return [[prompt, *(each.prompt for each in job.plan(prompt))]], controls, False
-    cases = engine.declarative.cases(arguments, job.contract.plan.part)
+        controls = [each.prompt for each in evaluation.controls(prompt)[:1]]
+        return [[prompt, *(each.prompt for each in evaluation.plan(prompt))]], controls, False
+    cases = engine.declarative.cases(arguments, evaluation.contract.plan.part)
     sent: list[list[Prompt]] = []
     for given in cases.inputs:
         prompt = cases.prompt_of(given)
         if not sent:
-            controls = [cases.sent(each.prompt, given) for each in job.controls(prompt)[:1]]
-        sent.append([cases.sent(each, given) for each in (prompt, *(m.prompt for m in job.plan(prompt)))])
+            controls = [cases.sent(each.prompt, given) for each in evaluation.controls(prompt)[:1]]
+        sent.append(
+            [cases.sent(each, given) for each in (prompt, *(m.prompt for m in evaluation.plan(prompt)))]
+        )
     return sent, controls, True
 
 
@@ -630,7 +634,7 @@ def rehearsed(item: pytest.Item, planned: Planned) -> Iterator[None]:
         engine = _RehearsingEngine(item, ItemProgress(item))
         if engine.searches:
             raise UsageError(A_SEARCH)
-        engine.job = rehearsal = Rehearsal.of(engine.job)
+        engine.evaluation = rehearsal = Rehearsal.of(engine.evaluation)
         with engine.installed():
             yield
         if not rehearsal.cases:

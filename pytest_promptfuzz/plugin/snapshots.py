@@ -238,7 +238,7 @@ def _told(folder: str, counts: Counter[str]) -> str:
     return said
 
 
-# What was accepted of a test, given to its job; and whether a run may accept what tests are now.
+# What was accepted of a test, given to its evaluation; and whether a run may accept what tests are now.
 
 
 _BESIDE = "__promptfuzz__"
@@ -286,18 +286,20 @@ def contract_of_update(contract: Contract, session: Session) -> Contract:
     return replace(contract, plan=replace(plan, baseline_runs=max(plan.baseline_runs, ANSWERS)))
 
 
-def accept(job: Evaluation, item: pytest.Item, state: State) -> None:
-    """Give a test's job its snapshot; where it has none, those of tests that are gone.
+def accept(evaluation: Evaluation, item: pytest.Item, state: State) -> None:
+    """Give a test's evaluation its snapshot; where it has none, those of tests that are gone.
 
     Raises:
         UsageError: It cannot be read, and the test cannot do without.
     """
-    job.accepted.updates = bool(state.config.getoption("promptfuzz_update"))
-    job.accepted.hide = functools.partial(_hidden, job.session)  # the job would wait for the collector
+    evaluation.accepted.updates = bool(state.config.getoption("promptfuzz_update"))
+    evaluation.accepted.hide = functools.partial(
+        _hidden, evaluation.session
+    )  # the evaluation would wait for the collector
     module, _, test = item.nodeid.partition("::")
     path = state.config.rootpath / module
-    if job.contract.verdict.gate == "no-worse":
-        job.before = replace(job.before, store=f"{UPDATE} stores this one")
+    if evaluation.contract.verdict.gate == "no-worse":
+        evaluation.before = replace(evaluation.before, store=f"{UPDATE} stores this one")
     if not (path.parent / _BESIDE).is_dir():
         return
 
@@ -306,15 +308,15 @@ def accept(job: Evaluation, item: pytest.Item, state: State) -> None:
     try:
         found = read_of(path, test)
     except StoreError as error:
-        if needs(job.contract):
+        if needs(evaluation.contract):
             raise UsageError(f"{item.nodeid}: {error}") from None
-        job.notes.append(f"its snapshot was not used: {error}")
-        job.accepted.unread = True
+        evaluation.notes.append(f"its snapshot was not used: {error}")
+        evaluation.accepted.unread = True
         return
     if found is not None:
-        job.accept(found)
+        evaluation.accept(found)
     else:
-        job.accepted.gone = _gone(state, path, test)
+        evaluation.accepted.gone = _gone(state, path, test)
 
 
 def _hidden(session: Session, value: Any) -> Any:
@@ -324,42 +326,44 @@ def _hidden(session: Session, value: Any) -> Any:
     return redaction_of(session).json(value, names=False)
 
 
-def snapshot_taker(job: Evaluation, state: State, *, drawn: bool) -> Callable[[Robustness], dict[str, Any]]:
+def snapshot_taker(
+    evaluation: Evaluation, state: State, *, drawn: bool
+) -> Callable[[Robustness], dict[str, Any]]:
     """What makes plain data of a test's snapshot once it is judged, or says why it has none; nothing without need.
 
     It is made before that, for the answers are gone afterwards.
 
     Args:
-        job: The test's.
+        evaluation: That of the test.
         state: The session's.
         drawn: Whether hypothesis draws the test's arguments.
     """
     if not state.config.getoption("promptfuzz_update"):
-        return lambda _: _unstored(job, state, drawn=drawn)
+        return lambda _: _unstored(evaluation, state, drawn=drawn)
     from pytest_promptfuzz.evaluating.phases.drift import inputs_of, snapshot_of
 
-    hide = job.accepted.hide
-    inputs = inputs_of(job.findings, job.contract, hide)
+    hide = evaluation.accepted.hide
+    inputs = inputs_of(evaluation.findings, evaluation.contract, hide)
 
     def taken(result: Robustness) -> dict[str, Any]:
         if drawn:
             return {"refused": "hypothesis draws its inputs anew in each run"}
-        snapshot = snapshot_of(job.settings, job.findings, result, inputs, hide)
+        snapshot = snapshot_of(evaluation.settings, evaluation.findings, result, inputs, hide)
         if snapshot is None:
             return {"refused": result.verdict}
-        return {"snapshot": snapshot.to_json(), "moved": job.accepted.moved}
+        return {"snapshot": snapshot.to_json(), "moved": evaluation.accepted.moved}
 
     return taken
 
 
-def _unstored(job: Evaluation, state: State, *, drawn: bool) -> dict[str, Any]:
+def _unstored(evaluation: Evaluation, state: State, *, drawn: bool) -> dict[str, Any]:
     """The name that a test had before; that it has no snapshot, and whether drift is to fail it."""
     from pytest_promptfuzz.evaluating.contract import DRIFTS
 
-    accepted = job.accepted
+    accepted = evaluation.accepted
     if accepted.moved:
         return {"moved": accepted.moved}
-    policies = {getattr(job.contract.verdict, name) for name in DRIFTS}
+    policies = {getattr(evaluation.contract.verdict, name) for name in DRIFTS}
     if accepted.snapshot or accepted.unread or drawn or state.trial or policies == {"ignore"}:
         return {}
     return {"bare": "fail" in policies}

@@ -165,7 +165,7 @@ _SETTINGS = "_hypothesis_internal_use_settings"
 
 @contextmanager
 def inner_test(
-    item: pytest.Function, job: Evaluation, max_runs: int, *, searches: bool
+    item: pytest.Function, evaluation: Evaluation, max_runs: int, *, searches: bool
 ) -> Iterator[tuple[Callable[..., Any] | None, Callable[[Callable[..., Any]], None]]]:
     """The body inside a hypothesis test, and how to put another in its place; ``None`` for other tests.
 
@@ -183,7 +183,7 @@ def inner_test(
             "with the examples worth a search, or leave search= out."
         )
     function = getattr(item.obj, "__func__", item.obj)
-    settings = _relaxed(function, job, max_runs, item)
+    settings = _relaxed(function, evaluation, max_runs, item)
     before = getattr(function, _SETTINGS, None)
 
     def install(body: Callable[..., Any]) -> None:
@@ -201,12 +201,12 @@ def _nothing(_: Callable[..., Any]) -> None:
     """Nothing to install."""
 
 
-def _relaxed(function: Any, job: Evaluation, max_runs: int, item: pytest.Function) -> Any:
+def _relaxed(function: Any, evaluation: Evaluation, max_runs: int, item: pytest.Function) -> Any:
     """The test's settings without the limits that count a plan of runs as one example."""
     import hypothesis
 
     own = getattr(function, _SETTINGS, None) or hypothesis.settings()
-    runs = job.contract.plan.mutations + 1
+    runs = evaluation.contract.plan.mutations + 1
     product = own.max_examples * runs
     text = f"up to {own.max_examples} examples × {runs} runs = {product:,} runs"
     if product > max_runs:
@@ -214,7 +214,7 @@ def _relaxed(function: Any, job: Evaluation, max_runs: int, item: pytest.Functio
             f"{item.nodeid}: {text}, and promptfuzz_max_runs is {max_runs:,}. Lower @settings(max_examples=...) or "
             "mutations=, or raise promptfuzz_max_runs."
         )
-    job.notes.append(f"hypothesis: {text}")
+    evaluation.notes.append(f"hypothesis: {text}")
     checks = hypothesis.HealthCheck
     return hypothesis.settings(
         own,

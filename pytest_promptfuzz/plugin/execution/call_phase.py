@@ -55,7 +55,7 @@ def robust_call(item: pytest.Item) -> Iterator[None]:
         # What the test came to is known: it is said first, and the run ends after it.
         interrupted = isinstance(ended, KeyboardInterrupt)
         why = "it was interrupted" if interrupted else "the test's time is up"
-        engine.job.notes.append(f"shrinking ended early: {why}")
+        engine.evaluation.notes.append(f"shrinking ended early: {why}")
         if interrupted:
             item.session.shouldstop = "Ctrl-C, while the smallest change that breaks a test was sought"
     finally:

@@ -205,7 +205,7 @@ def _placed(arguments: Mapping[str, Any], *, prompt: Prompt, given: Input, respo
 
 
 def check(
-    job: Evaluation,
+    evaluation: Evaluation,
     calls: Calls,
     original: Callable[..., Any],
     arguments: Callable[[], dict[str, Any]],
@@ -214,7 +214,7 @@ def check(
     """Run a sync test: every input, the baseline and every mutation.
 
     Args:
-        job: The test's.
+        evaluation: That of the test.
         calls: Its calls, under way.
         original: Its body.
         arguments: Makes the arguments of the next run.
@@ -224,7 +224,7 @@ def check(
     def body(prompt: Prompt) -> Any:
         given, sent, response = calls.ask(prompt, watch_of_the_run())
         placed, own = subtests_stand_in(_placed(arguments(), prompt=sent, given=given, response=response))
-        with _given(job, response):
+        with _given(evaluation, response):
             returned = original(**placed)
             own.settle()
         ran()
@@ -232,15 +232,15 @@ def check(
 
     try:
         for given in calls.cases.inputs:
-            steps = job.case(calls.cases.prompt_of(given), given.name, given.expected)
+            steps = evaluation.case(calls.cases.prompt_of(given), given.name, given.expected)
             drive(steps, body, ends_test, begin=calls.begin)
-        drive(job.again(), body, ends_test, begin=calls.begin)
+        drive(evaluation.again(), body, ends_test, begin=calls.begin)
     finally:
         calls.close()
 
 
 async def acheck(
-    job: Evaluation,
+    evaluation: Evaluation,
     calls: Calls,
     original: Callable[..., Any],
     arguments: dict[str, Any],
@@ -251,7 +251,7 @@ async def acheck(
     async def body(prompt: Prompt) -> Any:
         given, sent, response = await calls.aask(prompt, watch_of_the_run())
         placed, own = subtests_stand_in(_placed(arguments, prompt=sent, given=given, response=response))
-        with _given(job, response):
+        with _given(evaluation, response):
             returned = await original(**placed)
             own.settle()
         ran()
@@ -259,20 +259,20 @@ async def acheck(
 
     try:
         for given in calls.cases.inputs:
-            steps = job.case(calls.cases.prompt_of(given), given.name, given.expected)
+            steps = evaluation.case(calls.cases.prompt_of(given), given.name, given.expected)
             await adrive(steps, body, ends_test, concurrency=1, begin=calls.begin)
-        await adrive(job.again(), body, ends_test, concurrency=1, begin=calls.begin)
+        await adrive(evaluation.again(), body, ends_test, concurrency=1, begin=calls.begin)
     finally:
         calls.close()
 
 
 @contextmanager
-def _given(job: Evaluation, response: Any) -> Iterator[None]:
+def _given(evaluation: Evaluation, response: Any) -> Iterator[None]:
     """Keep what a body fails on: a function of the application leaves no trace of what it answered."""
     try:
         yield
     except BaseException:
-        job.settings.body.given[watch_of_the_run()] = response
+        evaluation.settings.body.given[watch_of_the_run()] = response
         raise
 
 

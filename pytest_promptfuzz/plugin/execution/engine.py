@@ -104,9 +104,9 @@ class Engine:
             None if self.declarative is not None else keys.get("expected"), None, self.where
         )
         refuse_unused_prompt(item)
-        self.job = self._job(keys, target)
+        self.evaluation = self._evaluation(keys, target)
 
-    def _job(self, keys: dict[str, Any], target: Target | CallableTarget | None) -> Evaluation:
+    def _evaluation(self, keys: dict[str, Any], target: Target | CallableTarget | None) -> Evaluation:
         state, settings = self.state, self.state.settings
         session = state.session_of(self.item)
         run = {**state.choice.contract, **{key: settings[key] for key in RUN_KEYS}}
@@ -136,7 +136,7 @@ class Engine:
             skips=lambda error: isinstance(error, pytest.skip.Exception),
             describe=functools.partial(_traceback, self.item),
         )
-        job = kind(
+        evaluation = kind(
             EvaluationSettings(
                 settled,
                 session,
@@ -149,18 +149,18 @@ class Engine:
                 order=RunOrder(waits=self.declarative is None),
             )
         )
-        accept(job, self.item, state)
-        pin(job, self.item, state)
-        job.notes.extend(
+        accept(evaluation, self.item, state)
+        pin(evaluation, self.item, state)
+        evaluation.notes.extend(
             f"overridden on the command line: {key}={value!r} (the test's own is {contract.get(key)!r})"
             for key, value in overridden.items()
         )
-        return job
+        return evaluation
 
     @property
     def search(self) -> SearchedTest | None:
         """The test as a search; ``None`` where it tries a plan of mutations."""
-        return cast("SearchedTest", self.job) if self.searches else None
+        return cast("SearchedTest", self.evaluation) if self.searches else None
 
     @contextmanager
     def installed(self) -> Iterator[None]:
@@ -170,7 +170,7 @@ class Engine:
             intercepting(),
             inner_test(
                 item,
-                self.job,
+                self.evaluation,
                 self.state.settings["max_runs"],
                 searches=self.searches,
             ) as (inner, install),
@@ -209,7 +209,9 @@ class Engine:
         fixtures = fixtures_of(self.item, fresh=self.fixtures == "fresh")
         if self.declarative is not None:
             calls = self._calls(self.declarative, arguments)
-            check(self.job, calls, original, functools.partial(fixtures.arguments, arguments), self._ran)
+            check(
+                self.evaluation, calls, original, functools.partial(fixtures.arguments, arguments), self._ran
+            )
             return
         place = find(self.mutate, arguments, self.where)
 
@@ -221,19 +223,21 @@ class Engine:
             self._ran()
             return returned
 
-        self.job.settings.order.whole = self.examples
-        with speculating(self.job) as told:
-            steps = self.job.case(place.prompt(arguments, self.where), expected=self.expected)
+        self.evaluation.settings.order.whole = self.examples
+        with speculating(self.evaluation) as told:
+            steps = self.evaluation.case(place.prompt(arguments, self.where), expected=self.expected)
             drive(steps, body, ends_test, begin=told.begin, ran=told.ran)
             if not self.examples:
-                drive(self.job.again(), body, ends_test, begin=told.begin, ran=told.ran)
+                drive(self.evaluation.again(), body, ends_test, begin=told.begin, ran=told.ran)
 
     async def _arun(self, original: Callable[..., Any], arguments: dict[str, Any]) -> None:
         if self.declarative is not None:
-            await acheck(self.job, self._calls(self.declarative, arguments), original, arguments, self._ran)
+            await acheck(
+                self.evaluation, self._calls(self.declarative, arguments), original, arguments, self._ran
+            )
             return
         place = find(self.mutate, arguments, self.where)
-        self.job.settings.order.concurrent = self._may_overlap(isinstance(place, Argument | Wire))
+        self.evaluation.settings.order.concurrent = self._may_overlap(isinstance(place, Argument | Wire))
 
         async def body(prompt: Prompt) -> Any:
             given, own = subtests_stand_in(arguments)
@@ -243,12 +247,12 @@ class Engine:
             self._ran()
             return returned
 
-        self.job.settings.order.whole = self.examples
-        steps = self.job.case(place.prompt(arguments, self.where), expected=self.expected)
-        concurrency = self.job.session.concurrency if self.job.settings.order.concurrent else 1
+        self.evaluation.settings.order.whole = self.examples
+        steps = self.evaluation.case(place.prompt(arguments, self.where), expected=self.expected)
+        concurrency = self.evaluation.session.concurrency if self.evaluation.settings.order.concurrent else 1
         await adrive(steps, body, ends_test, concurrency=concurrency)
         if not self.examples:
-            await adrive(self.job.again(), body, ends_test, concurrency=concurrency)
+            await adrive(self.evaluation.again(), body, ends_test, concurrency=concurrency)
 
     def _calls(self, declarative: DeclarativeTest, arguments: dict[str, Any]) -> Calls:
         """The calls of a declarative test, under way; a search knows by then how many inputs share its budget."""
@@ -264,7 +268,7 @@ class Engine:
 
     def _ran(self) -> None:
         """One more run of the body."""
-        self.progress.ran(self.job, self.search)
+        self.progress.ran(self.evaluation, self.search)
 
     @property
     def examples(self) -> bool:
@@ -272,10 +276,10 @@ class Engine:
         return hasattr(self.item.obj, "hypothesis")
 
     def _may_overlap(self, by_argument: bool) -> bool:
-        if self.job.session.concurrency == 1:
+        if self.evaluation.session.concurrency == 1:
             return False
         if not by_argument:
-            self.job.notes.append(
+            self.evaluation.notes.append(
                 f"{self.mutate} is patched for the whole process, so the trials ran in sequence"
             )
             return False
@@ -284,7 +288,7 @@ class Engine:
 
             asyncio.get_running_loop()
         except RuntimeError:
-            self.job.notes.append("this event loop is not asyncio's, so the trials ran in sequence")
+            self.evaluation.notes.append("this event loop is not asyncio's, so the trials ran in sequence")
             return False
         return True
 
@@ -295,30 +299,30 @@ class Engine:
             BrittlePrompt: The verdict is brittle.
             UntrustedVerdict: It is noisy or inconclusive.
         """
-        job = self.job
-        if not job.cases:
+        evaluation = self.evaluation
+        if not evaluation.cases:
             raise UsageError(
                 f"{self.where}: the test's body never ran. An async test needs pytest-asyncio or anyio."
             )
         if hasattr(self.item.config, "workerinput"):
             # An xdist worker has no terminal of its own to say it on.
-            job.notes.extend(dict.fromkeys(self.state.warnings))
-        if job.session.tape is not None:
-            job.notes.extend(job.session.tape.said())
-        if self.examples and job.contract.plan.shrink and job.judged().verdict == "brittle":
-            job.notes.append(
+            evaluation.notes.extend(dict.fromkeys(self.state.warnings))
+        if evaluation.session.tape is not None:
+            evaluation.notes.extend(evaluation.session.tape.said())
+        if self.examples and evaluation.contract.plan.shrink and evaluation.judged().verdict == "brittle":
+            evaluation.notes.append(
                 "not shrunk: hypothesis draws the arguments, and an example that is over is gone"
             )
-        if job.accepted.too_few and self.state.config.get_verbosity() > 0:
-            job.notes.append(f"we cannot tell whether the model drifted: {job.accepted.untold}")
-        keep = snapshot_taker(job, self.state, drawn=self.examples)
-        result = job.conclude()
+        if evaluation.accepted.too_few and self.state.config.get_verbosity() > 0:
+            evaluation.notes.append(f"we cannot tell whether the model drifted: {evaluation.accepted.untold}")
+        keep = snapshot_taker(evaluation, self.state, drawn=self.examples)
+        result = evaluation.conclude()
         if self.state.trial is not None:
             refuse_other(result, self.state.trial, self.where)
         report = self._reported(result)
         listening = self.item.config.stash.get(RESULTS, None)
         if listening is not None:
-            listening.found[self.where] = (result, redaction_of(job.session))
+            listening.found[self.where] = (result, redaction_of(evaluation.session))
         self.item.stash[REPORT] = report
         self.item.stash[SNAPSHOT] = keep(result)
         tell(self.item, report)
@@ -330,7 +334,7 @@ class Engine:
             raise BehaviourDrift(one_line(report), report)
         if result.verdict == "pass":
             return
-        failed = next(iter(job.ledger.failures.values()), None)
+        failed = next(iter(evaluation.ledger.failures.values()), None)
         if failed is not None and self.state.trial is not None:
             raise failed
         traceback = None if failed is None else failed.__traceback__
@@ -347,7 +351,7 @@ class Engine:
                 SessionResults.of(self.item.config).interrupted[self.where] = self._reported(
                     search.conclude()
                 )
-        return self.job.told
+        return self.evaluation.told
 
     def _reported(self, result: Robustness) -> TestReport:
         """The report, without secrets."""
@@ -357,7 +361,7 @@ class Engine:
             location=_location(self.item),
             reproduce=reproduce_command(self.item),
         )
-        return redaction_of(self.job.session).json(report, names=False)
+        return redaction_of(self.evaluation.session).json(report, names=False)
 
 
 def _traceback(item: pytest.Item, error: BaseException) -> str:

@@ -88,7 +88,7 @@ class LookAhead:
             UsageError: There is no prompt, or the inputs do not fit it.
         """
         place = self._place(engine.item)
-        cases = declarative.cases(arguments, engine.job.contract.plan.part)
+        cases = declarative.cases(arguments, engine.evaluation.contract.plan.part)
         target = _now(declarative.target)
         calls = engine.calls
         if calls is not None and (calls.cases != cases or not _same(calls.asker.target, target)):
@@ -97,14 +97,18 @@ class LookAhead:
         if calls is None:
             line = None if target is None else self.line
             calls = engine.calls = Calls(
-                engine.job, cases, TargetAsker(target or declarative.target), line, in_turn=engine.searches
+                engine.evaluation,
+                cases,
+                TargetAsker(target or declarative.target),
+                line,
+                in_turn=engine.searches,
             )
-            if self._window and engine.job.settings.only is None:
+            if self._window and engine.evaluation.settings.only is None:
                 # Before the first call: to load all operators takes the processor that calls under way need.
                 with suppress(PromptfuzzError):  # said when its turn comes
                     calls.plan()
             calls.ask_baselines(NOW, place)
-        if self._window and engine.job.settings.only is None:
+        if self._window and engine.evaluation.settings.only is None:
             coming = [*self._coming(engine.item, place)]
             _ask_mutations(calls, place)
             for number, each in coming:
@@ -158,13 +162,13 @@ class LookAhead:
             # What another target does may depend on what the test sets up before it.
             if declarative is None or prompt is None or not hasattr(declarative.target, "bound"):
                 return None
-            cases = declarative.cases({"prompt": prompt}, engine.job.contract.plan.part)
+            cases = declarative.cases({"prompt": prompt}, engine.evaluation.contract.plan.part)
             own = _now(declarative.target)
         except PromptfuzzError:
             return None  # said when its turn comes
         if own is None:
             return None
-        engine.calls = Calls(engine.job, cases, TargetAsker(own), self.line, in_turn=engine.searches)
+        engine.calls = Calls(engine.evaluation, cases, TargetAsker(own), self.line, in_turn=engine.searches)
         self._engines[item] = engine
         engine.calls.ask_baselines(BASELINES, place)
         return engine.calls

@@ -28,7 +28,7 @@ class ItemProgress:
         screen = Screen(reporter, item.config.pluginmanager.getplugin("capturemanager"))
         self._progress = Progress(screen.write, enabled=enabled, width=screen.width, column=screen.column)
 
-    def ran(self, job: Evaluation, search: SearchedTest | None) -> None:
+    def ran(self, evaluation: Evaluation, search: SearchedTest | None) -> None:
         """One more run of the body, of a plan or of a search."""
         if search is not None:
             self._progress.search(
@@ -41,11 +41,11 @@ class ItemProgress:
             )
             return
         self._ran += 1
-        deviations = sum(trial.outcome == "deviation" for trial in job.findings.trials)
-        total = job.cases * (1 if job.settings.only else job.contract.plan.mutations)
+        deviations = sum(trial.outcome == "deviation" for trial in evaluation.findings.trials)
+        total = evaluation.cases * (1 if evaluation.settings.only else evaluation.contract.plan.mutations)
         # Each case begins with its baseline and its control trial.
-        done = min(max(self._ran - 2 * job.cases, 0), total)
-        self._progress.trial(self._test, done, total, deviations, job.spent.calls)
+        done = min(max(self._ran - 2 * evaluation.cases, 0), total)
+        self._progress.trial(self._test, done, total, deviations, evaluation.spent.calls)
 
     def clear(self) -> None:
         """Take it off the screen."""
