@@ -11,12 +11,12 @@ from pytest_promptfuzz.history.bases import Places, find, last
 from pytest_promptfuzz.history.changes import met, read_conditions
 from pytest_promptfuzz.history.run_comparison import changes
 from pytest_promptfuzz.history.runs import LAST
-from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.terminal.changes import (
     base_text,
     change_lines,
     condition_lines,
 )
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -106,7 +106,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
 
 def _unchanged(found: ChangesReport, base: str) -> str:
     new = sum(each["status"] == "new" for each in found["tests"])
-    same = count(len(found["tests"]) - new, "test")
+    same = counted(len(found["tests"]) - new, "test")
     return f"{same} as in {base}" + (f", {new} new." if new else ".")
 
 

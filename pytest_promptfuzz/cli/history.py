@@ -12,12 +12,12 @@ from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.history.bases import Places
 from pytest_promptfuzz.history.runs import FOLDER, KEEP, MOST, Runs, trends
-from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.report_files import read_document
 from pytest_promptfuzz.reporting.terminal.changes import (
     runs_lines,
     trend_lines,
 )
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -257,5 +257,5 @@ def execute_gc(options: argparse.Namespace, output: Output) -> int:
         )
     else:
         verb = "would be deleted" if options.dry_run else "deleted"
-        output.say(f"{count(len(gone), 'run')} {verb} ({sized(size)}).")
+        output.say(f"{counted(len(gone), 'run')} {verb} ({sized(size)}).")
     return 0

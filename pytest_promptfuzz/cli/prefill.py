@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.cache.stats import counted
 from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.cli.options import Output

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
 from pytest_promptfuzz.reporting.model import TestReport
-from pytest_promptfuzz.reporting.phrases import count, verdicts, worst_first
+from pytest_promptfuzz.reporting.phrases import verdicts, worst_first
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -383,9 +384,9 @@ def headline(document: Document) -> str:
     parts = [verdicts(amount, verdict) for verdict, amount in whole.verdicts.items()]
     if whole.unjudged:
         parts.append(f"{whole.unjudged:,} not judged")
-    said = f"{', '.join(parts)} of {count(whole.tests, 'robust test')}"
+    said = f"{', '.join(parts)} of {counted(whole.tests, 'robust test')}"
     if whole.tests == whole.verdicts.get("pass") and not whole.failed:
-        said = f"{count(whole.tests, 'robust test')} passed" if whole.tests > 1 else "1 robust test passed"
+        said = f"{counted(whole.tests, 'robust test')} passed" if whole.tests > 1 else "1 robust test passed"
     excused = sum(map(is_excused, document["tests"]))
     if excused:
         said += f"; {excused:,} of these expected or let through"
@@ -394,7 +395,9 @@ def headline(document: Document) -> str:
     if whole.drifted > whole.untold:
         said += f"; {whole.drifted - whole.untold:,} drifted"
     if whole.untold:
-        said += f"; {count(whole.untold, 'test')}: no available comparison can tell whether the model changed"
+        said += (
+            f"; {counted(whole.untold, 'test')}: no available comparison can tell whether the model changed"
+        )
     hidden = sum(map(fails_otherwise, document["tests"]))
     if hidden:
         said += f"; {hidden:,} failed for another reason than the prompt"
@@ -405,7 +408,7 @@ def money(whole: Overview) -> str:
     """What a run cost: ``$0.0123``; what is not known is said."""
     if whole.cost is None:
         return "cost not known" if whole.unpriced else ""
-    but = f" and {count(whole.unpriced, 'call')} of unknown price" if whole.unpriced else ""
+    but = f" and {counted(whole.unpriced, 'call')} of unknown price" if whole.unpriced else ""
     return f"${whole.cost:.4f}{but}"
 
 

@@ -24,9 +24,9 @@ from pytest_promptfuzz.reporting.document import (
     with_targets,
 )
 from pytest_promptfuzz.reporting.markdown import LEAST, markdown_report
-from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.terminal.summary import one_line
 from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -71,7 +71,7 @@ def github(document: Document, log: Callable[[str], object]) -> str:
         raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from error
     for line in lines:
         log(line)
-    told = [count(len(lines), "annotation"), *places]
+    told = [counted(len(lines), "annotation"), *places]
     missing = "" if places else "; GITHUB_STEP_SUMMARY and GITHUB_OUTPUT name no files"
     return f"told GitHub: {', '.join(told)}{missing}"
 
@@ -290,7 +290,7 @@ def annotation_lines(found: Sequence[ReportFinding]) -> list[str]:
         shown = every if len(every) <= MOST_ANNOTATIONS else every[: MOST_ANNOTATIONS - 1]
         lines += [_command(each) for each in shown]
         if len(shown) < len(every):
-            rest = count(len(every) - len(shown), f"more {level}")
+            rest = counted(len(every) - len(shown), f"more {level}")
             lines.append(f"::{command} title=Prompt robustness::{rest}; the step's summary has all of them")
     return lines
 

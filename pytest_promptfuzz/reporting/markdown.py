@@ -23,7 +23,6 @@ from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.phrases import (
     MENDS,
     NEW_ORDER,
-    count,
     grouped,
     number,
     operator_names,
@@ -37,6 +36,7 @@ from pytest_promptfuzz.reporting.terminal.changes import turned
 from pytest_promptfuzz.reporting.terminal.summary import one_line, seconds
 from pytest_promptfuzz.text.safe_text import safe, show_white
 from pytest_promptfuzz.wording.diffs import Move, ShownChange, answer_pair, explain
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -286,7 +286,7 @@ def _changes(document: Document) -> list[str]:
             ]
             operators = list(dict.fromkeys(operator_names(trial) for trial in found if trial))
             by = f" by {', '.join(map(code, operators[:MOST_NAMED]))}" if operators else ""
-            said.append(f"{count(len(each['new_deviations']), 'new deviation')}{by}")
+            said.append(f"{counted(len(each['new_deviations']), 'new deviation')}{by}")
         if each["model"] != each["model_before"] and each["model_before"] and each["model"]:
             said.append(f"model {code(each['model_before'])} before, {code(each['model'])} now")
         if each["status"] == "new" and each["verdict"] != "pass":
@@ -298,7 +298,7 @@ def _changes(document: Document) -> list[str]:
 
 
 def _evidence(change: ChangeReport) -> str:
-    told = [f"{change['worse']} of {count(change['pairs'], 'trial')} worse, {change['better']} better"]
+    told = [f"{change['worse']} of {counted(change['pairs'], 'trial')} worse, {change['better']} better"]
     if change["adjusted_p"] is not None:
         told.append(f"p = {change['adjusted_p']:.2g}")
     return ", ".join(told)
@@ -342,7 +342,7 @@ def _smallest(test: DocumentTest) -> str:
     first = test["counterexamples"][0]
     what = "The smallest change that breaks it" if first["minimal"] else "A change that breaks it"
     failed, asked = first["repeats"]
-    how = f", {failed} of {count(asked, 'time')}" if asked else ""
+    how = f", {failed} of {counted(asked, 'time')}" if asked else ""
     return f"{what}{how}:\n\n{edit_block(first['diff'])}\n\n{prose(first['failure'])}"
 
 
@@ -359,7 +359,7 @@ def edit_block(diff: Sequence[Sequence[str]]) -> str:
     rows = [row for each in shown[:MOST_CHANGES] for row in _rows(each)]
     rest = len(shown) - MOST_CHANGES
     if rest > 0:
-        rows.append(("", f"… and {count(rest, 'more place')} changed"))
+        rows.append(("", f"… and {counted(rest, 'more place')} changed"))
     return block(rows or [("", "(unchanged)")], language="diff")
 
 
@@ -405,7 +405,7 @@ def _trials(test: DocumentTest, shown: list[list[str]] | None) -> list[str]:
     groups = grouped(trials, _trial_why)
     parts = [_trial(test, group, edit=group[0]["diff"] != shown) for group in groups[:MOST_TRIALS]]
     rest = sum(map(len, groups[MOST_TRIALS:]))
-    return [*parts, f"And {count(rest, 'other change')} of such kinds."] if rest else parts
+    return [*parts, f"And {counted(rest, 'other change')} of such kinds."] if rest else parts
 
 
 def _trial_why(trial: TrialReport) -> tuple[str, ...]:
@@ -464,7 +464,7 @@ def _errors(test: DocumentTest) -> list[str]:
         kind, message = group[0]
         mend = MENDS.get(kind, "")
         rows.append(
-            f"- {code(kind)}, {count(len(group), 'trial')}: {code(message, limit=300)}"
+            f"- {code(kind)}, {counted(len(group), 'trial')}: {code(message, limit=300)}"
             + (f" {mend}" if mend else "")
         )
     return (
@@ -563,7 +563,9 @@ def _whys(document: Document) -> list[str]:
     bad = [each for each in ordered(document) if each["outcome"] in {"failed", "error"}]
     rows = [f"- {sign(each)} {code(each['test'])}: {_why(each)}" for each in bad[:MOST_NAMED]]
     if len(bad) > MOST_NAMED:
-        rows.append(f"- and {count(len(bad) - MOST_NAMED, 'more test')} that failed or could not be trusted")
+        rows.append(
+            f"- and {counted(len(bad) - MOST_NAMED, 'more test')} that failed or could not be trusted"
+        )
     rows += [f"- ❌ {code(condition)} is met by {named(tests)}" for condition, tests in met(document)]
     if not document["run"]["complete"]:
         rows.append("- ⚠️ The run ended before its last test: what was not run is missing here.")
@@ -590,7 +592,7 @@ def _unjudged(tests: Sequence[UnjudgedReport]) -> list[str]:
         for each in tests
     ]
     return [
-        f"> **{count(len(tests), 'robust test')} could not be judged:** nothing is known of the prompts.\n",
+        f"> **{counted(len(tests), 'robust test')} could not be judged:** nothing is known of the prompts.\n",
         *rows,
     ]
 
@@ -598,8 +600,8 @@ def _unjudged(tests: Sequence[UnjudgedReport]) -> list[str]:
 def _left_out(rows: int, blocks: int) -> str:
     if not rows and not blocks:
         return ""
-    said = [f"{count(rows, 'test')} in the table"] if rows else []
-    said += [f"the details of {count(blocks, 'test')}"] if blocks else []
+    said = [f"{counted(rows, 'test')} in the table"] if rows else []
+    said += [f"the details of {counted(blocks, 'test')}"] if blocks else []
     return (
         f"*Left out, for a host's limit: {' and '.join(said)}. The JSON and HTML reports have all of them.*"
     )
@@ -609,8 +611,8 @@ def _foot(document: Document, whole: Overview) -> str:
     """What it cost, and which run it was."""
     run, tests = document["run"], document["tests"]
     said = [
-        f"{count(whole.calls, 'call')}",
-        f"{count(whole.hits, 'answer')} from the store",
+        f"{counted(whole.calls, 'call')}",
+        f"{counted(whole.hits, 'answer')} from the store",
         money(whole),
         seconds(run["seconds"]),
         f"mode {prose(run['mode'])}" if run["mode"] else "",

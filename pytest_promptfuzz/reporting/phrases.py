@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -105,11 +106,6 @@ def minor_cost(report: TestSummary) -> str:
     return f"{MINOR_CREDIT / EQUIVALENT_CREDIT:g}"
 
 
-def count(amount: int, noun: str) -> str:
-    """A number with its noun: ``1 error``, ``2 errors``."""
-    return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
-
-
 def operator_names(trial: TrialReport) -> str:
     """The trial's operators without their versions, in order of application."""
     return " + ".join(name.partition("@")[0] for name in trial["operators"]) or "unchanged"
@@ -173,9 +169,9 @@ def _unfollowed(kind: str, found: dict[str, tuple[int, str]]) -> str:
         if kind == "library":
             return f"What {names} asked cannot be seen."
         what, began = ("program", "started and ") if kind == "process" else (kind, "")
-        return f"{count(amount, what)} ({names}) {'was' if amount == 1 else 'were'} {began}not followed."
+        return f"{counted(amount, what)} ({names}) {'was' if amount == 1 else 'were'} {began}not followed."
     places = [
-        f"{count(each, kind)} to {safe(name)}" + (f" ({safe(where)})" if where else "")
+        f"{counted(each, kind)} to {safe(name)}" + (f" ({safe(where)})" if where else "")
         for name, (each, where) in [*found.items()][:_MOST_PLACES]
     ]
     places += ["more"] if len(found) > _MOST_PLACES else []
@@ -218,13 +214,13 @@ def search_text(report: TestSummary) -> str:
     """What came of a search, in a few words."""
     found = report.get("searched")
     assert found is not None
-    asked = f"{found['queries']:,} of {_queries(found['budget'])}"
+    asked = f"{found['queries']:,} of {counted(found['budget'], 'query')}"
     if report["reason"] == "counterexample-found" and found["known"]:
-        return f"a known counterexample still breaks it, asked again in {_queries(found['queries'])}"
+        return f"a known counterexample still breaks it, asked again in {counted(found['queries'], 'query')}"
     if report["reason"] == "counterexample-found":
         return f"a counterexample by query {found['found_at']:,} of {found['budget']:,} ({found['method']})"
     if report["reason"] == "none-found":
-        return f"no counterexample in {_queries(found['queries'])} ({found['method']})"
+        return f"no counterexample in {counted(found['queries'], 'query')} ({found['method']})"
     return f"not done, {asked} were made ({report['reason']})"
 
 
@@ -234,15 +230,15 @@ def searched_line(report: TestReport) -> str:
     assert found is not None
     if found["known"]:
         before = (
-            f"{count(found['places'], 'place')} of earlier inputs could change" if found["places"] else ""
+            f"{counted(found['places'], 'place')} of earlier inputs could change" if found["places"] else ""
         )
         more = f"nothing more was searched ({before})" if before else "nothing was searched"
-        return f"A known counterexample was asked again, {_queries(found['queries'])} in all; {more}."
+        return f"A known counterexample was asked again, {counted(found['queries'], 'query')} in all; {more}."
     said = f"Searched for {found['objective']} with {found['method']}: "
-    said += f"{found['queries']:,} of {_queries(found['budget'])}, {count(found['places'], 'place')} of the prompt"
-    said += " could change"
+    said += f"{found['queries']:,} of {counted(found['budget'], 'query')}, "
+    said += f"{counted(found['places'], 'place')} of the prompt could change"
     if found["errors"]:
-        said += f", {_queries(found['errors'])} got no answer"
+        said += f", {counted(found['errors'], 'query')} got no answer"
     if found["found"] is None and found["loss"] > 0:
         said += f"; the nearest came to {found['loss']:.2f}, where 1 is there"
     return f"{said}."
@@ -251,7 +247,3 @@ def searched_line(report: TestReport) -> str:
 def name_of_test(report: TestSummary) -> str:
     """How a test is named, in one row."""
     return safe(report["test"]).replace("\n", "⏎")
-
-
-def _queries(amount: int) -> str:
-    return f"{amount:,} query" if amount == 1 else f"{amount:,} queries"

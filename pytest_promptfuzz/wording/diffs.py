@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe, show_codes, show_white
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -399,4 +400,4 @@ def _clip(text: str, limit: int) -> str:
     rest = len(rows) - MOST_ROWS
     if len(short) > limit or rest <= 0:
         return safe(text, limit=limit)
-    return f"{safe(short)}\n… (+{rest:,} row{'s' if rest > 1 else ''})"
+    return f"{safe(short)}\n… (+{counted(rest, 'row')})"

@@ -12,6 +12,7 @@ from pytest_promptfuzz.stats.verdict import (
     SureGround,
     UnaskedGround,
 )
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -66,15 +67,15 @@ def _of_score(ground: ScoreGround) -> str:
 def _reached(counts: Counts, threshold: str) -> str:
     text = f"{_score(counts)} reaches the threshold {threshold}"
     if counts.deviation:
-        text = f"Passed with {_count(counts.deviation, 'deviation')}: {_lower(text)}"
+        text = f"Passed with {counted(counts.deviation, 'deviation')}: {_lower(text)}"
     if counts.unknown:
-        text += f", even if the {_count(counts.unknown, 'trial')} without an outcome had deviated"
+        text += f", even if the {counted(counts.unknown, 'trial')} without an outcome had deviated"
     return text + "."
 
 
 def _without_outcome(counts: Counts) -> str:
     """How many trials have no outcome, as a clause."""
-    of = f"of {_count(counts.total, 'trial')}"
+    of = f"of {counted(counts.total, 'trial')}"
     errors = f"{counts.error} {of} ended in an error" if counts.error else ""
     verb = "is" if counts.undecided == 1 else "are"
     undecided = f"{counts.undecided}{'' if errors else f' {of}'} {verb} undecided" if counts.undecided else ""
@@ -107,7 +108,7 @@ def _lacking(ground: ScoreGround) -> str:
     """What the raw outcomes lack, as a clause."""
     counts, threshold, adjusted = ground.counts, decimal(ground.threshold), ground.evidence.adjusted
     if counts.deviation > ground.limit:
-        return f"{_count(counts.deviation, 'deviation')}; this test allows {ground.limit}"
+        return f"{counted(counts.deviation, 'deviation')}; this test allows {ground.limit}"
     if bounds(counts)[0] >= ground.threshold and adjusted is not None:
         return (
             f"The score adjusted for noise, {decimal(adjusted)}, is below the threshold {threshold}. The plain score "
@@ -137,7 +138,7 @@ def _floor(evidence: RepeatEvidence) -> str:
 
 def _asked(evidence: RepeatEvidence) -> str:
     more = f" and {evidence.repeats} more to the mutations that differed" if evidence.repeats else ""
-    answers = _count(evidence.baselines, "answer")
+    answers = counted(evidence.baselines, "answer")
     return f"The plugin asked again and has {answers} to the unmutated prompt{more}."
 
 
@@ -157,11 +158,11 @@ def _of_run_before(ground: ComparedGround) -> str:
         score, threshold = decimal(paired.before), decimal(ground.threshold)
         return f"The stored run's score {score} was below the threshold {threshold} as well."
     compared = (
-        f"Of {_count(paired.pairs, 'trial')} that the stored run has as well, {paired.worse} came out worse and "
+        f"Of {counted(paired.pairs, 'trial')} that the stored run has as well, {paired.worse} came out worse and "
         f"{paired.better} better"
     )
     if ground.code == "could-be-worse":
-        return f"{compared}. {_count(paired.unknown, 'trial')} without an outcome could change that."
+        return f"{compared}. {counted(paired.unknown, 'trial')} without an outcome could change that."
     if ground.code == "chance":
         return f"{compared}; that is no more than chance."
     if ground.code == "not-repeated":
@@ -182,7 +183,7 @@ def _of_lower_bound(ground: SureGround) -> str:
         return f"{bound} reaches {threshold} as well."
     lacking = _lower(f"{bound} does not reach {threshold}")
     if ground.code == "could-be-sure":
-        trials = _count(ground.unknown, "trial")
+        trials = counted(ground.unknown, "trial")
         return f"The gate is 'confident', and {trials} without an outcome decide: if they had deviated, {lacking}."
     return f"But {lacking}, and the gate is 'confident'. {_mend(ground)}"
 
@@ -203,12 +204,12 @@ def _of_controls(ground: ControlsGround) -> str:
     names = ", ".join(ground.operators)
     if ground.code == "none-changed":
         return (
-            f"{_count(ground.asked, 'control')} should have changed the answer, and none did: this test would pass "
+            f"{counted(ground.asked, 'control')} should have changed the answer, and none did: this test would pass "
             "whatever the prompt says. Compare the answer itself, or give an input that the answer depends on."
         )
     if ground.code == "constant":
         return (
-            f"{_count(ground.asked, 'control')} ({names}) should have changed the answer, and none did. Every answer "
+            f"{counted(ground.asked, 'control')} ({names}) should have changed the answer, and none did. Every answer "
             "of this test is the same, as if the application did not use its prompt. If it does, compare the answer "
             "itself, or give an input that the answer depends on; controls=0 asks for no control."
         )
@@ -225,10 +226,6 @@ def _of_controls(ground: ControlsGround) -> str:
         f"No control asked for ({names}) found a place in the prompt, so nothing proved that this test can fail. Name "
         "another control, such as answer-fixed, or ask for none."
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _lower(sentence: str) -> str:

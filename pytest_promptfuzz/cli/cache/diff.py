@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.cli.cache.stats import counted, day, recordings_in
+from pytest_promptfuzz.cli.cache.stats import day, recordings_in
 from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import UsageError, unstopped
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line
@@ -16,6 +16,7 @@ from pytest_promptfuzz.storage.recordings.checks import RecordingChange, answers
 from pytest_promptfuzz.storage.recordings.entries import HEADER
 from pytest_promptfuzz.storage.recordings.files import RecordingFile
 from pytest_promptfuzz.storage.recordings.places import is_recording
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     import argparse

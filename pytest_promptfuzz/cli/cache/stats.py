@@ -18,6 +18,7 @@ from pytest_promptfuzz.storage.disk_store import kept_answers
 from pytest_promptfuzz.storage.recordings.entries import waiting
 from pytest_promptfuzz.storage.recordings.files import RecordingFile
 from pytest_promptfuzz.storage.recordings.places import is_recording, recordings_below
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,18 +114,7 @@ def day(seconds: float) -> str:
 def ago(seconds: float) -> str:
     """How long ago a time was, in whole days."""
     days = int((time.time() - seconds) // DAY)
-    return (
-        "today" if days == 0 else f"{days} day{'' if days == 1 else 's'} ago" if days > 0 else "in the future"
-    )
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "answer"), counted(2, "answer")
-    ('1 answer', '2 answers')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return "today" if days == 0 else f"{counted(days, 'day')} ago" if days > 0 else "in the future"
 
 
 def agreed(question: str, *, yes: bool, stream: Any) -> bool:
@@ -236,7 +226,7 @@ def _cache_lines(cache: dict[str, Any]) -> list[Line]:
         lines.append([("  ", "plain"), HANG, (cache["problem"], "bad")])
     if cache["damaged"]:
         first = cache["damaged"][0]
-        those = counted(len(cache["damaged"]), "entry").replace("entrys", "entries")
+        those = counted(len(cache["damaged"]), "entry")
         lines.append(
             [("  ", "plain"), HANG, (f"damaged: {those} ({first['key'][:16]}: {first['why']})", "bad")]
         )

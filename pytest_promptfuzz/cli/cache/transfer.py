@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.cache.stats import add_store, age, counted
+from pytest_promptfuzz.cli.cache.stats import add_store, age
 from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.files import UNREADABLE, read_bytes, unpacked_file
@@ -17,6 +17,7 @@ from pytest_promptfuzz.storage.recordings.checks import check, secrets_of, why_n
 from pytest_promptfuzz.storage.recordings.entries import answer_of_json, answer_to_json, sealed, unsealed
 from pytest_promptfuzz.storage.recordings.files import Problem, RecordingFile, write_whole
 from pytest_promptfuzz.storage.recordings.places import is_recording
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     import argparse

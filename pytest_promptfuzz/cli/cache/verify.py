@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_promptfuzz.cli.cache.stats import add_paths, add_store, counted, day, recordings_in
+from pytest_promptfuzz.cli.cache.stats import add_paths, add_store, day, recordings_in
 from pytest_promptfuzz.cli.options import add_limit_options, add_output_options, limits_of
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, TargetError, UsageError
 from pytest_promptfuzz.evaluating.settings import LIMITS
@@ -32,6 +32,7 @@ from pytest_promptfuzz.storage.redaction import Redaction, credentials
 from pytest_promptfuzz.storage.secrets import HIDDEN
 from pytest_promptfuzz.targets.sdk_clients import credentials_for
 from pytest_promptfuzz.wire.calls import Outgoing, describe_status, may_pass, status_of_kind
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -30,15 +30,9 @@ from pytest_promptfuzz.reporting.html.parts import (
 )
 from pytest_promptfuzz.reporting.html.table import tests_table
 from pytest_promptfuzz.reporting.html.test_page import details
-from pytest_promptfuzz.reporting.phrases import (
-    count,
-    real_judges,
-    simulated,
-    simulation,
-    unfollowed,
-    worst_first,
-)
+from pytest_promptfuzz.reporting.phrases import real_judges, simulated, simulation, unfollowed, worst_first
 from pytest_promptfuzz.reporting.terminal.summary import seconds
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -124,12 +118,12 @@ def _sentence(counts: Counter[str], *, complete: bool) -> list[Node]:
     if not total:
         return ["No robust test ran"]
     if counts["pass"] == total and not complete:
-        return [f"{count(total, 'prompt test')} robust, of a run that did not end"]
+        return [f"{counted(total, 'prompt test')} robust, of a run that did not end"]
     if counts["pass"] == total:
         return ["Every prompt is robust" if total > 1 else "The prompt is robust"]
     wrong = [each for each in (*_WORST, *sorted(set(counts) - set(_ORDER))) if counts[each]]
     first, *rest = wrong
-    said = f"{counts[first]:,} of {count(total, 'prompt test')} {_are(counts[first], first)}"
+    said = f"{counts[first]:,} of {counted(total, 'prompt test')} {_are(counts[first], first)}"
     return ["; ".join([said, *(f"{counts[each]:,} {_are(counts[each], each)}" for each in rest)])]
 
 
@@ -146,7 +140,7 @@ def _lenient(document: Document) -> list[Node]:
         if against[name]
     ]
     some = sum(each["verdict"] == "pass" and bool(each["counts"]["deviation"]) for each in document["tests"])
-    made += [f"{count(some, 'test')} passed with deviations"] if some else []
+    made += [f"{counted(some, 'test')} passed with deviations"] if some else []
     return [["p.lead", f"{'; '.join(made)}."]] if made else []
 
 
@@ -163,7 +157,7 @@ def _facts(document: Document) -> Node:
     unknown = sum(each["unpriced"] for each in spent)
     cost = money(sum(costs)) if costs else "not known" if unknown else None
     if costs and unknown:
-        cost = f"{cost} and {count(unknown, 'call')} of unknown price"
+        cost = f"{cost} and {counted(unknown, 'call')} of unknown price"
     retries, saved = sum(each["retries"] for each in spent), sum(each["saved"] for each in spent)
     controls = sum(each["controls"] for each in spent)
     commit = run["commit"][:12] + (" with uncommitted changes" if run["dirty"] else "")
@@ -197,7 +191,7 @@ def _notes(document: Document) -> list[Node]:
         made.append(
             [
                 "p.note",
-                f"The answers of {count(len(simulating), 'test')} are simulated"
+                f"The answers of {counted(len(simulating), 'test')} are simulated"
                 + (f". {said}" if (said := unfollowed(simulating)) else ": no real model gave them."),
             ]
         )
@@ -217,7 +211,7 @@ def unjudged(found: Sequence[UnjudgedReport]) -> list[Node]:
     shown = [_unjudged(each, opened=place < 3) for place, each in enumerate(found[:_SHOWN])]
     rest = [_unjudged(each, opened=False) for each in found[_SHOWN:]]
     if rest:
-        shown.append(folded([f"{count(len(rest), 'more test')} without a verdict"], *rest))
+        shown.append(folded([f"{counted(len(rest), 'more test')} without a verdict"], *rest))
     said = [
         "p",
         "They failed with the unmutated prompt, or could not be run: nothing is known of their prompts.",
@@ -378,7 +372,7 @@ def _cell(group: GroupReport | None) -> Node:
     broken = counts.get("deviation", 0)
     total = sum(counts.values())
     shown = "·" if score == 1 else f"{score:.2f}".removeprefix("0")
-    said = f"{score:.2f}, {broken} of {count(total, 'trial')} deviate"
+    said = f"{score:.2f}, {broken} of {counted(total, 'trial')} deviate"
     return [f"td.heat-{shade}", ["span.sr", said], ["span", {"aria-hidden": "true"}, shown]]
 
 

@@ -9,9 +9,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
-from pytest_promptfuzz.reporting.phrases import count, interval_text, number, score_text, verdicts
+from pytest_promptfuzz.reporting.phrases import interval_text, number, score_text, verdicts
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import visible
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -358,7 +359,8 @@ def histogram(reports: Sequence[TestReport]) -> Node | None:
     ]
     at = left + wide * _BINS * _share(threshold)
     parts += [line("threshold", at, 14, at, base), text(at, 10, f"threshold {number(threshold)}")]
-    said = f"Scores of {count(len(known), 'test')}: {below} below their threshold, {len(known) - below} at or above it."
+    tests, above = counted(len(known), "test"), len(known) - below
+    said = f"Scores of {tests}: {below} below their threshold, {above} at or above it."
     lenient = sum((each["score"] or 0.0) < each["threshold"] and each["verdict"] == "pass" for each in known)
     caption = f"{said} {lenient} of those below pass, adjusted for noise." if lenient else said
     caption += "" if sharing == len(known) else f" The line is the threshold of {sharing} of them."
@@ -374,7 +376,7 @@ def sparkline(points: Sequence[PointReport], report: TestReport) -> Node:
     step = 66 / max(1, len(scores) - 1)
     path = " ".join(f"{_at(3 + step * place)},{_at(15 - 12 * _share(each))}" for place, each in known)
     last_place, last = known[-1]
-    said = f"{number(known[0][1])} to {number(last)} over {count(len(known), 'run')}"
+    said = f"{number(known[0][1])} to {number(last)} over {counted(len(known), 'run')}"
     gate, end = 15 - 12 * _share(report["threshold"]), _at(15 - 12 * _share(last))
     return picture(
         said, 72, 18,
@@ -406,7 +408,7 @@ def course(runs: Sequence[PastRunReport], tallies: Sequence[Mapping[str, int]]) 
     parts.append(text(max(left + wide * len(tallies), left + 110), base + 16, "this run", "end"))
     said = "; ".join(f"{_tallied(tallies[place])}" for place in (0, -1)) if tallies else ""
     return picture(
-        f"Verdicts of {count(len(tallies), 'run')}, from {said}.".replace("; ", " to "),
+        f"Verdicts of {counted(len(tallies), 'run')}, from {said}.".replace("; ", " to "),
         486,
         142,
         *parts,

@@ -32,11 +32,12 @@ from pytest_promptfuzz.reporting.html.trials import (
     trials,
     whole,
 )
-from pytest_promptfuzz.reporting.phrases import count, interval_text, number, score_text
-from pytest_promptfuzz.reporting.terminal.changes import counted, shade, turned
+from pytest_promptfuzz.reporting.phrases import interval_text, number, score_text
+from pytest_promptfuzz.reporting.terminal.changes import shade, tallied, turned
 from pytest_promptfuzz.reporting.terminal.failure import verdict_lines
 from pytest_promptfuzz.reporting.terminal.rows import varying_lines
 from pytest_promptfuzz.reporting.terminal.summary import seconds
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -183,7 +184,7 @@ def about_section(test: DocumentTest) -> list[Node]:
         ("Threshold, gate", f"{number(test['threshold'])}, {test['gate']}"),
         (
             "Agrees with itself",
-            f"{digits(noise['floor'])} ({count(noise['baselines'], 'answer')})" if noise else None,
+            f"{digits(noise['floor'])} ({counted(noise['baselines'], 'answer')})" if noise else None,
         ),
         (
             "Asked again",
@@ -215,7 +216,7 @@ def _cost(test: TestReport) -> str | None:
     unknown = test["spent"]["unpriced"]
     if test["cost"] is None:
         return "not known" if unknown else None
-    return money(test["cost"]) + (f" and {count(unknown, 'call')} of unknown price" if unknown else "")
+    return money(test["cost"]) + (f" and {counted(unknown, 'call')} of unknown price" if unknown else "")
 
 
 # What changed since the run that this one is compared with, and since what was accepted.
@@ -263,8 +264,8 @@ def changes_section(found: ChangesReport | None, hrefs: Mapping[str | tuple[str,
             )
     fresh = sum(len(each["new_deviations"]) for each in found["tests"])
     mended = sum(len(each["mended"]) for each in found["tests"])
-    summed = [f"{amount:,} {said}" for amount, said in counted(found["tests"], SAID)]
-    summed += [count(fresh, "new deviation")] if fresh else []
+    summed = [f"{amount:,} {said}" for amount, said in tallied(found["tests"], SAID)]
+    summed += [counted(fresh, "new deviation")] if fresh else []
     summed += [f"{mended:,} mended"] if mended else []
     moved = [each for each in found["tests"] if each["status"] != "same" or each["new_deviations"]]
     body: list[Node] = [["p", *_base(found["base"])], ["p", f"{'; '.join(summed) or 'No test in common'}."]]
@@ -312,7 +313,7 @@ def status(change: ChangeReport) -> Node:
 
 def _trials(change: ChangeReport) -> str:
     fresh, mended = len(change["new_deviations"]), len(change["mended"])
-    said = [count(fresh, "new deviation")] if fresh else []
+    said = [counted(fresh, "new deviation")] if fresh else []
     return ", ".join([*said, *([f"{mended:,} mended"] if mended else [])]) or "–"
 
 
@@ -443,8 +444,8 @@ def _counterexamples(test: TestReport) -> list[Node]:
 
 def _counterexample(test: TestReport, found: CounterexampleReport) -> Node:
     failed, asked = found["repeats"]
-    queries = count(found["calls"], "query").replace("querys", "queries")
-    said = f"broke it {failed} of {count(asked, 'time')} · {queries} · trial {found['trial']}"
+    queries = counted(found["calls"], "query")
+    said = f"broke it {failed} of {counted(asked, 'time')} · {queries} · trial {found['trial']}"
     said += "" if found["minimal"] else " · a smaller change may break it too"
     on = test["inputs"][found["case"]] if found["case"] < len(test["inputs"]) else ""
     return [

@@ -17,10 +17,11 @@ from pytest_promptfuzz.reporting.html.parts import (
     money,
 )
 from pytest_promptfuzz.reporting.model import scored
-from pytest_promptfuzz.reporting.phrases import MENDS, count, grouped, operator_names
+from pytest_promptfuzz.reporting.phrases import MENDS, grouped, operator_names
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import show_white
 from pytest_promptfuzz.wording.diffs import Move, Reorder, ShownChange, explain, plain_text, shared
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,7 +46,7 @@ def changed(diff: Iterable[Sequence[str]]) -> Node:
     made: list[Node] = [_shown(each) for each in shown[:_MOST_PLACES]]
     rest = len(shown) - _MOST_PLACES
     if rest > 0:
-        made.append(["p.dim", f"… and {count(rest, 'more place')} changed"])
+        made.append(["p.dim", f"… and {counted(rest, 'more place')} changed"])
     return ["div.changed", *(made or [["p.dim", "(unchanged)"]])]
 
 
@@ -96,7 +97,7 @@ def _reorder(reorder: Reorder) -> Node:
         for place, text in reorder.segments[:_MOST_PARTS]
     ]
     if rest > 0:
-        parts.append(["li.dim", f"… and {count(rest, 'more part')}"])
+        parts.append(["li.dim", f"… and {counted(rest, 'more part')}"])
     return [
         "div.change",
         ["p", ["span.label", "reordered "], "the parts in their new order, numbered as they were before"],
@@ -251,7 +252,7 @@ def _group(report: TestReport, group: Sequence[TrialReport], opened: bool) -> No
         lead += [["p.mend", mend]] if mend else []
     elif len(group) > 1:
         lead = [
-            ["p.why", f"{count(len(group), 'trial')} in the same way: ", ["bdi", *cut(_reason(first), 600)]]
+            ["p.why", f"{counted(len(group), 'trial')} in the same way: ", ["bdi", *cut(_reason(first), 600)]]
         ]
     made = [
         trial_node(report, each, opened=opened and not place and not first["error"])
@@ -340,7 +341,7 @@ def _about(trial: TrialReport) -> str:
         f"severity {digits(trial['severity'])}",
         f"{trial['change_rate']:.0%} of the words",
         f"preserves: {trial['preserves']}",
-        count(spent["calls"], "call")
+        counted(spent["calls"], "call")
         if spent["calls"]
         else "answered from the store"
         if spent["hits"]
@@ -353,7 +354,7 @@ def _about(trial: TrialReport) -> str:
 def spent_text(report: TestReport) -> str:
     """What a test cost, in a few words."""
     spent = report["spent"]
-    said = [count(spent["calls"], "call"), f"{spent['hits']:,} from the store"]
+    said = [counted(spent["calls"], "call"), f"{spent['hits']:,} from the store"]
     said += [f"{spent['retries']:,} made again"] if spent["retries"] else []
     said += (
         [f"{spent['judge_calls'] + spent['judge_hits']:,} of a judge"]
@@ -361,6 +362,6 @@ def spent_text(report: TestReport) -> str:
         else []
     )
     said += [f"{spent['saved']:,} not needed"] if spent["saved"] else []
-    said += [count(spent["controls"], "control")] if spent["controls"] else []
+    said += [counted(spent["controls"], "control")] if spent["controls"] else []
     said += [money(report["cost"])] if report["cost"] is not None else []
     return ", ".join(said)

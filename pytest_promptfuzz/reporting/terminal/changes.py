@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from pytest_promptfuzz.reporting.phrases import count, number
+from pytest_promptfuzz.reporting.phrases import number
 from pytest_promptfuzz.reporting.terminal.rows import verdict_style
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, MIN_WIDTH
 from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -72,7 +73,7 @@ def change_lines(
         lines += [_line(each, operators.get(each["test"], {}), figures=figures) for each in told[:most]]
         if len(told) > most:
             lines.append(
-                [(f"... and {count(len(told) - most, 'more test')}; promptfuzz compare shows all.", "dim")]
+                [(f"... and {counted(len(told) - most, 'more test')}; promptfuzz compare shows all.", "dim")]
             )
     return lines
 
@@ -94,7 +95,7 @@ def condition_lines(conditions: Iterable[ConditionReport], option: str) -> list[
         option: What they were given as.
     """
     return [
-        f"{option} '{each['expression']}' is met by {count(len(each['tests']), 'test')}, so the run fails: "
+        f"{option} '{each['expression']}' is met by {counted(len(each['tests']), 'test')}, so the run fails: "
         f"{_named(each['tests'])}{_noise(each['expression'])}"
         for each in conditions
     ]
@@ -150,7 +151,7 @@ def shade(change: ChangeReport) -> str:
     return {"": change["status"], "passes now": "better"}.get(turned(change), "worse")
 
 
-def counted(tests: Iterable[ChangeReport], names: Mapping[Status, str]) -> list[tuple[int, str]]:
+def tallied(tests: Iterable[ChangeReport], names: Mapping[Status, str]) -> list[tuple[int, str]]:
     """How many tests came to what, in the order of ``names``; those whose verdict turned come before what is noise.
 
     Args:
@@ -177,7 +178,7 @@ def _is_told(change: ChangeReport) -> bool:
 
 
 def _counts(changes: ChangesReport) -> str:
-    return ", ".join(f"{amount} {said}" for amount, said in counted(changes["tests"], _COUNTED))
+    return ", ".join(f"{amount} {said}" for amount, said in tallied(changes["tests"], _COUNTED))
 
 
 def _line(change: ChangeReport, operators: Mapping[str, str], *, figures: bool) -> Line:

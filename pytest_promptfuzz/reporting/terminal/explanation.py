@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from pytest_promptfuzz.mutations.engine.edits import Tokens
-from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style, named, shorten_middle
 from pytest_promptfuzz.results.explanations import ALPHA
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -213,13 +213,13 @@ def explanation_lines(report: ExplanationReport, *, width: int, color: bool) -> 
         touch = "is touched" if few == 1 else "are touched"
         lines += [
             [],
-            [(f"{count(few, 'more part')} {touch} by too few trials, or too many, to tell.", "dim")],
+            [(f"{counted(few, 'more part')} {touch} by too few trials, or too many, to tell.", "dim")],
         ]
     return lines
 
 
 def _trials(report: ExplanationReport) -> str:
-    said = [f"{report['deviating']} of {count(report['trials'], 'trial')} deviate"]
+    said = [f"{report['deviating']} of {counted(report['trials'], 'trial')} deviate"]
     if report["missing"]:
         said.append(f"{report['missing']} more have no stored answer")
     if report["not_needed"]:
@@ -233,7 +233,7 @@ def _left_out(report: ExplanationReport) -> str:
     change, they = ("changes", "it counts") if report["wide"] == 1 else ("change", "they count")
     broken = f"{report['wide_deviating']} {'deviates' if report['wide_deviating'] == 1 else 'deviate'}"
     return (
-        f"{count(report['wide'], 'trial')} {change} more than half of the words ({broken}): "
+        f"{counted(report['wide'], 'trial')} {change} more than half of the words ({broken}): "
         f"{they} for operators and dimensions, but not for words, sentences and messages."
     )
 
@@ -287,7 +287,7 @@ def _prompt_lines(pieces: Sequence[Sequence[str]], *, color: bool) -> list[Line]
     reached = 0
     for place in [*kept, len(lines)]:
         if place > reached:
-            found.append([(f"… {count(place - reached, 'line')} …", "dim")])
+            found.append([(f"… {counted(place - reached, 'line')} …", "dim")])
         if place < len(lines):
             found.append(lines[place])
         reached = place + 1

@@ -8,7 +8,6 @@ from pytest_promptfuzz.reporting.model import fails, never_ran, report_test, sco
 from pytest_promptfuzz.reporting.phrases import (
     MENDS,
     adjusted_text,
-    count,
     gold_line,
     grouped,
     interval_text,
@@ -35,6 +34,7 @@ from pytest_promptfuzz.reporting.terminal.rows import (
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.diffs import answer_pair, answer_rows
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -123,13 +123,13 @@ def _steadier(target: str) -> str:
 
 def _noise(noise: NoiseReport, report: TestReport) -> str:
     floor = "" if noise["floor"] is None else f" agrees with itself {number(noise['floor'])}"
-    text = f"Noise: the unmutated prompt{floor} ({count(noise['baselines'], 'answer')})"
+    text = f"Noise: the unmutated prompt{floor} ({counted(noise['baselines'], 'answer')})"
     if noise["repeats"]:
         # Samples of one mutation were asked again together.
         asked = {(trial["case"], trial["id"]): trial["again"] for trial in scored(report)}
         outcomes = [outcome for again in asked.values() for outcome in again]
         differ = sum(outcome != "equivalent" for outcome in outcomes)
-        text += f"; what differed was asked again and differed {differ} of {count(len(outcomes), 'time')}"
+        text += f"; what differed was asked again and differed {differ} of {counted(len(outcomes), 'time')}"
     if noise["p"] is not None:
         text += ": more than noise" if noise["p"] <= noise["alpha"] else ": this may be noise"
     return text + "."
@@ -148,18 +148,18 @@ def _counts(report: TestReport) -> str:
     counts = report["counts"]
     total = sum(counts.values())
     if len(never_ran(report)) == total and report["verdict"] != "pass":
-        return f"No mutation was tried: {count(total or report['planned'], 'trial')} left out."
+        return f"No mutation was tried: {counted(total or report['planned'], 'trial')} left out."
     ways = _ways(report, total)
     if report["relation"] == "must-change":
         text = (
             f"The prompt was changed in {ways[0]} that must change the answer{ways[1]}: "
-            f"{counts['equivalent']} did, {counts['deviation']} did not, {count(counts['error'], 'error')}"
+            f"{counts['equivalent']} did, {counts['deviation']} did not, {counted(counts['error'], 'error')}"
         )
     else:
         text = (
             f"The prompt was changed in {ways[0]} that {_PROMISES[report['relation']]}{ways[1]}: "
             f"{counts['equivalent']} equivalent, {counts['minor']} minor, "
-            f"{count(counts['deviation'], 'deviation')}, {count(counts['error'], 'error')}"
+            f"{counted(counts['deviation'], 'deviation')}, {counted(counts['error'], 'error')}"
         )
     if counts["undecided"]:
         text += f", {counts['undecided']} undecided"
@@ -175,8 +175,8 @@ def _counts(report: TestReport) -> str:
 def _ways(report: TestReport, total: int) -> tuple[str, str]:
     """How many mutations there are, and how many answers where these are more."""
     distinct = len({trial["id"] for trial in scored(report)})
-    answers = "" if distinct in {0, total} else f" ({count(total, 'trial')} in all)"
-    return count(distinct or total, "way"), answers
+    answers = "" if distinct in {0, total} else f" ({counted(total, 'trial')} in all)"
+    return counted(distinct or total, "way"), answers
 
 
 MOST_GROUPS = 8  # kinds of deviation shown in full
@@ -236,7 +236,7 @@ def _deviations(report: TestReport, width: int) -> list[Line]:
         lines += [] if shared else _command(group[0]["reproduce"], width)
     rest = [trial for group in groups[MOST_GROUPS:] for trial in group]
     if rest:
-        lines += [[], [(f"and {count(len(rest), 'other change')}: {_who(rest)}", "dim")]]
+        lines += [[], [(f"and {counted(len(rest), 'other change')}: {_who(rest)}", "dim")]]
     if shared:
         lines += [[], *_command(deviations[0]["reproduce"], width)]
     return lines
@@ -274,14 +274,16 @@ def _deviation(report: TestReport, place: int, group: Sequence[TrialReport]) -> 
     lines += _reasons(trial)
     if trial["again"]:
         differs = sum(outcome != "equivalent" for outcome in trial["again"])
-        lines.append(row("again", [(f"differed {differs} of {count(len(trial['again']), 'time')}", "plain")]))
+        lines.append(
+            row("again", [(f"differed {differs} of {counted(len(trial['again']), 'time')}", "plain")])
+        )
     rest = [each for each in group if each["id"] != trial["id"]]
     same = len(group) - len(rest)
     if same > 1:
         lines.append(row("also", [(f"{same} samples of this mutation had the same result", "plain")]))
     if rest:
         label = "also" if same == 1 else ""
-        others = count(len({each["id"] for each in rest}), "other mutation")
+        others = counted(len({each["id"] for each in rest}), "other mutation")
         lines.append(row(label, [(f"{others} had the same result: {_who(rest)}", "plain")]))
     return lines
 
@@ -317,7 +319,7 @@ def _traceback(text: str) -> list[Line]:
     skipped = len(rows) - MOST_TRACE_ROWS
     lines: list[Line] = []
     if skipped > 0:
-        lines.append([(f"{INDENT}  … {count(skipped, 'row')} left out", "dim")])
+        lines.append([(f"{INDENT}  … {counted(skipped, 'row')} left out", "dim")])
         rows = rows[skipped:]
     for each in rows:
         body = each.lstrip(" ")
@@ -343,7 +345,7 @@ def _errors(report: TestReport) -> list[Line]:
         return []
     lines: list[Line] = [
         [],
-        [(f"{count(len(failed), 'error')}: these trials say nothing about the prompt", "heading")],
+        [(f"{counted(len(failed), 'error')}: these trials say nothing about the prompt", "heading")],
     ]
     for group in grouped(failed, _error_key):
         error = group[0]["error"]

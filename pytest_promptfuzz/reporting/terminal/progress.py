@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.clocks import monotonic
-from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.terminal.styled_text import columns, shorten_middle
 from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +56,7 @@ class Progress:
         state = f" {done}/{total} trials"
         if deviations:
             state += f", {deviations} deviate" if deviations > 1 else ", 1 deviates"
-        self._show(test, f"{state}, {count(calls, 'call')}", ended=done >= total)
+        self._show(test, f"{state}, {counted(calls, 'call')}", ended=done >= total)
 
     def search(
         self, name: str, queries: int, budget: int, *, best: float, reached: bool, cost: float

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.reporting.phrases import NEW_ORDER, count, name_of_test, number, search_text
+from pytest_promptfuzz.reporting.phrases import NEW_ORDER, name_of_test, number, search_text
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Piece, Style, columns
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.diffs import Move, Reorder, ShownChange, answer_pair, answer_rows, explain
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,7 +50,7 @@ def diff_lines(diff: Iterable[Sequence[str]], *, label: str = "prompt") -> list[
         lines += _shown(each, label if not lines else "")
     rest = len(shown) - MOST_CHANGES
     if rest > 0:
-        lines.append(row("", [(f"… and {count(rest, 'more place')} changed", "dim")]))
+        lines.append(row("", [(f"… and {counted(rest, 'more place')} changed", "dim")]))
     return lines or [row(label, [("(unchanged)", "dim")])]
 
 
@@ -78,7 +79,7 @@ def _reorder(reorder: Reorder, label: str) -> list[Line]:
         lines.append(row("", [(f"{place:>2}  ", "label"), HANG, (_short(text), "moved")]))
     rest = len(reorder.segments) - MOST_SEGMENTS
     if rest > 0:
-        lines.append(row("", [(f"… and {count(rest, 'more part')}", "dim")]))
+        lines.append(row("", [(f"… and {counted(rest, 'more part')}", "dim")]))
     return lines
 
 
@@ -182,7 +183,7 @@ def _effects(report: TestSummary) -> list[Line]:
         low, high = max(-1.0, each["low"]), min(1.0, each["high"])  # no scores differ by more
         spread = f"[{low:+.2f}, {high:+.2f}]" if low < high else "on every input"
         figures = f"{each['mean']:+.2f} {spread}"
-        about = f"  {count(each['items'], 'input')}"
+        about = f"  {counted(each['items'], 'input')}"
         style: Style = "bad" if each["mean"] < 0 and each["p"] <= 0.05 else "plain"
         lines.append(
             [
@@ -194,7 +195,7 @@ def _effects(report: TestSummary) -> list[Line]:
         )
     rest = len(effects) - MOST_OPERATORS
     if rest > 0:
-        lines.append([(f"   … and {count(rest, 'operator')} that did better", "dim")])
+        lines.append([(f"   … and {counted(rest, 'operator')} that did better", "dim")])
     return lines
 
 
@@ -248,7 +249,7 @@ def _how(each: CounterexampleReport, label: str) -> str:
     spent = f" with {queries}" if label == "shrunk" else f" after {queries} of the search"
     came = f"from trial {each['trial']}{spent if each['calls'] and label != 'known' else ''}"
     smaller = "" if each["minimal"] else "; a smaller change may break it too"
-    return f"{came}; broke it {failed} of {count(asked, 'time')}{smaller}"
+    return f"{came}; broke it {failed} of {counted(asked, 'time')}{smaller}"
 
 
 def changed_lines(diff: Sequence[Sequence[str]], room: int) -> list[Line]:

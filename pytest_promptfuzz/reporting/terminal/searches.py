@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.reporting.phrases import count
 from pytest_promptfuzz.reporting.terminal.rows import LABEL, LABELLED, changed_lines, diff_lines, row
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style, columns, pad, shorten_middle
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.diffs import answer_pair, blank_places
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ def search_lines(report: SearchReport, *, width: int = 80) -> list[Line]:
         lines.append(row("why", [(known["failure"], "bad")]))
         reached, asked = known["repeats"]
         minimal = "minimal: no part of it did" if known["minimal"] else "a part of it may do as well"
-        lines.append(row("again", [(f"broke it {reached} of {count(asked, 'time')}; {minimal}", "plain")]))
+        lines.append(row("again", [(f"broke it {reached} of {counted(asked, 'time')}; {minimal}", "plain")]))
         if report["ended"] != "found":
             lines.append(row("ended", [(report["explanation"], "warn")]))
     else:
@@ -69,10 +69,10 @@ def search_lines(report: SearchReport, *, width: int = 80) -> list[Line]:
 
 def _touched(report: SearchReport) -> str:
     """The words that the best change touches, and the places where it touches nothing but white space."""
-    words, blanks = count(report["words_changed"], "word"), blank_places(report["diff"])
+    words, blanks = counted(report["words_changed"], "word"), blank_places(report["diff"])
     if not blanks:
         return words
-    spaces = f"white space in {count(blanks, 'place')}"
+    spaces = f"white space in {counted(blanks, 'place')}"
     return f"{words}, and {spaces}" if report["words_changed"] else spaces
 
 
@@ -83,7 +83,7 @@ def searches_lines(reports: Sequence[SearchReport], *, width: int) -> list[Line]
     for each in finds[:MOST_SHOWN]:
         lines += [*search_lines(each, width=width), []]
     if len(finds) > MOST_SHOWN:
-        lines += [[(f"and {count(len(finds) - MOST_SHOWN, 'more find')}: --json has them all", "dim")], []]
+        lines += [[(f"and {counted(len(finds) - MOST_SHOWN, 'more find')}: --json has them all", "dim")], []]
     return [*lines, *_table(reports, width)]
 
 
@@ -96,7 +96,9 @@ def _state(report: SearchReport) -> str:
 def _words(report: SearchReport) -> str:
     """The same in a table."""
     blanks = blank_places(report["diff"])
-    return f"{report['words_changed']}, {count(blanks, 'blank')}" if blanks else str(report["words_changed"])
+    return (
+        f"{report['words_changed']}, {counted(blanks, 'blank')}" if blanks else str(report["words_changed"])
+    )
 
 
 def _unknown(report: SearchReport) -> str:
@@ -118,16 +120,16 @@ def _asked(report: SearchReport) -> str:
         parts.append(f"found by query {report['found_at']}")
     if report["errors"]:
         parts.append(f"{report['errors']} without an answer")
-    parts.append(count(report["calls"], "call"))
+    parts.append(counted(report["calls"], "call"))
     if report["hits"]:
-        parts.append(f"{count(report['hits'], 'stored answer')}")
+        parts.append(f"{counted(report['hits'], 'stored answer')}")
     if report["cost"] is not None:
         parts.append(f"${report['cost']:.4f}")
     return ", ".join(parts)
 
 
 def _how(report: SearchReport) -> str:
-    places = count(report["places"], "place")
+    places = counted(report["places"], "place")
     return f"{report['method']} over {places}, objective {safe(report['objective'])}, seed {report['seed']}"
 
 

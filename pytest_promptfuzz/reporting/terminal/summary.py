@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.reporting.model import fails, never_ran, scored
 from pytest_promptfuzz.reporting.phrases import (
     adjusted_text,
-    count,
     gold_text,
     interval_text,
     minor_cost,
@@ -40,6 +39,7 @@ from pytest_promptfuzz.reporting.terminal.styled_text import (
 )
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.notes import ROBUST_BUT_WRONG
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -145,7 +145,7 @@ def _rows(ordered: Sequence[TestSummary], most: int | None) -> Sequence[TestSumm
 
 
 def _unshown(rest: int) -> list[Line]:
-    return [[(f"… and {count(rest, 'more test')} that passed (-v shows them)", "dim")]] if rest else []
+    return [[(f"… and {counted(rest, 'more test')} that passed (-v shows them)", "dim")]] if rest else []
 
 
 def _legend(shown: Iterable[_Column]) -> Line:
@@ -240,12 +240,12 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     controls = sum(each["controls"] for each in spent)
     parts = [
         ", ".join(verdicts(amount, verdict) for verdict, amount in tally.items()),
-        count(sum(each["calls"] for each in spent), "call") + whose,
-        count(sum(each["hits"] for each in spent), "answer") + " from the store",
-        count(errors, "error"),
-        *([count(retries, "call") + " made again"] if retries else []),
-        *([f"stopping early saved {count(saved, 'call')}"] if saved else []),
-        *([count(controls, "control")] if controls else []),
+        counted(sum(each["calls"] for each in spent), "call") + whose,
+        counted(sum(each["hits"] for each in spent), "answer") + " from the store",
+        counted(errors, "error"),
+        *([counted(retries, "call") + " made again"] if retries else []),
+        *([f"stopping early saved {counted(saved, 'call')}"] if saved else []),
+        *([counted(controls, "control")] if controls else []),
         seconds(sum(each["seconds"] for each in spent)),
     ]
     inputs = [each["input_tokens"] for each in spent if each["input_tokens"] is not None]
@@ -253,21 +253,21 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     if inputs or outputs:
         parts.append(f"{sum(inputs):,} tokens in, {sum(outputs):,} out")
     parts += [*_money(reports), *_speculated(spent), *_judged(spent)]
-    return [[(f"{count(len(reports), 'robust test')}: ", "heading"), HANG, ("; ".join(parts), "plain")]]
+    return [[(f"{counted(len(reports), 'robust test')}: ", "heading"), HANG, ("; ".join(parts), "plain")]]
 
 
 def _speculated(spent: Sequence[SpentReport]) -> list[str]:
     made, unused = sum(each["speculated"] for each in spent), sum(each["unused"] for each in spent)
     if not made:
         return []
-    return [f"speculated {count(made, 'call')}" + (f", {unused} of them unused" if unused else "")]
+    return [f"speculated {counted(made, 'call')}" + (f", {unused} of them unused" if unused else "")]
 
 
 def _judged(spent: Sequence[SpentReport]) -> list[str]:
     made, stored = sum(each["judge_calls"] for each in spent), sum(each["judge_hits"] for each in spent)
     if not made and not stored:
         return []
-    return [count(made + stored, "judge call") + (f", {stored} of them from the store" if stored else "")]
+    return [counted(made + stored, "judge call") + (f", {stored} of them from the store" if stored else "")]
 
 
 def _money(reports: Sequence[TestSummary]) -> list[str]:
@@ -275,7 +275,7 @@ def _money(reports: Sequence[TestSummary]) -> list[str]:
     unknown = sum(report["spent"]["unpriced"] for report in reports)
     if not costs:
         return ["cost not known"] if unknown else []
-    but = f" and {count(unknown, 'call')} of unknown price" if unknown else ""
+    but = f" and {counted(unknown, 'call')} of unknown price" if unknown else ""
     return [f"${sum(costs):.4f}{but}"]
 
 
@@ -336,7 +336,7 @@ def _lenient_notes(reports: Sequence[TestSummary]) -> list[Line]:
     lenient = [r for r in reports if r["verdict"] == "pass" and r["counts"]["deviation"]]
     for report in lenient[:MOST_NAMED]:
         deviating = [operator_names(t) for t in scored(report) if t["outcome"] == "deviation"]
-        what = f"Passed with {count(report['counts']['deviation'], 'deviation')}"
+        what = f"Passed with {counted(report['counts']['deviation'], 'deviation')}"
         what += f" ({', '.join(dict.fromkeys(deviating))}):" if deviating else ":"
         lines.append(_named(what, [report["test"]], "warn"))
     if len(lenient) > MOST_NAMED:
